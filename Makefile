@@ -33,7 +33,7 @@ viewer: setup ## build the viewer in the browser
 build: setup viewer ## build everything, optimized, into target/dist
 	@mkdir -p $(DIST)/bin $(LIB)
 	$(OUTSIDE) -p commsan
-	$(OUTSIDE) -p commsan-inject -p commsan-llvm-pass
+	$(OUTSIDE) -p commsan-preload -p commsan-llvm-pass
 	@install -m755 $(BUILT)/commsan $(DIST)/bin/commsan
 	@for l in cc cxx fc nvcc {gcc,llvm}-{ar,nm,ranlib}; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
 	@install -m755 $(BUILT)/libcommsan_inject.so $(LIB)/
@@ -50,8 +50,8 @@ build: setup viewer ## build everything, optimized, into target/dist
 	@install -m755 $(LOADED)/libcommsan_simnccl.so $(LIB)/simgpu/libnccl.so.2
 	@ln -sf libnccl.so.2 $(LIB)/simgpu/libnccl.so
 	@crates/simnccl/link.sh $(LOADED)/libcommsan_simnccl.a $(LIB)/simgpu
-	@$(MAKE) --no-print-directory -s -C crates/sense/hooks OUT=$(abspath $(LIB)) OBJ=$(abspath target/hooks)
-	@$(MAKE) --no-print-directory -s -C crates/sense/gcc-plugin OUT=$(abspath $(LIB))
+	@$(MAKE) --no-print-directory -s -C instrument/hooks OUT=$(abspath $(LIB)) OBJ=$(abspath target/hooks)
+	@$(MAKE) --no-print-directory -s -C instrument/gcc-plugin OUT=$(abspath $(LIB))
 
 # NVIDIA's compiler and headers, for tests.
 cuda: setup ## install NVIDIA's compiler and headers, for tests
@@ -72,7 +72,7 @@ test: cuda build ## build and run all tests
 # What needs neither an installed MPI nor a built tree.
 check: lint ## unit tests and clippy: minutes
 	$(CARGO) test --workspace --features commsan-runtime/serial --lib --bins
-	$(CARGO) test -p commsan-report -p commsan-engine -p commsan-trace -p commsan-profile --tests
+	$(CARGO) test -p commsan-report -p commsan-shadow -p commsan-rundir -p commsan-profile --tests
 	$(CARGO) test -p commsan --test docs
 
 case: PROFILE := dev
@@ -102,13 +102,13 @@ DEMO_MPI = $(shell { command -v mpicc.openmpi || { ! command -v mpicc.mpich && m
   >/dev/null 2>&1 && echo openmpi || echo mpich)
 demo: setup ## check a heat solver with a real bug, then its fix
 	@mkdir -p $(DEMO)/bin $(DEMO)/lib/commsan
-	$(CARGO) build --profile demo --bins --lib -p commsan -p commsan-inject -p commsan-runtime \
+	$(CARGO) build --profile demo --bins --lib -p commsan -p commsan-preload -p commsan-runtime \
 	  --features commsan-runtime/$(DEMO_MPI)
 	@install -m755 target/demo/commsan $(DEMO)/bin/
 	@install -m755 target/demo/libcommsan_inject.so $(DEMO)/lib/commsan/
 	@install -m755 target/demo/libcommsan_runtime.so $(DEMO)/lib/commsan/libcommsan_$(DEMO_MPI).so
-	@$(MAKE) --no-print-directory -s -C crates/sense/hooks OUT=$(abspath $(DEMO)/lib/commsan) OBJ=$(abspath target/demo/hooks)
-	@$(MAKE) --no-print-directory -s -C crates/sense/gcc-plugin OUT=$(abspath $(DEMO)/lib/commsan)
+	@$(MAKE) --no-print-directory -s -C instrument/hooks OUT=$(abspath $(DEMO)/lib/commsan) OBJ=$(abspath target/demo/hooks)
+	@$(MAKE) --no-print-directory -s -C instrument/gcc-plugin OUT=$(abspath $(DEMO)/lib/commsan)
 	@COMMSAN_DIST=$(abspath $(DEMO)) ./scripts/demo.sh
 
 gpu-kit: cuda build ## a kit of compiled CUDA programs, for machines with a GPU

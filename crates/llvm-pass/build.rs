@@ -4,7 +4,7 @@ use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=src/shim.cpp");
-    println!("cargo::rerun-if-changed=../sense/hooks/commsan_abi.h");
+    println!("cargo::rerun-if-changed=../../instrument/hooks/commsan_abi.h");
     println!("cargo::rerun-if-env-changed=LLVM_CONFIG");
     let tool = std::env::var("LLVM_CONFIG").unwrap_or_else(|_| "llvm-config-19".into());
     let answer = Command::new(&tool).arg("--includedir").output();
@@ -18,7 +18,7 @@ fn main() {
         .cpp(true)
         .std("c++17")
         .file("src/shim.cpp")
-        .include("../sense/hooks")
+        .include("../../instrument/hooks")
         // As system headers: their warnings are not ours.
         .flag("-isystem")
         .flag(answer.trim())

@@ -224,7 +224,7 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
          #[unsafe(no_mangle)]\n\
          #[inline(never)]\n\
          pub unsafe extern \"C\" fn {name}({}) -> c_int {{\n\
-         \x20   let caller = ::commsan_sense::caller!();\n\
+         \x20   let caller = ::commsan_process::caller!();\n\
          {}\
          \x20   let words = [{}];\n\
          \x20   // SAFETY: the program's own arguments, passed on.\n\
@@ -307,7 +307,7 @@ fn fortran_entries(out: &mut String, index: usize, call: &Call, flavour: &Flavou
              #[inline(never)]\n\
              pub unsafe extern \"C\" fn {symbol}({params}) {{\n\
              \x20   static NEXT: Next = Next::new(c\"{symbol}\");\n\
-             \x20   let caller = ::commsan_sense::caller!();\n\
+             \x20   let caller = ::commsan_process::caller!();\n\
              \x20   // SAFETY: the library's own symbol, with the program's arguments.\n\
              \x20   let next = unsafe {{ ::core::mem::transmute::<*mut c_void, unsafe extern \"C\" fn({types})>({next}) }};\n\
              \x20   // SAFETY: as above.\n\

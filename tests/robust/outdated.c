@@ -1,5 +1,5 @@
 // Was linked with hooks of another version of commsan, which map the shared header before anyone.
-#include "../../crates/sense/hooks/commsan_abi.h"
+#include "../../instrument/hooks/commsan_abi.h"
 
 #include <mpi.h>
 #include <stdio.h>

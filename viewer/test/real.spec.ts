@@ -1,5 +1,5 @@
 /**
- * commsan's own server and export, of a run that it has read itself. `crates/serve/tests/browser.rs`
+ * commsan's own server and export, of a run that it has read itself. `crates/viewer-server/tests/browser.rs`
  * makes the run and sets these:
  */
 
@@ -9,7 +9,7 @@ import type { Run } from "../src/api/types";
 import { barriers, drawn, expect, open, test } from "./page";
 
 const { COMMSAN_URL: url, COMMSAN_EXPORT: file } = process.env;
-test.skip(url === undefined || file === undefined, "run by `cargo test -p commsan-serve`");
+test.skip(url === undefined || file === undefined, "run by `cargo test -p commsan-viewer-server`");
 
 const VIEWS = [
   "system",

@@ -148,7 +148,7 @@ impl FromArgMatches for Flags {
 /// Runs `commsan` with these arguments.
 pub fn main(arguments: Vec<OsString>) -> ExitCode {
     if let Some((language, arguments)) = compile::invocation(&arguments) {
-        return commsan_compile::run(language, arguments);
+        return commsan_compiler_wrapper::run(language, arguments);
     }
     if let Some((tool, rest)) = compile::tool(&arguments) {
         let failure = compile::become_tool(tool, rest);

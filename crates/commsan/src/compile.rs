@@ -6,7 +6,7 @@
 use crate::child;
 use crate::exit_code;
 use crate::failure::Failure;
-use commsan_compile::Language;
+use commsan_compiler_wrapper::Language;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};

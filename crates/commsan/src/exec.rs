@@ -10,7 +10,7 @@ use crate::failure::{Failure, note};
 use crate::install::job_environment;
 use crate::settings::Settings;
 use crate::{child, program};
-use commsan_trace::{RunDirectory, RunInfo};
+use commsan_rundir::{RunDirectory, RunInfo};
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ fn join(settings: &Settings, command: &[OsString]) -> Result<PathBuf, Failure> {
     let setup = |error: &dyn std::fmt::Display| Failure::new(exit_code::SETUP, error.to_string());
     let name = program::base_name(program::guess(command));
     let options = &settings.options;
-    let identity = commsan_fabric::identity();
+    let identity = commsan_job_shm::identity();
     let created = match (&options.output, &identity) {
         (Some(path), _) => RunDirectory::create_at(path),
         (None, Some(id)) => RunDirectory::create_at(Path::new(&format!("{name}.commsan-{id}"))),

@@ -4,7 +4,7 @@ use crate::exit_code;
 use crate::failure::Failure;
 use crate::output::out;
 use crate::suggest::nearest;
-use commsan_model::Code;
+use commsan_findings::Code;
 use std::process::ExitCode;
 
 /// Prints the explanation of `code`, or the list of codes.

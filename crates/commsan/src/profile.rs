@@ -7,8 +7,8 @@ use crate::output::err;
 use crate::report::{self, Summary};
 use commsan_profile::export::{Format, chrome_trace, write_tables};
 use commsan_profile::{Profile, Progress, Stage, summary};
-use commsan_serve::{Limits, Runs, export_html};
-use commsan_trace::RunDirectory;
+use commsan_rundir::RunDirectory;
+use commsan_viewer_server::{Limits, Runs, export_html};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -47,7 +47,7 @@ pub fn unchecked(run: &RunDirectory, options: &Options) -> Result<Summary, Failu
         let what = format!("there is no report as {form} to write to `{}`", path.display());
         warn(&format!("{what}: nothing was checked"), &[help]);
     }
-    let unreadable = |error: commsan_trace::RunError| {
+    let unreadable = |error: commsan_rundir::RunError| {
         Failure::new(exit_code::REPORT, format!("no profile: {error}"))
     };
     let ranks = run.traffic().map_err(unreadable)?.len();

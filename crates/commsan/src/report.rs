@@ -10,7 +10,7 @@ use commsan_report::{
     Checks, Level, Report, Sources, Suppressions, github, html, json, junit, sarif, suppress,
 };
 use commsan_report::{Options as Preparation, terminal};
-use commsan_trace::RunDirectory;
+use commsan_rundir::RunDirectory;
 use std::io::IsTerminal;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};

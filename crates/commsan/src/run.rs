@@ -13,7 +13,7 @@ use crate::report::{self, Summary};
 use crate::settings::Settings;
 use crate::watch::Watch;
 use commsan_report::{Checks, Options as Preparation};
-use commsan_trace::{RunDirectory, RunInfo};
+use commsan_rundir::{RunDirectory, RunInfo};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;

@@ -3,7 +3,7 @@
 use crate::exit_code;
 use crate::failure::{Failure, note, warn};
 use crate::profile;
-use commsan_serve::{Address, Runs, Settings};
+use commsan_viewer_server::{Address, Runs, Settings};
 use std::io;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
@@ -29,7 +29,7 @@ pub fn main(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let runs = Runs::new(profile::of_directory(&arguments.run)?, before);
     let settings = Settings { port: arguments.port };
     let opens = !arguments.no_open && has_display();
-    commsan_serve::serve(runs, settings, |address| announce(address, opens))
+    commsan_viewer_server::serve(runs, settings, |address| announce(address, opens))
         .map_err(|error| cannot_serve(&error, arguments.port))?;
     Ok(ExitCode::SUCCESS)
 }

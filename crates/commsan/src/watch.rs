@@ -23,10 +23,10 @@ use crate::child;
 use crate::failure::{note, warn};
 use crate::options::Options;
 use crate::report;
-use commsan_fabric::{Answer, Job, Seen, jobs};
-use commsan_model::{Code, Finding, Role};
+use commsan_findings::{Code, Finding, Role};
+use commsan_job_shm::{Answer, Job, Seen, jobs};
 use commsan_report::{Options as Preparation, Report};
-use commsan_trace::{Deadlock, RunDirectory, Stuck};
+use commsan_rundir::{Deadlock, RunDirectory, Stuck};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -228,7 +228,7 @@ impl Watcher {
 }
 
 fn places(finding: &Finding) -> String {
-    let place = |site: &commsan_model::Site| {
+    let place = |site: &commsan_findings::Site| {
         let file = site.file.as_deref().unwrap_or("an unknown place");
         match site.line {
             Some(line) => format!("rank {} at {file}:{line}", site.rank),

@@ -3,7 +3,7 @@
 //!
 //! With `BLESS=1` (`make bless`) tables are written instead of compared.
 
-use commsan_model::{Code, Severity};
+use commsan_findings::{Code, Severity};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

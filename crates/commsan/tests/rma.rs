@@ -16,7 +16,7 @@ mod script;
 #[path = "cases/tools.rs"]
 mod tools;
 
-use commsan_model::{Finding, Role};
+use commsan_findings::{Finding, Role};
 use commsan_test_cases::Case;
 use libtest_mimic::{Arguments, Failed, Trial};
 use model::{Race, Verdict};

@@ -3,7 +3,7 @@
 
 use commsan_cuda::Ticket;
 use commsan_cuda_shim::{Event, Process};
-use commsan_sense::thread::Thread;
+use commsan_process::thread::Thread;
 use commsan_threads::Here;
 use std::fs::File;
 use std::io::Write;

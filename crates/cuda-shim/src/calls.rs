@@ -47,7 +47,7 @@ macro_rules! entries {
             let Some(real) = real else { return crate::entry::NO_LIBRARY };
             let default = crate::entry::Default::$default;
             const NAME: &str = crate::entry::public_name(stringify!($label));
-            crate::entry::around(NAME, default, commsan_sense::caller!(), |call| {
+            crate::entry::around(NAME, default, commsan_process::caller!(), |call| {
                 entries!(@$kind call, real, ($($arg),*), $bound, $body)
             })
         }

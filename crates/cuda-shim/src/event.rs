@@ -1,13 +1,13 @@
 //! What calls say, one by one.
 
 use crate::nvshmem::Moved;
+use commsan_callsite::{Findings, Place};
 use commsan_cuda::{
     Allocation, Copy, Failure, Gpu, Line, NodeKind, Release, Set, StreamName, Strength, Ticket,
     Work,
 };
-use commsan_engine::Mode;
 use commsan_mpi::Tracker;
-use commsan_place::{Findings, Place};
+use commsan_shadow::Mode;
 use std::ops::Range;
 
 /// Something that has happened.

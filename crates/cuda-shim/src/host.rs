@@ -9,9 +9,9 @@ use crate::entry::{Call, SUCCESS, quietly};
 use crate::process::process;
 use commsan_cuda::Ticket;
 use commsan_cuda_abi::HostNodeParams;
-use commsan_sense::inside;
-use commsan_sense::stack::Caller;
-use commsan_sense::thread;
+use commsan_process::inside;
+use commsan_process::stack::Caller;
+use commsan_process::thread;
 use commsan_threads::Here;
 use std::ffi::{c_int, c_void};
 

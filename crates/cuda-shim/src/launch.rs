@@ -4,7 +4,7 @@ use crate::entry::{Call, In, SUCCESS, quietly};
 use crate::{Event, ask, sites, symbols, traffic, watch};
 use commsan_cuda::{Bytes, Modules, Shape, Strength, Touch, Wait, Work};
 use commsan_cuda_abi::{Dim3, KernelNodeParams, LaunchConfig};
-use commsan_engine::Mode;
+use commsan_shadow::Mode;
 use parking_lot::{Mutex, MutexGuard};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::{Arc, LazyLock, Once};

@@ -5,7 +5,7 @@ use crate::entry::{Call, SUCCESS, quietly};
 use crate::real::real;
 use crate::{Event, traffic};
 use commsan_cuda::{Bytes, StreamName, Strength, Touch, Wait, Work};
-use commsan_engine::{Footprint, Mode};
+use commsan_shadow::{Footprint, Mode};
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int};
 

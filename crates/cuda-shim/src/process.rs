@@ -3,7 +3,7 @@
 use crate::Event;
 use crate::traffic::Accesses;
 use commsan_cuda::Ticket;
-use commsan_sense::thread::Thread;
+use commsan_process::thread::Thread;
 use commsan_threads::Here;
 use std::sync::OnceLock;
 

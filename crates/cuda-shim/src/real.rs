@@ -1,6 +1,6 @@
 //! The library's own functions.
 
-use commsan_sense::next::in_libraries;
+use commsan_process::next::in_libraries;
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 

@@ -4,7 +4,7 @@
 //! a stub that the compiler has made, one that takes it back and one that launches. The place is that of
 //! the first.
 
-use commsan_sense::stack::Caller;
+use commsan_process::stack::Caller;
 use std::cell::Cell;
 
 /// Configurations noted at a time, of launches among the arguments of others. Where there are more, the

@@ -19,7 +19,7 @@ pub(crate) use ledger::{Glimpse, Spot, Use};
 
 use crate::clock::{Clock, Moment};
 use crate::order::Order;
-use commsan_fabric::sheets::{Name, Sheets};
+use commsan_job_shm::sheets::{Name, Sheets};
 use ledger::{Ledger, Uses};
 use rustc_hash::FxHashMap;
 use std::path::Path;

@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use crate::gpu::Ticket;
 use crate::memory::Block;
 use crate::work::{Touch, Work};
-use commsan_place::Site;
+use commsan_callsite::Site;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::Arc;

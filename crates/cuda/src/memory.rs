@@ -4,7 +4,7 @@ use crate::afar::SharedMemory;
 use crate::clock::Moment;
 use crate::gpu::Ticket;
 use crate::work::MemoryKind;
-use commsan_place::Site;
+use commsan_callsite::Site;
 use std::collections::BTreeMap;
 use std::ops::{Bound, Range};
 

@@ -16,7 +16,7 @@
 
 use crate::clock::{Clock, Moment};
 use crate::work::StreamName;
-use commsan_engine::{Actor, Stamp};
+use commsan_shadow::{Actor, Stamp};
 use rustc_hash::FxHashMap;
 
 /// Waits of single threads that are told apart.

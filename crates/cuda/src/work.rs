@@ -1,7 +1,7 @@
 //! What is put into streams, as the shim hands it over.
 
-use commsan_engine::{Footprint, Mode, Pattern};
 use commsan_ptx::Strength;
+use commsan_shadow::{Footprint, Mode, Pattern};
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -4,8 +4,8 @@
 mod toolkit;
 
 use commsan_cuda::{Bytes, Launched, Modules, Shape, Strength, Touch};
-use commsan_engine::Mode;
 use commsan_ptx::fatbin;
+use commsan_shadow::Mode;
 use proptest::prelude::*;
 use std::ffi::c_void;
 use std::fmt::Write;

@@ -8,7 +8,7 @@ use crate::kit::{
 };
 use crate::programs::{Job, Kit, at_once, ended, tail};
 use crate::table;
-use commsan_model::Code;
+use commsan_findings::Code;
 use commsan_test_cases::{Report, Seen};
 use std::collections::BTreeSet;
 use std::path::PathBuf;

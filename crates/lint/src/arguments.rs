@@ -23,9 +23,9 @@ mod uncommitted;
 
 use crate::environment::Environment;
 use crate::{Analysis, Calls, Mpi, places};
+use commsan_findings::{Code, Finding, Role};
 use commsan_ir::graph::post_dominators;
 use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, Op, Program, Value};
-use commsan_model::{Code, Finding, Role};
 use commsan_mpi_calls::{Call, Demand, Extent, Flow, Object, On, Rule};
 use constant::{Constant, Constants};
 pub use constant::{DATATYPES, REDUCTIONS};

@@ -1,6 +1,6 @@
 //! Static analyses of a whole program, and the findings they lead to.
 //!
-//! Codes, sites and words are those of findings at run time (`commsan-model`); what is particular
+//! Codes, sites and words are those of findings at run time (`commsan-findings`); what is particular
 //! to an analysis is where it is sure and where it only suspects, see [`Finding::possible`].
 //!
 //! - `arguments`: constant arguments that calls do not allow.
@@ -10,7 +10,7 @@
 //! - `bounded_exec`: defects in a bounded execution by a few ranks.
 //! - `local_concurrency`: accesses to buffers and requests of pending operations.
 //!
-//! [`Finding::possible`]: commsan_model::Finding::possible
+//! [`Finding::possible`]: commsan_findings::Finding::possible
 
 mod allocators;
 mod arguments;
@@ -31,8 +31,8 @@ mod pointers;
 pub use commsan_points_to::{Calls, Mpi};
 pub use levels::Level;
 
+use commsan_findings::Finding;
 use commsan_ir::Program;
-use commsan_model::Finding;
 use commsan_points_to::PointsTo;
 
 /// Facts that the user supplies where the program does not show them.

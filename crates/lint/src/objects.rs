@@ -14,8 +14,8 @@
 
 use crate::environment::Environment;
 use crate::{Analysis, Calls, Mpi, places};
+use commsan_findings::{Code, Role, Site};
 use commsan_ir::{FunctionId, Inst, InstId, Program, Value};
-use commsan_model::{Code, Role, Site};
 use commsan_mpi_calls::{Call, Demand, Effect, Object as Kind};
 use commsan_points_to::{Object, Pointer, PointsTo};
 use rustc_hash::FxHashSet;

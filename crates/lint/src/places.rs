@@ -1,7 +1,7 @@
 //! Findings and their source sites.
 
+use commsan_findings::{Code, Finding, Frame, Role, Site};
 use commsan_ir::{FORTRAN_PROGRAM, FunctionId, Place, Program};
-use commsan_model::{Code, Finding, Frame, Role, Site};
 
 /// A site at a place in a function.
 pub fn at(program: &Program, function: FunctionId, at: Place, role: Role, label: String) -> Site {

@@ -1,7 +1,7 @@
 //! One row of the table, and what follows from it.
 
 use crate::{Demand, Effect, Fit, Flow, Message, Object, Param, Positions, Role, Rule};
-use commsan_engine::Mode;
+use commsan_shadow::Mode;
 
 /// One MPI call.
 #[derive(Debug)]

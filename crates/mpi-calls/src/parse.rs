@@ -4,7 +4,7 @@ use crate::{
     Call, Demand, Effect, Extent, Fit, Flow, Message, Object, On, Param, Positions, Role, Rule,
     Times,
 };
-use commsan_engine::Mode;
+use commsan_shadow::Mode;
 
 /// Reads the table.
 pub(crate) fn parse(text: &str) -> Result<Vec<Call>, String> {

@@ -1,6 +1,6 @@
 //! How calls touch buffers.
 
-use commsan_engine::Mode;
+use commsan_shadow::Mode;
 
 /// One access of a call or of the operation it starts. Numbers are indices of parameters.
 #[derive(Debug)]

@@ -5,8 +5,8 @@
 use crate::waiting;
 use crate::word::table;
 use commsan_mpi_calls::Call;
-use commsan_sense::inside::outside;
-use commsan_sense::thread::{self, Thread};
+use commsan_process::inside::outside;
+use commsan_process::thread::{self, Thread};
 use std::ffi::c_int;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;

@@ -8,10 +8,10 @@
 use crate::handles::{handle, null};
 use crate::sys;
 use crate::word::{Word, from_fortran_layer};
-use commsan_engine::Pattern;
 use commsan_mpi::Datatype;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::typemap::{Constructor, Distribution, deal, grid_coordinates, pattern};
+use commsan_shadow::Pattern;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, c_int};
 use std::sync::atomic::AtomicUsize;

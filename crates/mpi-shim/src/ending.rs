@@ -10,7 +10,7 @@ use crate::rank::{Rank, mode, rank};
 use crate::sys;
 use crate::waiting;
 use commsan_mpi_calls::Effect;
-use commsan_sense::thread::{self, Thread};
+use commsan_process::thread::{self, Thread};
 use commsan_threads::Here;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;

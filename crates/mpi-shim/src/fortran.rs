@@ -13,7 +13,7 @@ use crate::handles::{
 use crate::sys;
 use crate::word::Language;
 use commsan_mpi_calls::{CALLS, Effect, Role};
-use commsan_sense::stack::Caller;
+use commsan_process::stack::Caller;
 use std::ffi::{CStr, CString, c_int};
 use std::sync::LazyLock;
 

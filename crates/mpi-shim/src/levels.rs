@@ -14,7 +14,7 @@ use crate::word::Word;
 use commsan_mpi::collective::communicators::On;
 use commsan_mpi::{Args, Library, Sought, ThreadLevel};
 use commsan_mpi_calls::{Effect, Object, Role};
-use commsan_sense::thread::Thread;
+use commsan_process::thread::Thread;
 use commsan_threads::Here;
 use smallvec::SmallVec;
 use std::ffi::c_int;

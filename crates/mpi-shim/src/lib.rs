@@ -122,7 +122,7 @@ mod entries {
     use crate::races::{OWN_STATUSES, needs_statuses};
     use crate::sys::*;
     use crate::word::{Language, Word};
-    use commsan_sense::next::Next;
+    use commsan_process::next::Next;
     use std::ffi::{c_char, c_int, c_void};
     include!(concat!(env!("OUT_DIR"), "/entries.rs"));
 }

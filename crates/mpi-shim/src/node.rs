@@ -4,8 +4,8 @@ use crate::library::is_spawned;
 use crate::phase;
 use crate::rank::{Rank, Shared};
 use crate::waiting;
-use commsan_fabric::{Fabric, NotMet, meet, meet_afar};
-use commsan_sense::inside::Inside;
+use commsan_job_shm::{Fabric, NotMet, meet, meet_afar};
+use commsan_process::inside::Inside;
 use std::ffi::{CStr, c_int, c_void};
 use std::path::Path;
 

@@ -7,10 +7,10 @@ use crate::handles::{
 use crate::library::received;
 use crate::rank::Rank;
 use crate::sys;
-use commsan_engine::Mode;
+use commsan_callsite::Findings;
 use commsan_mpi::{Args, Token, Tracker};
 use commsan_mpi_calls::{Effect, Extent};
-use commsan_place::Findings;
+use commsan_shadow::Mode;
 use commsan_threads::Here;
 use smallvec::SmallVec;
 use std::ffi::c_int;

@@ -13,7 +13,7 @@ use crate::rank::{Rank, mode, rank};
 use crate::sys;
 use commsan_mpi::Args;
 use commsan_mpi_calls::Effect;
-use commsan_sense::thread;
+use commsan_process::thread;
 use commsan_threads::Here;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;

@@ -1,7 +1,7 @@
 //! In which phase the process is: which sessions (MPI 4.1 §11.3) there are, and whether there is `MPI_COMM_WORLD`.
 
+use commsan_callsite::Site;
 use commsan_mpi_calls::Call;
-use commsan_place::Site;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,10 +1,10 @@
 //! The connection to the runtime that owns this process's state.
 
-use commsan_fabric::Fabric;
+use commsan_callsite::Findings;
+use commsan_counters::Traffic;
+use commsan_job_shm::Fabric;
 use commsan_mpi::Tracker;
-use commsan_place::Findings;
-use commsan_sense::thread::Thread;
-use commsan_traffic::Traffic;
+use commsan_process::thread::Thread;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU8;
 #[cfg(has_mpi)]

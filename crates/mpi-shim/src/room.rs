@@ -19,12 +19,12 @@ use crate::datatypes;
 use crate::library::Mpi;
 use crate::rank::Rank;
 use crate::windows;
-use commsan_engine::{Footprint, Mode, Pattern};
+use commsan_callsite::{Place, Use, Variable};
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::{Args, Library, Used, Wrong};
 use commsan_mpi_calls::{Effect, Extent, Role, Rule};
-use commsan_place::{Place, Use, Variable};
-use commsan_sense::{heap, modules};
+use commsan_process::{heap, modules};
+use commsan_shadow::{Footprint, Mode, Pattern};
 use commsan_threads::Here;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -203,7 +203,7 @@ fn find(address: usize, here: &Here) -> Option<Variable> {
     let Some(frame) = here.frame_of(address) else {
         return modules::data_at(address).map(|_| Variable::Static { address });
     };
-    let mut frames = [0; commsan_place::DEPTH];
+    let mut frames = [0; commsan_callsite::DEPTH];
     let depth = here.frames(&mut frames);
     let pc = *frames[..depth].get(here.frame_index(address)?)?;
     (frame != 0).then(|| Variable::Local { pc, offset: address.wrapping_sub(frame) as isize })

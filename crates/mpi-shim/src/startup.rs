@@ -17,7 +17,7 @@ use crate::sys;
 use crate::waiting;
 use crate::word::Word;
 use commsan_mpi::Args;
-use commsan_sense::modules;
+use commsan_process::modules;
 use commsan_threads::Here;
 
 /// MPI has been initialised.

@@ -3,7 +3,7 @@
 //! Who waits only leaves a pointer. A thread of commsan's own sleeps until the launcher asks what the process
 //! waits for; then it looks at the call from outside, while the thread that waits goes on. Both keep out
 //! of each other's way without a fence on the program's side: the one who asks makes all threads of the
-//! process pass one (`sense/fence.rs`), so that either it sees that the call is over, or the call sees that
+//! process pass one (`process/fence.rs`), so that either it sees that the call is over, or the call sees that
 //! it is being looked at, and waits with its return.
 //!
 //! A process with several threads waits when none of them is at work (`threads/work.rs`), unless MPI's thread level
@@ -18,14 +18,14 @@ use crate::library::{Mpi, reduction};
 use crate::outcome::{Tokens, tokens};
 use crate::rank::Rank;
 use crate::word::table;
-use commsan_fabric::{Answer, Board};
+use commsan_job_shm::{Answer, Board};
 use commsan_mpi::{Args, Asked, Facts, Library};
 use commsan_mpi_calls::Effect;
 use commsan_mpi_calls::reduction::OTHER;
-use commsan_sense::fence;
-use commsan_sense::inside::Inside;
-use commsan_sense::python;
-use commsan_sense::thread::Thread;
+use commsan_process::fence;
+use commsan_process::inside::Inside;
+use commsan_process::python;
+use commsan_process::thread::Thread;
 use commsan_threads::{Here, agents, work};
 use std::ffi::c_int;
 use std::io;

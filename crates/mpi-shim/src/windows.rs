@@ -7,12 +7,12 @@ use crate::library::{Mpi, info_value, is_separate, op_number, shared_part, type_
 use crate::outcome::After;
 use crate::rank::Rank;
 use crate::sys;
-use commsan_engine::{Access, Footprint, Mode};
 use commsan_mpi::buffers::{Accesses, contiguous, resolve};
 use commsan_mpi::collective::entry::Asserted;
 use commsan_mpi::rma::{Atomic, Made, Part, Rules};
 use commsan_mpi::{Args, Library, Simple, Synchronisation, Transfer, combine};
 use commsan_mpi_calls::{Effect, Extent, Rule};
+use commsan_shadow::{Access, Footprint, Mode};
 use commsan_threads::Here;
 use std::ffi::c_int;
 use std::ops::Range;
@@ -295,7 +295,7 @@ pub(crate) fn transfer(args: &Args) -> Transfer {
     let datatype = word(at.target_datatype);
     let count = count.min(sent(args, datatype).unwrap_or(count));
     let pattern = match count {
-        0 => commsan_engine::Pattern::empty(),
+        0 => commsan_shadow::Pattern::empty(),
         _ => {
             let element = datatypes::describe(datatype);
             element.pattern.repeat(count, element.extent)

@@ -1,7 +1,7 @@
 //! Calls as the entry points pass them on: arguments as machine words, the language of the binding, the call table.
 
 use commsan_mpi_calls::{CALLS, Call};
-use commsan_sense::thread;
+use commsan_process::thread;
 
 /// Whose binding a call came through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

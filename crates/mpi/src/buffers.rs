@@ -2,8 +2,8 @@
 
 use crate::collective::signature::Signature;
 use crate::typemap::Datatype;
-use commsan_engine::{Access, Footprint, Pattern};
 use commsan_mpi_calls::{Call, Extent, On, Role, Rule, Times};
+use commsan_shadow::{Access, Footprint, Pattern};
 use std::ops::Range;
 
 /// The arguments of one call, as the C binding would get them.

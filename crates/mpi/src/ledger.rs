@@ -5,7 +5,7 @@
 //! asked once for each.
 
 use crate::collective::signature::Signature;
-use commsan_place::Site;
+use commsan_callsite::Site;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -159,7 +159,7 @@ pub(crate) type Repeated = SmallVec<[(Sort, String, Option<i32>); 2]>;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commsan_place::Stacks;
+    use commsan_callsite::Stacks;
     use proptest::prelude::*;
 
     fn entry(key: &Key) -> Entry {

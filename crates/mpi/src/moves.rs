@@ -6,8 +6,8 @@
 //! root, or to everybody.
 
 use crate::buffers::{Args, Library, resolve, takes_place};
-use commsan_engine::{Footprint, Mode, Pattern};
 use commsan_mpi_calls::{Call, Extent, Flow, Role, Rule, Times};
+use commsan_shadow::{Footprint, Mode, Pattern};
 use smallvec::SmallVec;
 
 /// Between whom.

@@ -7,9 +7,9 @@
 
 use crate::ids::{Of, Token};
 use crate::overlap::conflict;
-use commsan_engine::{Access, Mode};
+use commsan_callsite::StackId;
 use commsan_mpi_calls::Call;
-use commsan_place::StackId;
+use commsan_shadow::{Access, Mode};
 use std::ops::Range;
 
 /// A simple pending operation.

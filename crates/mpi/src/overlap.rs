@@ -1,6 +1,6 @@
 //! Conflicts of accesses: two that have a byte in common, one of which writes.
 
-use commsan_engine::{Access, Mode};
+use commsan_shadow::{Access, Mode};
 use std::ops::Range;
 
 /// Whether an access conflicts with another to contiguous memory.

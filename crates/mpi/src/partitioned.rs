@@ -5,8 +5,8 @@
 //! partition is an operation of its own.
 
 use crate::buffers::{Args, Library};
-use commsan_engine::{Access, Footprint};
 use commsan_mpi_calls::{Extent, Times};
+use commsan_shadow::{Access, Footprint};
 
 /// What each partition of the request that this call makes touches.
 pub(crate) fn partitions<L: Library>(args: &Args, library: &L) -> Vec<Access> {

@@ -6,7 +6,7 @@
 //! elements and the amount: the other's sum is the same, whatever lines the two call from.
 
 use crate::collective::signature::Signature;
-use commsan_place::{Part, Site};
+use commsan_callsite::{Part, Site};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -135,7 +135,7 @@ fn mark(number: u32, kind: u64, bytes: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commsan_place::Stacks;
+    use commsan_callsite::Stacks;
     use proptest::prelude::*;
 
     fn sort(sends: bool, pc: usize) -> Sort {

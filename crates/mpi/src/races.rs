@@ -17,8 +17,8 @@ mod last;
 
 pub(crate) use last::{Content, KEPT, Replacing, Seen};
 
-use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
-use commsan_place::Site;
+use commsan_callsite::Site;
+use commsan_shadow::{Access, Footprint, Live, Mode, OpId, Pages};
 use last::{Lasts, Message};
 use smallvec::SmallVec;
 use std::ops::{ControlFlow, Range};

@@ -10,9 +10,9 @@
 
 use crate::ids::{Of, Token};
 use crate::ledger::Repeated;
-use commsan_engine::{Access, Mode, OpId, Pages};
+use commsan_callsite::Site;
 use commsan_mpi_calls::Call;
-use commsan_place::Site;
+use commsan_shadow::{Access, Mode, OpId, Pages};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 

@@ -8,7 +8,7 @@
 //! collectives, communicators without a name). There are none where several threads call, and they end where several might:
 //! what one waits for, another may do.
 
-use commsan_model::{Message, Step};
+use commsan_findings::{Message, Step};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;

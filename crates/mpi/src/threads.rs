@@ -1,7 +1,7 @@
 //! Threads of this process as agents: who acts, which completions others have not heard of, and calls of several threads.
 
-use commsan_engine::{Actor, Clock, OpId, Stamp, When};
-use commsan_place::Site;
+use commsan_callsite::Site;
+use commsan_shadow::{Actor, Clock, OpId, Stamp, When};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     fn clock(agent: usize, epoch: u32) -> Clock {
-        let mut epochs = [0; commsan_engine::AGENTS];
+        let mut epochs = [0; commsan_shadow::AGENTS];
         epochs[agent] = epoch;
         Clock::new(epochs)
     }

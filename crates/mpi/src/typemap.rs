@@ -4,7 +4,7 @@
 //! lower bound and extent, whose padding is the library's choice; where the bytes lie follows from
 //! the constructor alone and is worked out here.
 
-use commsan_engine::Pattern;
+use commsan_shadow::Pattern;
 
 /// What matters of a datatype.
 #[derive(Clone, Debug)]

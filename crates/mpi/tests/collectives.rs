@@ -1,17 +1,17 @@
 //! Three ranks share a board and enter collectives in whatever order the schedule has it: what the
 //! standard allows is silent, and what it does not is found, in every schedule.
 
-use commsan_engine::{GRANULE_WORDS, Pages, Stamp};
-use commsan_fabric::Memory;
-use commsan_model::Code;
-use commsan_model::record::Record;
+use commsan_callsite::{DEPTH, Findings, Place, Placed, Report, Stacks, Use};
+use commsan_findings::Code;
+use commsan_findings::record::Record;
+use commsan_job_shm::Memory;
 use commsan_mpi::collective::communicators::On;
 use commsan_mpi::collective::entry::Asserted;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::rma::Group;
 use commsan_mpi::{Entering, Tracker};
 use commsan_mpi_calls::named;
-use commsan_place::{DEPTH, Findings, Place, Placed, Report, Stacks, Use};
+use commsan_shadow::{GRANULE_WORDS, Pages, Stamp};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU8, AtomicU64};

@@ -1,11 +1,11 @@
 //! What collectives move, from each process to each other: what all processes say must agree, and be what
 //! the standard says that each must get.
 
-use commsan_engine::Pattern;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::moves::{Move, Peers, moves};
 use commsan_mpi::{Args, Datatype, Library};
 use commsan_mpi_calls::{CALLS, Call};
+use commsan_shadow::Pattern;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

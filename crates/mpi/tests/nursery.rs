@@ -4,14 +4,14 @@
 //! requests, with handles and request variables that collide, run through two trackers, one of
 //! which never uses its nursery. Their findings must be equal, one by one.
 
-use commsan_engine::{GRANULE_WORDS, Mode, Pages, Pattern};
-use commsan_model::Code;
-use commsan_model::record::Record;
+use commsan_callsite::{DEPTH, Findings, Place, Placed, Report, Site, Stacks, Use};
+use commsan_findings::Code;
+use commsan_findings::record::Record;
 use commsan_mpi::buffers::resolve;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::{Args, Datatype, Library, Token, Tracker};
 use commsan_mpi_calls::{CALLS, Call};
-use commsan_place::{DEPTH, Findings, Place, Placed, Report, Site, Stacks, Use};
+use commsan_shadow::{GRANULE_WORDS, Mode, Pages, Pattern};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
@@ -96,7 +96,7 @@ impl Place for Step {
         None
     }
 
-    fn thread_of(&self, _: commsan_engine::Stamp) -> u32 {
+    fn thread_of(&self, _: commsan_shadow::Stamp) -> u32 {
         0
     }
 

@@ -3,7 +3,7 @@
 use commsan_profile::api::{By, Level, MatrixQuery, TimelineQuery};
 use commsan_profile::export::{Format, write_tables};
 use commsan_profile::{Profile, summary};
-use commsan_trace::RunDirectory;
+use commsan_rundir::RunDirectory;
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;

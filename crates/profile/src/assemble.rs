@@ -11,7 +11,7 @@ use crate::places::Places;
 use crate::sources::Sources;
 use crate::stacks::Stacks;
 use crate::{Progress, Stage, api};
-use commsan_trace::traffic::{Extent, Side};
+use commsan_rundir::traffic::{Extent, Side};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 

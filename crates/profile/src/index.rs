@@ -2,7 +2,7 @@
 
 use crate::api::Amount;
 use crate::model::{End, Model, Row};
-use commsan_trace::traffic::Side;
+use commsan_rundir::traffic::Side;
 
 /// Lists by number, each once, as one array.
 #[derive(Clone, Debug, Default)]

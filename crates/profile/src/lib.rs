@@ -29,10 +29,10 @@ pub mod summary;
 pub mod synthetic;
 mod variable;
 
-use commsan_model::Finding;
+use commsan_findings::Finding;
 use commsan_report::{Options, Report};
-use commsan_trace::traffic::{Kind, Snapshot};
-use commsan_trace::{RunDirectory, RunError, RunInfo};
+use commsan_rundir::traffic::{Kind, Snapshot};
+use commsan_rundir::{RunDirectory, RunError, RunInfo};
 use index::Index;
 use merge::Merged;
 use model::Model;

@@ -4,7 +4,7 @@
 
 use crate::model::{CallRow, Clock, End, Pattern, Row, Site};
 use crate::packed::{List, Packed};
-use commsan_trace::traffic::{self, Calls, Frame, Memory, Side, Snapshot, Transfer};
+use commsan_rundir::traffic::{self, Calls, Frame, Memory, Side, Snapshot, Transfer};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::Hash;

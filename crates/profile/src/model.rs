@@ -4,7 +4,7 @@ use crate::api::{Amount, Place};
 use crate::group::Group;
 use crate::merge::Rank;
 use crate::packed::{List, Packed};
-use commsan_trace::traffic::{Bin, Kind, Memory, Side};
+use commsan_rundir::traffic::{Bin, Kind, Memory, Side};
 
 /// A run, merged.
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ use crate::sources::Sources;
 use crate::stacks::Stacks;
 use crate::variable::{self, Allocation};
 use commsan_report::names::is_fortran;
-use commsan_trace::traffic::Memory;
+use commsan_rundir::traffic::Memory;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::collections::BTreeSet;

@@ -3,7 +3,7 @@
 //! A list is its length and its items, each number in LEB128, positions as differences. Lists are only
 //! made here, so that reading one cannot fail.
 
-use commsan_trace::traffic::{Bin, Extent};
+use commsan_rundir::traffic::{Bin, Extent};
 
 /// All lists of a run.
 #[derive(Clone, Debug)]

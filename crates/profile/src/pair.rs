@@ -11,7 +11,7 @@
 
 use crate::api::{Amount, PlaceKind};
 use crate::model::{End, Model, Row};
-use commsan_trace::traffic::{Kind, Side};
+use commsan_rundir::traffic::{Kind, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What both ends of a transfer have in common.

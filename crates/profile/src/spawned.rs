@@ -2,7 +2,7 @@
 //! end tells half.
 
 use crate::merge::{Link, Merged, Rank};
-use commsan_trace::traffic::Tie;
+use commsan_rundir::traffic::Tie;
 use rustc_hash::FxHashMap;
 
 /// Both ends of links, by the number of either.
@@ -67,7 +67,7 @@ fn came(merged: &Merged, guest: &Link, number: u32) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commsan_trace::traffic::{Link, Snapshot};
+    use commsan_rundir::traffic::{Link, Snapshot};
 
     /// A job that has met others, at these times.
     fn job(name: &str, began: u64, size: u32, links: &[(Tie, u32, (u64, u64))]) -> Snapshot {

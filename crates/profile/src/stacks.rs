@@ -3,10 +3,10 @@
 use crate::api::Frame;
 use crate::merge::{Merged, Table};
 use crate::model::SourceLine;
-use commsan_model::Frame as Found;
+use commsan_findings::Frame as Found;
 use commsan_report::stack::{is_interpreter, users};
 use commsan_report::symbols::Symbols;
-use commsan_trace::traffic;
+use commsan_rundir::traffic;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -4,7 +4,7 @@ use crate::Profile;
 use crate::api::{Amount, Error, Level, MatrixQuery};
 use crate::index::{lines_of, traffic};
 use crate::model::End;
-use commsan_trace::traffic::Kind;
+use commsan_rundir::traffic::Kind;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;

@@ -5,10 +5,10 @@
 //! lines of its own, so that together they use as many lines and objects as asked for. Everything
 //! follows from the shape: equal shapes give equal runs.
 
-use commsan_trace::traffic::{
+use commsan_rundir::traffic::{
     Bin, Calls, End, Extent, Frame, Kind, Memory, Object, Place, Side, Snapshot, Transfer,
 };
-use commsan_trace::{RunDirectory, RunInfo};
+use commsan_rundir::{RunDirectory, RunInfo};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::fmt::Write as _;
@@ -56,7 +56,7 @@ const SIDE: u64 = 64;
 /// # Errors
 /// When something cannot be written.
 pub fn write(path: &Path, shape: &Shape) -> io::Result<()> {
-    let other = |error: commsan_trace::RunError| io::Error::other(error.to_string());
+    let other = |error: commsan_rundir::RunError| io::Error::other(error.to_string());
     let run = RunDirectory::create_at(path).map_err(other)?;
     let mut info = RunInfo::new(vec!["mpirun".into(), "./synthetic".into()]);
     info.directory = run.path().to_owned();

@@ -2,8 +2,8 @@
 
 use commsan_profile::Profile;
 use commsan_profile::api::{By, Filter, Level, Matrix, MatrixQuery, TimelineQuery};
-use commsan_trace::RunInfo;
-use commsan_trace::traffic::{
+use commsan_rundir::RunInfo;
+use commsan_rundir::traffic::{
     Bin, End, Frame, Kind, Memory, Object, Place, Side, Snapshot, Transfer,
 };
 use proptest::prelude::*;

@@ -4,8 +4,8 @@ use commsan_profile::Profile;
 use commsan_profile::api::{
     By, Direction, Filter, LineTransfer, MatrixQuery, OfKind, TimelineQuery,
 };
-use commsan_trace::RunInfo;
-use commsan_trace::traffic::{
+use commsan_rundir::RunInfo;
+use commsan_rundir::traffic::{
     Bin, End, Frame, Kind, Memory, Object, Place, Side, Snapshot, Transfer,
 };
 

@@ -5,7 +5,7 @@
 //! reductions that the input says, levels that MPI does not provide. A finding counts if one of its places was
 //! flagged.
 
-use commsan_model::{Code, Finding, Role, Site};
+use commsan_findings::{Code, Finding, Role, Site};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};

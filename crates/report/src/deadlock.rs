@@ -13,9 +13,9 @@ use crate::facts::at;
 use crate::merge;
 use crate::ranks;
 use crate::symbols::Symbols;
-use commsan_model::{Code, Finding, Frame, Held, NeedKind, Site};
-use commsan_trace::record::{RawNeed, RawWaiting};
-use commsan_trace::{Deadlock, RankLog};
+use commsan_findings::{Code, Finding, Frame, Held, NeedKind, Site};
+use commsan_rundir::record::{RawNeed, RawWaiting};
+use commsan_rundir::{Deadlock, RankLog};
 use std::collections::BTreeMap;
 
 /// Places of a circle that are shown at most.
@@ -32,14 +32,15 @@ pub(crate) fn findings(
 
 /// What ranks that were ended had been waiting for then, or where they were.
 pub(crate) fn last_seen(
-    seen: &[commsan_trace::Stuck],
+    seen: &[commsan_rundir::Stuck],
     logs: &[RankLog],
     symbols: &Symbols,
 ) -> Vec<(u32, String)> {
     let ended = logs.iter().filter(|log| log.start.is_some() && log.end.is_none());
     let told = ended.filter_map(|log| {
         let process = log.start.as_ref()?.pid;
-        let is_it = |rank: &&commsan_trace::Stuck| (rank.rank, rank.process) == (log.rank, process);
+        let is_it =
+            |rank: &&commsan_rundir::Stuck| (rank.rank, rank.process) == (log.rank, process);
         let stuck = Stuck::of(seen.iter().find(is_it)?, logs);
         let Some((log, waiting)) = stuck.calls.first().copied() else {
             return Some((log.rank, "was not waiting for others when the job ended".to_owned()));
@@ -82,7 +83,7 @@ struct Stuck<'r> {
 }
 
 impl<'r> Stuck<'r> {
-    fn of(rank: &commsan_trace::Stuck, logs: &'r [RankLog]) -> Stuck<'r> {
+    fn of(rank: &commsan_rundir::Stuck, logs: &'r [RankLog]) -> Stuck<'r> {
         let waits = logs.iter().flat_map(|log| log.waits.iter().map(move |waits| (log, waits)));
         let here = waits.filter(|(log, (process, waiting))| {
             (log.rank, *process) == (rank.rank, rank.process) && Some(waiting.moves) == rank.moves

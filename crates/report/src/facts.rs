@@ -1,8 +1,8 @@
 //! What is known about one observation, as phrases for [`crate::wording`].
 
 use crate::merge::Observation;
-use commsan_model::{Code, Frame, Problem, Role};
-use commsan_trace::record::{RawAccess, RawOperation, RawSite};
+use commsan_findings::{Code, Frame, Problem, Role};
+use commsan_rundir::record::{RawAccess, RawOperation, RawSite};
 
 pub mod device;
 mod operation;
@@ -480,7 +480,7 @@ pub(crate) mod tests {
     pub(crate) use super::together::tests::observation as together;
     pub(crate) use super::window::tests::observation as one_sided;
     use super::*;
-    use commsan_trace::record::{RawArgument, RawFinding};
+    use commsan_rundir::record::{RawArgument, RawFinding};
     use std::borrow::Cow;
 
     /// A write at `heat.c:52` to what `heat.c:40` sends and `heat.c:57` completes.

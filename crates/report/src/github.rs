@@ -4,7 +4,7 @@
 
 use crate::Report;
 use crate::terminal::{note_text, seen, summary};
-use commsan_model::Severity;
+use commsan_findings::Severity;
 use std::fmt::Write;
 
 /// One command a finding, then one for all notes. Files below the working directory are named

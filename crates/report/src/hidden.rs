@@ -12,9 +12,9 @@ use crate::merge;
 use crate::messages::{Counts, jobs, joined};
 use crate::replay::{Link, Replay, Rules};
 use crate::symbols::Symbols;
-use commsan_model::{Code, Finding, Frame, Message, NeedKind, Role, Site, Step};
-use commsan_trace::record::RawSite;
-use commsan_trace::{Job, RankLog, Steps};
+use commsan_findings::{Code, Finding, Frame, Message, NeedKind, Role, Site, Step};
+use commsan_rundir::record::RawSite;
+use commsan_rundir::{Job, RankLog, Steps};
 
 /// Ranks of a circle that are told of.
 const SHOWN: usize = 3;

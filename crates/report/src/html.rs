@@ -7,7 +7,7 @@ use crate::terminal::{frame_text, label, note_text, seen, summary};
 use crate::{Report, Sources, Suppressed, ranks};
 use askama::Template;
 use askama::filters::Escaper;
-use commsan_model::{Code, Finding, Severity, Site};
+use commsan_findings::{Code, Finding, Severity, Site};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Formatter, Write};
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! The report for programs: `report.json`, described in `docs/report-json.md`.
 
 use crate::{Report, Run};
-use commsan_model::Finding;
+use commsan_findings::Finding;
 use serde::{Deserialize, Serialize};
 
 /// Version of the format; a change that readers must know raises it.

@@ -2,7 +2,7 @@
 
 use crate::terminal::{frame_text, note_text, seen};
 use crate::{Report, ranks};
-use commsan_model::{Code, Finding, Severity};
+use commsan_findings::{Code, Finding, Severity};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use std::fmt::Write;
 

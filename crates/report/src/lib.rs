@@ -40,8 +40,8 @@ pub use notes::{Level, Note};
 pub use sources::Sources;
 pub use suppress::{Suppressed, Suppressions};
 
-use commsan_model::{Code, Finding, Severity};
-use commsan_trace::{RankLog, RunDirectory};
+use commsan_findings::{Code, Finding, Severity};
+use commsan_rundir::{RankLog, RunDirectory};
 use merge::Observation;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

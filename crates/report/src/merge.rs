@@ -7,8 +7,8 @@
 
 use crate::facts::{Facts, device};
 use crate::wording::{fill, wording};
-use commsan_model::{Finding, Frame, Role, Site};
-use commsan_trace::record::{RawFinding, RawSite};
+use commsan_findings::{Finding, Frame, Role, Site};
+use commsan_rundir::record::{RawFinding, RawSite};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A finding as one rank saw it, symbolised.
@@ -143,7 +143,7 @@ pub(crate) fn site(observer: u32, raw: &RawSite<'_>, stack: &[Frame], label: Str
 mod tests {
     use super::*;
     use crate::facts::{self, Case};
-    use commsan_model::Code;
+    use commsan_findings::Code;
     use proptest::prelude::*;
 
     fn observations() -> impl Strategy<Value = Vec<Observation>> {

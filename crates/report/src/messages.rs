@@ -14,9 +14,9 @@ mod order;
 use crate::facts::at;
 use crate::merge;
 use crate::symbols::Symbols;
-use commsan_model::{Code, Finding, Role, Site};
-use commsan_trace::record::RawMessages;
-use commsan_trace::{Job, Messages, RankLog};
+use commsan_findings::{Code, Finding, Role, Site};
+use commsan_rundir::record::RawMessages;
+use commsan_rundir::{Job, Messages, RankLog};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Places of one side that are shown at most.

@@ -4,9 +4,9 @@ use crate::Suppressed;
 use crate::facts::file_name;
 use crate::names::runs_scripts;
 use crate::symbols::Symbols;
-use commsan_model::{Code, Finding};
-use commsan_trace::RankLog;
-use commsan_trace::record::Ending;
+use commsan_findings::{Code, Finding};
+use commsan_rundir::RankLog;
+use commsan_rundir::record::Ending;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -211,8 +211,8 @@ impl Notes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commsan_trace::reader::Problem;
-    use commsan_trace::record::{End, Start};
+    use commsan_rundir::reader::Problem;
+    use commsan_rundir::record::{End, Start};
 
     fn log(rank: u32, how: Option<Ending>) -> RankLog {
         let start = Start {

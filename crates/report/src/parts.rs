@@ -10,9 +10,9 @@ use crate::facts::at;
 use crate::merge;
 use crate::messages::{Counts, jobs, joined};
 use crate::symbols::Symbols;
-use commsan_model::{Code, Finding, Role, Site};
-use commsan_trace::RankLog;
-use commsan_trace::record::RawParts;
+use commsan_findings::{Code, Finding, Role, Site};
+use commsan_rundir::RankLog;
+use commsan_rundir::record::RawParts;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Differences that are told at most; more are of the same places nearly always.

@@ -9,8 +9,8 @@
 //! is said.
 
 use crate::circle::WaitFor;
-use commsan_model::{Message, Step};
-use commsan_trace::{Comm, Steps};
+use commsan_findings::{Message, Step};
+use commsan_rundir::{Comm, Steps};
 use std::collections::HashMap;
 
 /// Circles that are looked for behind others.

@@ -8,9 +8,9 @@ use crate::Observation;
 use crate::facts::bytes;
 use crate::symbols::{self, Symbols};
 use crate::variables::{Lookup, Variable, Variables};
-use commsan_model::Code;
-use commsan_trace::RankLog;
-use commsan_trace::record::{RawArgument, RawFinding, RawUse, RawVariable};
+use commsan_findings::Code;
+use commsan_rundir::RankLog;
+use commsan_rundir::record::{RawArgument, RawFinding, RawUse, RawVariable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -103,7 +103,7 @@ fn judge(used: &RawUse<'_>, variable: &Variable) -> Option<(Code, String)> {
 mod tests {
     use super::*;
     use crate::variables::Elements;
-    use commsan_trace::record::{RawElements, RawOperation};
+    use commsan_rundir::record::{RawElements, RawOperation};
 
     fn used(size: u64, elements: Option<Elements>) -> RawUse<'static> {
         RawUse {

@@ -5,7 +5,7 @@
 
 use crate::terminal::{label, note_text, seen};
 use crate::{Note, Report};
-use commsan_model::{Code, Finding, Frame, Severity, Site};
+use commsan_findings::{Code, Finding, Frame, Severity, Site};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Source files of the places in a report, and which part of a line a place means.
 
 use crate::{Report, names};
-use commsan_model::Site;
+use commsan_findings::Site;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;

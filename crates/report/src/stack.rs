@@ -1,6 +1,6 @@
 //! Which frames of a call stack are the user's.
 
-use commsan_model::Frame;
+use commsan_findings::Frame;
 
 /// Libraries of MPI and of its transports, and our own: a finding is about their caller.
 const MPI_LIBRARIES: &[&str] = &[

@@ -3,7 +3,7 @@
 //! The file format is described in `docs/suppressions.md`.
 
 use crate::wildcard::{matches, matches_path};
-use commsan_model::{Code, Finding, Frame};
+use commsan_findings::{Code, Finding, Frame};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

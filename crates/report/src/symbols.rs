@@ -6,9 +6,9 @@
 use crate::names;
 use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{CodeInfo, Input, Sym, Symbolized, Symbolizer};
-use commsan_model::Frame;
-use commsan_trace::RankLog;
-use commsan_trace::record::{RawSite, RawVariable};
+use commsan_findings::Frame;
+use commsan_rundir::RankLog;
+use commsan_rundir::record::{RawSite, RawVariable};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Component, Path, PathBuf};
 

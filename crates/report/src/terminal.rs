@@ -5,7 +5,7 @@ use crate::{Note, Report, Sources, ranks};
 use annotate_snippets::{
     AnnotationKind, Element, Group, Level, Origin, Padding, Renderer, Snippet,
 };
-use commsan_model::{Code, Finding, Frame, Severity, Site};
+use commsan_findings::{Code, Finding, Frame, Severity, Site};
 use std::fmt::Write;
 
 /// Frames shown of one call stack; the rest is in `report.json`.

@@ -49,7 +49,7 @@ mod windows;
 
 use crate::facts::{Case, Facts};
 use buffers::BUFFERS;
-use commsan_model::Code;
+use commsan_findings::Code;
 use device::DEVICE;
 use together::TOGETHER;
 use windows::WINDOWS;

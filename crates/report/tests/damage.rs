@@ -1,7 +1,7 @@
 //! Runs that went wrong still have a report, which says what is missing.
 
 use commsan_report::{Options, Report, Suppressions};
-use commsan_trace::{RunDirectory, RunInfo};
+use commsan_rundir::{RunDirectory, RunInfo};
 use std::path::Path;
 
 const START: &str = r#"{"t":"start","version":1,"rank":1,"size":3,"pid":1,"host":"h","mpi":"MPICH 4.0.2","program":"/bin/app","instrumented":true}"#;

@@ -1,8 +1,8 @@
 //! Runs that earlier versions have written are read, and reported like those of today.
 
 use commsan_report::{Options, Report, json};
-use commsan_trace::reader::Records;
-use commsan_trace::{RunDirectory, writer};
+use commsan_rundir::reader::Records;
+use commsan_rundir::{RunDirectory, writer};
 use std::path::PathBuf;
 
 fn data() -> PathBuf {

@@ -1,6 +1,6 @@
 //! Every renderer on the same report, compared with the accepted text.
 
-use commsan_model::{Code, Finding, Frame, Role, Site};
+use commsan_findings::{Code, Finding, Frame, Role, Site};
 use commsan_report::terminal::Style;
 use commsan_report::{
     Level, Note, Report, Run, Sources, Suppressed, github, html, json, junit, sarif, terminal,

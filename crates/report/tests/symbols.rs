@@ -1,9 +1,9 @@
 //! Places of real executables, from the rank's log to the finding.
 
-use commsan_model::{Code, Finding, Frame, Role};
+use commsan_findings::{Code, Finding, Frame, Role};
 use commsan_report::{Options, Report};
-use commsan_trace::record::{Module, RawAccess, RawFinding, RawOperation, RawSite, Start};
-use commsan_trace::{Record, RunDirectory, writer};
+use commsan_rundir::record::{Module, RawAccess, RawFinding, RawOperation, RawSite, Start};
+use commsan_rundir::{Record, RunDirectory, writer};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::process::Command;

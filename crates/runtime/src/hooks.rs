@@ -1,18 +1,18 @@
 //! What compiled-in hooks and the release interceptors call.
 
 use crate::state;
-use commsan_engine::Mode;
 use commsan_mpi::AtomicUse;
-use commsan_sense::abi;
-use commsan_sense::inside::Inside;
-use commsan_sense::stack::Caller;
+use commsan_process::abi;
+use commsan_process::inside::Inside;
+use commsan_process::stack::Caller;
+use commsan_shadow::Mode;
 use commsan_threads::{Here, Observer};
 use std::ffi::{CStr, c_char, c_void};
 use std::ops::Range;
 
 /// Starts receiving accesses.
 pub fn connect() {
-    commsan_sense::abi::connect(on_access, on_leave, on_synchronise);
+    commsan_process::abi::connect(on_access, on_leave, on_synchronise);
     let (popped, calm, lock) = (on_popped, state::calm, on_lock);
     commsan_threads::connect(Observer { popped, calm, lock });
 }

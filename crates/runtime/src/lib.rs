@@ -19,7 +19,7 @@ mod serial;
 mod state;
 mod traffic;
 
-use commsan_sense::{abi, heap, release};
+use commsan_process::{abi, heap, release};
 use std::path::PathBuf;
 
 /// Runs when the library is loaded, before `main`.

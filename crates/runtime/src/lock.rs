@@ -11,8 +11,8 @@
 //! then sees whether the favoured one is inside. That one looks, when it has said that it is inside, whether the
 //! favour stands; the compiler keeps that order, and the barrier makes the processor keep it.
 
-use commsan_sense::fence;
-use commsan_sense::thread::Thread;
+use commsan_process::fence;
+use commsan_process::thread::Thread;
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -177,7 +177,7 @@ impl<T> Drop for Guard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commsan_sense::thread;
+    use commsan_process::thread;
     use std::sync::Barrier;
 
     /// Adds one as two accesses, which others must not come between.

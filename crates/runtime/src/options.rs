@@ -3,9 +3,9 @@
 //! The launcher has checked them; a rank takes what it understands and stays silent about the
 //! rest.
 
+use commsan_counters::Settings;
 use commsan_mpi::MemoryModel;
 use commsan_mpi_calls::Object;
-use commsan_traffic::Settings;
 
 /// Objects that cost more than some memory: libraries have few thousand communicators, what is freed of them is agreed on by
 /// all, and other objects keep memory and functions of the program in use. Many good programs leave their groups.

@@ -6,19 +6,19 @@
 //! before the rank is known is kept in memory until then.
 
 use crate::options::Options;
-use commsan_engine::Mode;
-use commsan_model::{Code, Role};
+use commsan_callsite::{About, Doing, Findings, Placed, Report, Site, Stacks, Use, Variable};
+use commsan_findings::{Code, Role};
 use commsan_mpi_shim::World;
-use commsan_place::{About, Doing, Findings, Placed, Report, Site, Stacks, Use, Variable};
-use commsan_sense::abi;
-use commsan_sense::modules::Modules;
-use commsan_sense::python::{self, Line};
-use commsan_trace::record::{
+use commsan_process::abi;
+use commsan_process::modules::Modules;
+use commsan_process::python::{self, Line};
+use commsan_rundir::record::{
     End, Ending, Module, RawAccess, RawArgument, RawCollective, RawDoing, RawElements, RawFinding,
     RawLevel, RawOperation, RawParts, RawSite, RawUse, RawVariable, RawWork, Record, Start,
     VERSION,
 };
-use commsan_trace::writer;
+use commsan_rundir::writer;
+use commsan_shadow::Mode;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};

@@ -6,16 +6,16 @@
 use crate::lock::Lock;
 use crate::recorder::{host, program, short_version};
 use crate::serial::NO_MPI;
+use commsan_counters::{HOST, Identity, Origin, Settings, Traffic, ticks, write};
 use commsan_mpi_shim::World;
-use commsan_sense::allocate::{self, Allocations};
-use commsan_sense::inside::Inside;
-use commsan_sense::python;
-use commsan_sense::stack::Caller;
-use commsan_sense::thread::Thread;
+use commsan_process::allocate::{self, Allocations};
+use commsan_process::inside::Inside;
+use commsan_process::python;
+use commsan_process::stack::Caller;
+use commsan_process::thread::Thread;
+use commsan_rundir::rank_traffic;
+use commsan_rundir::traffic::Memory;
 use commsan_threads::Here;
-use commsan_trace::rank_traffic;
-use commsan_trace::traffic::Memory;
-use commsan_traffic::{HOST, Identity, Origin, Settings, Traffic, ticks, write};
 use std::borrow::Cow;
 use std::env;
 use std::ffi::{CStr, c_char, c_void};
@@ -161,7 +161,7 @@ impl Counter {
 /// What this process has in common with all others of its job, and with none of another one: a run may have several,
 /// one after the other, or that spawn others.
 fn job(world: &World) -> String {
-    let mut job = commsan_fabric::identity().unwrap_or_default();
+    let mut job = commsan_job_shm::identity().unwrap_or_default();
     // Open MPI's jobs have in common with the ones they spawn what `identity` tells.
     if let Ok(name_space) = env::var("PMIX_NAMESPACE") {
         job = format!("{job}.{name_space}");

@@ -1,6 +1,6 @@
 //! What a program says about itself in comments: how to build and run it, what is to be found.
 
-use commsan_model::{Code, Role};
+use commsan_findings::{Code, Role};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};

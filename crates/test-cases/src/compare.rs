@@ -1,7 +1,7 @@
 //! A report against the marks of its program.
 
 use crate::annotations::{Case, Mark, role_name};
-use commsan_model::{Code, Finding, Role, Site};
+use commsan_findings::{Code, Finding, Role, Site};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! The agents of this process, and what passes between them.
 
-use commsan_engine::{AGENTS, Actor, Clock, Stamp};
-use commsan_sense::{abi, thread};
+use commsan_process::{abi, thread};
+use commsan_shadow::{AGENTS, Actor, Clock, Stamp};
 use std::cell::Cell as Local;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};

@@ -23,7 +23,7 @@ struct Start {
 
 /// This thread, as long as it lives.
 fn me() -> usize {
-    commsan_sense::thread::with(|thread| std::ptr::from_ref(thread) as usize)
+    commsan_process::thread::with(|thread| std::ptr::from_ref(thread) as usize)
 }
 
 /// What every member of a team runs.
@@ -31,7 +31,7 @@ unsafe extern "C" fn member(start: *mut c_void) {
     // SAFETY: the structure below, which outlives the region.
     let start = unsafe { &*start.cast::<Start>() };
     // The runtime of this region calls: there may be several.
-    let runtime = commsan_sense::caller!().pc;
+    let runtime = commsan_process::caller!().pc;
     let before = match start.leader == me() {
         true => tasks::lead(start.region, team_size(runtime)),
         false => tasks::follow(start.region),

@@ -1,11 +1,11 @@
 //! Where the program is.
 
 use crate::agents;
-use commsan_engine::Stamp;
-use commsan_place::{DEPTH, Place, StackId, Stacks};
-use commsan_sense::python;
-use commsan_sense::stack::{Caller, Search};
-use commsan_sense::thread::{self, Thread};
+use commsan_callsite::{DEPTH, Place, StackId, Stacks};
+use commsan_process::python;
+use commsan_process::stack::{Caller, Search};
+use commsan_process::thread::{self, Thread};
+use commsan_shadow::Stamp;
 use std::ffi::CStr;
 
 /// The program's place in a call.

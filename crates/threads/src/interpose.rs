@@ -14,10 +14,10 @@ macro_rules! cstr {
 /// function that asks, if nobody is named.
 macro_rules! next {
     ($name:ident $([$version:literal])?, fn($($ty:ty),* $(,)?) $(-> $result:ty)?) => {
-        next!($name $([$version])?, commsan_sense::caller!().pc, fn($($ty),*) $(-> $result)?)
+        next!($name $([$version])?, commsan_process::caller!().pc, fn($($ty),*) $(-> $result)?)
     };
     ($name:ident $([$version:literal])?, $caller:expr, fn($($ty:ty),* $(,)?) $(-> $result:ty)?) => {{
-        use commsan_sense::next::Next;
+        use commsan_process::next::Next;
         static NEXT: Next = next!(@find $name $($version)?);
         // SAFETY: the function of this name, which is of this type.
         unsafe {

@@ -17,7 +17,7 @@
 //! What this cannot see is synchronisation that nobody tells it of: by inline assembly, or atomics of
 //! code that was not compiled by commsan.
 //!
-//! [`AGENTS`]: commsan_engine::AGENTS
+//! [`AGENTS`]: commsan_shadow::AGENTS
 
 #[macro_use]
 mod interpose;
@@ -36,8 +36,8 @@ pub mod work;
 pub use here::Here;
 pub use tasks::ignore_locks_in;
 
-use commsan_sense::inside::Inside;
-use commsan_sense::{abi, thread};
+use commsan_process::inside::Inside;
+use commsan_process::{abi, thread};
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;

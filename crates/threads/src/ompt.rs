@@ -7,7 +7,7 @@ use crate::agents::{Kind, cell, meet, meet_all};
 use crate::depend::{Dependences, Way};
 use crate::tasks::{self, Task, Team};
 use crate::{concerns, observer, work};
-use commsan_sense::next::Next;
+use commsan_process::next::Next;
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 

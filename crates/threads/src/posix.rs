@@ -9,7 +9,7 @@ use crate::tasks::{lock, lock_alone, nothing, unlock, unlock_shared};
 use crate::unjoined;
 use crate::work::{self, Wait, over};
 use crate::{concerns, from_program};
-use commsan_sense::{caller, modules};
+use commsan_process::{caller, modules};
 use std::cell::Cell as Local;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};

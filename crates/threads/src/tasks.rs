@@ -3,7 +3,7 @@
 use crate::agents::{self, Cell, Kind, Suspended, acquire, begin, cell, end, expect, release};
 use crate::depend::Dependences;
 use crate::work::{self, Doing, Wait};
-use commsan_sense::abi;
+use commsan_process::abi;
 use std::cell::{Cell as Local, RefCell};
 use std::ops::Range;
 use std::sync::OnceLock;

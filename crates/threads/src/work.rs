@@ -12,7 +12,7 @@
 //! followed (of gcc's `taskloop nogroup`), or are ended by others (`detach`), make a process count as being at work for
 //! ever.
 
-use commsan_sense::modules;
+use commsan_process::modules;
 use std::cell::Cell;
 use std::ops::Range;
 use std::ptr::null_mut;

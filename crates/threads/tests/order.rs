@@ -1,8 +1,8 @@
 //! Threads of this very test, followed through the functions that they synchronise by. One test, since
 //! agents belong to the process.
 
-use commsan_engine::Stamp;
-use commsan_sense::abi;
+use commsan_process::abi;
+use commsan_shadow::Stamp;
 use commsan_threads::{Observer, agents};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
@@ -101,7 +101,7 @@ fn agents_know_of_each_other_as_far_as_they_synchronise() {
     // More agents than there are numbers: those without one are ordered with everybody.
     let crowd = agents::new_id();
     agents::spread();
-    let nested: Vec<_> = (0..2 * commsan_engine::AGENTS)
+    let nested: Vec<_> = (0..2 * commsan_shadow::AGENTS)
         .map(|_| {
             agents::expect(1);
             agents::begin(agents::cell(agents::Kind::Begin, crowd))

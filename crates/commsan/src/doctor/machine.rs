@@ -5,7 +5,7 @@ use crate::child::search;
 use crate::cuda::has_device;
 use crate::elf;
 use crate::install::{INJECTOR, RUNTIMES, SIMULATED, library_directory};
-use commsan_compile::{
+use commsan_compiler_wrapper::{
     family::{Compiler, Family},
     nvcc, plugin,
 };
@@ -13,7 +13,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where the page filter lies; see `crates/sense/hooks/commsan_abi.h`.
+/// Where the page filter lies; see `instrument/hooks/commsan_abi.h`.
 const RESERVED: usize = 0x1000_0000_0000 - 4096;
 const RESERVED_SIZE: usize = (64 << 20) + 4096;
 

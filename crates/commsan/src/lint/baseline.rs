@@ -2,7 +2,7 @@
 
 use crate::exit_code;
 use crate::failure::Failure;
-use commsan_model::{Code, Finding};
+use commsan_findings::{Code, Finding};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -32,7 +32,7 @@ impl Baseline {
 
 fn key(finding: &Finding) -> (Code, Vec<Key>) {
     let file = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
-    let site = |site: &commsan_model::Site| {
+    let site = |site: &commsan_findings::Site| {
         (site.file.as_deref().map(file), site.function.clone(), without_numbers(&site.label))
     };
     (finding.code, finding.sites.iter().map(site).collect())

@@ -3,8 +3,8 @@
 use super::compile::{Language, Unit};
 use crate::exit_code;
 use crate::failure::Failure;
-use commsan_compile::command_line::Input;
-use commsan_compile::invocation;
+use commsan_compiler_wrapper::command_line::Input;
+use commsan_compiler_wrapper::invocation;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

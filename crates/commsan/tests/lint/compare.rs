@@ -1,6 +1,6 @@
 //! What lint reports against the marks of a program.
 
-use commsan_model::{Code, Finding, Role};
+use commsan_findings::{Code, Finding, Role};
 use commsan_test_cases::Case;
 use commsan_test_cases::annotations::role_name;
 use std::collections::BTreeSet;

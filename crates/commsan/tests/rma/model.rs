@@ -7,7 +7,7 @@
 //! all are there at once, and a race that only they prevent may be found or not.
 
 use crate::script::{Area, Assertion, Atomic, Place, Script, Side, Step, Touch};
-use commsan_model::Code;
+use commsan_findings::Code;
 use std::collections::BTreeMap;
 
 /// Two steps that race: of an access and a transfer in this order, else sorted.

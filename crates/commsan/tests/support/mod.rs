@@ -112,7 +112,7 @@ impl Installation {
 fn injector() -> PathBuf {
     let profile = Path::new(env!("CARGO_BIN_EXE_commsan")).parent().unwrap();
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    cargo.args(["build", "-q", "-p", "commsan-inject", "--target-dir"]);
+    cargo.args(["build", "-q", "-p", "commsan-preload", "--target-dir"]);
     cargo.arg(profile.parent().unwrap()).current_dir(env!("CARGO_MANIFEST_DIR"));
     if profile.file_name() == Some(OsStr::new("release")) {
         cargo.arg("--release");

@@ -6,7 +6,7 @@ use crate::process::process;
 use crate::real::real;
 use crate::{sites, symbols};
 use commsan_cuda_abi::{Dim3, LaunchConfig};
-use commsan_sense::caller;
+use commsan_process::caller;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 entries! {

@@ -21,7 +21,7 @@ macro_rules! entry {
                     // SAFETY: numbers, of which zero is one; there is nothing that could be called.
                     return unsafe { std::mem::zeroed() };
                 };
-                let _inside = told(NAME, commsan_sense::caller!(), $asks);
+                let _inside = told(NAME, commsan_process::caller!(), $asks);
                 // SAFETY: the program's arguments.
                 unsafe { real($($arg),*) }
             }
@@ -147,7 +147,7 @@ macro_rules! allocates {
             let real = crate::real::real!(@name $name, fn($(allocates!(@word $arg)),*) -> usize);
             let Some(real) = real else { return 0 };
             // SAFETY: the program's arguments.
-            allocate(stringify!($name), commsan_sense::caller!(), $size, || unsafe { real($($arg),*) })
+            allocate(stringify!($name), commsan_process::caller!(), $size, || unsafe { real($($arg),*) })
         }
     )*};
     (@word $arg:ident) => { usize };
@@ -164,7 +164,7 @@ allocates! {
 unsafe extern "C" fn nvshmem_free(address: usize) {
     if let Some(real) = crate::real::real!(@name nvshmem_free, fn(usize) -> ()) {
         // SAFETY: the program's argument.
-        free(commsan_sense::caller!(), address, || unsafe { real(address) });
+        free(commsan_process::caller!(), address, || unsafe { real(address) });
     }
 }
 
@@ -175,7 +175,7 @@ unsafe extern "C" fn nvshmem_ptr(address: usize, pe: c_int) -> usize {
         return 0;
     };
     // SAFETY: the program's arguments.
-    reached(commsan_sense::caller!(), (address, pe), || unsafe { real(address, pe) })
+    reached(commsan_process::caller!(), (address, pe), || unsafe { real(address, pe) })
 }
 
 #[unsafe(no_mangle)]

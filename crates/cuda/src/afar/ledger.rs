@@ -3,8 +3,8 @@
 
 use super::Words;
 use crate::clock::{Clock, Moment};
-use commsan_engine::{Comb, Footprint, Mode, Runs};
-use commsan_place::Doing;
+use commsan_callsite::Doing;
+use commsan_shadow::{Comb, Footprint, Mode, Runs};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
@@ -434,7 +434,7 @@ mod tests {
             from_stream in any::<bool>(),
         ) {
             let (ledger, mut uses) = (sheet(), Uses::default());
-            let pattern = commsan_engine::Pattern::dense(3, 3 + size).repeat(count, stride);
+            let pattern = commsan_shadow::Pattern::dense(3, 3 + size).repeat(count, stride);
             let footprint = Footprint::new(5000, pattern);
             let mut sent = Use {
                 runs: Use::runs_of(&footprint, 4000).unwrap(),

@@ -6,9 +6,9 @@
 use super::{Gpu, Started, Ticket};
 use crate::memory::{Block, Freed};
 use crate::work::{Line, Work};
-use commsan_engine::Mode;
-use commsan_model::{Code, Role};
-use commsan_place::{About, Doing, Findings, Party, Report, Side, Site};
+use commsan_callsite::{About, Doing, Findings, Party, Report, Side, Site};
+use commsan_findings::{Code, Role};
+use commsan_shadow::Mode;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;

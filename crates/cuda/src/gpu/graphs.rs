@@ -4,7 +4,7 @@ use super::{Gpu, Started, Ticket};
 use crate::clock::Clock;
 use crate::graphs::{Act, Exec, Step};
 use crate::work::{StreamName, Work};
-use commsan_place::{Findings, Place};
+use commsan_callsite::{Findings, Place};
 use std::sync::Arc;
 
 /// What a node of a graph does, as a call that adds it says.

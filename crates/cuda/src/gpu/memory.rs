@@ -9,8 +9,8 @@ use super::{Gpu, Knowledge, Ticket};
 use crate::clock::{Clock, Moment};
 use crate::memory::{Block, Freed};
 use crate::work::{Allocation, MemoryKind, Release};
-use commsan_engine::{Mode, OpId};
-use commsan_place::{Findings, Place, Site};
+use commsan_callsite::{Findings, Place, Site};
+use commsan_shadow::{Mode, OpId};
 use smallvec::SmallVec;
 use std::ops::{ControlFlow, Range};
 

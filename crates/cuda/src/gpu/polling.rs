@@ -14,10 +14,10 @@
 use super::{Flight, Gpu};
 use crate::clock::Clock;
 use crate::work::{Bytes, MemoryKind, Touch, Work};
-use commsan_engine::{Footprint, Mode, OpId};
-use commsan_model::Code;
-use commsan_place::{Findings, Place};
+use commsan_callsite::{Findings, Place};
+use commsan_findings::Code;
 use commsan_ptx::Strength;
+use commsan_shadow::{Footprint, Mode, OpId};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 

@@ -1,8 +1,8 @@
 //! What kernels were seen to touch, for those that are executed later to be compared with.
 
 use super::Ticket;
-use commsan_engine::Mode;
 use commsan_ptx::Strength;
+use commsan_shadow::Mode;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -2,9 +2,9 @@
 
 use super::{Flight, Gpu};
 use crate::work::{Touch, Work};
-use commsan_engine::{Mode, OpId};
-use commsan_model::{Code, Role};
-use commsan_place::{About, Findings, Party, Place, Report, Side};
+use commsan_callsite::{About, Findings, Party, Place, Report, Side};
+use commsan_findings::{Code, Role};
+use commsan_shadow::{Mode, OpId};
 use std::ops::Range;
 
 /// Memory of a function that work in flight uses.

@@ -2,8 +2,8 @@
 
 use super::join;
 use crate::{Bytes, Line, Touch};
-use commsan_engine::{Footprint, Mode, Pattern};
 use commsan_ptx::{Access, AccessKind, Effect, Module, Origin, Strength};
+use commsan_shadow::{Footprint, Mode, Pattern};
 use std::ops::Range;
 
 /// What is to be told of an access, whatever the launch.

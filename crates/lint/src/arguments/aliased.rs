@@ -6,10 +6,10 @@
 
 use super::{Given, count_of};
 use crate::places;
-use commsan_engine::Mode;
+use commsan_findings::{Code, Finding, Role};
 use commsan_ir::{Body, FunctionId, Op, Program, Value};
-use commsan_model::{Code, Finding, Role};
 use commsan_mpi_calls::{Extent, On, Rule};
+use commsan_shadow::Mode;
 
 use super::constant::Constant;
 

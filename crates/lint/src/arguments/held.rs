@@ -14,12 +14,12 @@ use super::constant::Constant;
 use crate::library::Library;
 use crate::objects::makes_uncommitted;
 use crate::{Calls, Mpi};
-use commsan_engine::Mode;
 use commsan_ir::graph::Flow;
 use commsan_ir::{
     BlockId, Body, Callee, Compare, FunctionId, GlobalId, Inst, InstId, Op, Program, Value,
 };
 use commsan_mpi_calls::{Call, Effect, Object, Role};
+use commsan_shadow::Mode;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a variable holds.

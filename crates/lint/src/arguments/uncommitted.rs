@@ -3,8 +3,8 @@
 
 use super::Given;
 use crate::{Calls, places};
+use commsan_findings::{Code, Finding, Role};
 use commsan_ir::{FunctionId, InstId, Program, Value};
-use commsan_model::{Code, Finding, Role};
 use commsan_mpi_calls::{Demand, Effect};
 
 /// The finding about a call that communicates with a datatype which is committed later.

@@ -3,8 +3,8 @@
 use super::asked::Asked;
 use super::store::Datum;
 use super::{Job, State};
-use commsan_engine::Mode;
 use commsan_mpi_calls::{Effect, Role};
+use commsan_shadow::Mode;
 
 impl<'p> Job<'_, 'p> {
     /// The call that a rank has come to.

@@ -3,8 +3,8 @@
 use super::Outcome;
 use super::defects::Defect;
 use crate::{Analysis, places};
+use commsan_findings::{Code, Finding};
 use commsan_ir::Program;
-use commsan_model::{Code, Finding};
 use rustc_hash::FxHashSet;
 
 /// Upper bound of plausible ranks.
@@ -97,8 +97,8 @@ pub fn add(found: Vec<Finding>, analysis: &mut Analysis) {
 /// Whether another analysis has reported this: a finding of the same kind at one of the places.
 fn is_told(known: &Finding, new: &Finding) -> bool {
     let kind = |code: Code| code.id().rsplit_once('-').map(|(kind, _)| kind.to_owned());
-    let place = |site: &commsan_model::Site| (site.file.clone(), site.line);
-    let meet = |sites: &[commsan_model::Site]| {
+    let place = |site: &commsan_findings::Site| (site.file.clone(), site.line);
+    let meet = |sites: &[commsan_findings::Site]| {
         sites.iter().any(|site| new.sites.iter().any(|other| place(site) == place(other)))
     };
     let collective = [Code::Deadlock, Code::CollectiveNotEntered, Code::CollectiveMayWait];

@@ -4,7 +4,7 @@ use super::asked::{Asked, Place};
 use super::collective_matching::Entry;
 use super::messages::Open;
 use super::{Job, Outcome, State};
-use commsan_model::{Code, Role};
+use commsan_findings::{Code, Role};
 
 /// Maximum number of sites of one finding.
 const MAX_SITES: usize = 4;

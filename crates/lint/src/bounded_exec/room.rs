@@ -7,7 +7,7 @@
 use super::Job;
 use super::asked::Asked;
 use super::store::{Datum, Origin, UNKNOWN_SIZE_BYTES};
-use commsan_model::{Code, Role};
+use commsan_findings::{Code, Role};
 use commsan_mpi_calls::{Extent, On, Rule, Times};
 
 impl<'p> Job<'_, 'p> {

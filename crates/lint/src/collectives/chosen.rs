@@ -12,9 +12,9 @@ use super::comm::{Comm, Comms};
 use super::fork::Fork;
 use super::terms::Term;
 use crate::places;
+use commsan_findings::{Code, Finding, Role};
 use commsan_ir::graph::{Flow, dominators};
 use commsan_ir::{BlockId, Body, FunctionId, Inst, InstId, Op, Value};
-use commsan_model::{Code, Finding, Role};
 use commsan_points_to::Object;
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -2,10 +2,10 @@
 
 use super::comm::Comms;
 use crate::{Mpi, datatypes};
-use commsan_engine::Mode;
 use commsan_ir::{Body, Inst, Value};
 use commsan_mpi_calls::{Call, Extent, Role, Rule, Times};
 use commsan_points_to::mpi::stored;
+use commsan_shadow::Mode;
 
 /// Bytes of an integer.
 const INTEGER: u64 = 4;

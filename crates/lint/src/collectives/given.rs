@@ -6,8 +6,8 @@ use super::comm::OTHER;
 use super::signature;
 use super::terms::{self, Event};
 use crate::places;
+use commsan_findings::{Code, Finding, Role};
 use commsan_ir::{Body, FunctionId, Op, Value};
-use commsan_model::{Code, Finding, Role};
 
 /// Maximum depth to which an expression is followed.
 const MAX_EXPR_DEPTH: usize = 6;

@@ -2,8 +2,8 @@
 //! uniform.
 
 use super::absent;
-use commsan_engine::Mode;
 use commsan_mpi_calls::{Call, Role};
+use commsan_shadow::Mode;
 
 /// Calls that return the rank or a value that depends on it, with the first and last argument that
 /// they store it to.

@@ -5,8 +5,8 @@ use super::instances::{Entered, Event, Instances, Nested};
 use super::word::{Letter, Spot, Who, needed, who};
 use super::{Asked, Level};
 use crate::{Analysis, places};
+use commsan_findings::{Code, Finding, Role, Site};
 use commsan_ir::{FunctionId, Inst, Op, Place, Value};
-use commsan_model::{Code, Finding, Role, Site};
 use rustc_hash::FxHashSet;
 
 /// Maximum number of steps that a finding shows of a call path.

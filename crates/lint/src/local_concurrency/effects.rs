@@ -153,7 +153,7 @@ impl<'p> View<'p> {
             let written = call
                 .accesses
                 .iter()
-                .filter(|rule| late && rule.mode == commsan_engine::Mode::Write);
+                .filter(|rule| late && rule.mode == commsan_shadow::Mode::Write);
             let args = &view.flat.body[id].args;
             let written: Vec<_> =
                 written.filter_map(|rule| args.get(rule.buffer)).copied().collect();
@@ -218,7 +218,7 @@ impl<'p> View<'p> {
         let rules = call.accesses.iter().filter(|rule| {
             let peer = rule.peer.and_then(|peer| self.argument(known, id, peer)?.number());
             // Of a collective that only some write, all at least read.
-            let common = rule.on == On::All || rule.mode == commsan_engine::Mode::Read;
+            let common = rule.on == On::All || rule.mode == commsan_shadow::Mode::Read;
             !peer.is_some_and(|rank| self.is_no_rank(rank)) && common
         });
         let is_partial =
@@ -234,7 +234,7 @@ impl<'p> View<'p> {
             return Vec::new();
         };
         let rules = call.accesses.iter();
-        let reads = |rule: &&Rule| rule.mode == commsan_engine::Mode::Read;
+        let reads = |rule: &&Rule| rule.mode == commsan_shadow::Mode::Read;
         let rules =
             rules.filter(|rule| rule.on != On::All && !(self.is_broadcast(call) && reads(rule)));
         rules.filter_map(|rule| self.buffer(known, id, rule, true)).collect()
@@ -243,7 +243,7 @@ impl<'p> View<'p> {
     fn buffer(&self, known: &Known, id: InstId, rule: &Rule, partial: bool) -> Option<Touch> {
         let length = self.length(known, id, rule)?;
         let address = *self.flat.body[id].args.get(rule.buffer)?;
-        let writes = rule.mode == commsan_engine::Mode::Write;
+        let writes = rule.mode == commsan_shadow::Mode::Write;
         Some(Touch { address, length, writes, partial })
     }
 
@@ -367,7 +367,7 @@ impl<'p> View<'p> {
                     let written = call
                         .accesses
                         .iter()
-                        .any(|rule| rule.buffer == at && rule.mode == commsan_engine::Mode::Write);
+                        .any(|rule| rule.buffer == at && rule.mode == commsan_shadow::Mode::Write);
                     if written || call.name == "MPI_Pack" {
                         None
                     } else {

@@ -5,8 +5,8 @@ use super::found::{Found, Overlap, Violation};
 use super::operation::Operation;
 use super::walk::Walker;
 use crate::places;
+use commsan_findings::{Code, Finding, Role, Site};
 use commsan_ir::{BlockId, InstId, Op, Place, Value};
-use commsan_model::{Code, Finding, Role, Site};
 use commsan_mpi_calls::Effect;
 use rustc_hash::FxHashSet;
 

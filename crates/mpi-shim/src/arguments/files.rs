@@ -5,8 +5,8 @@ use super::is_of_something;
 use crate::datatypes;
 use crate::handles::handle;
 use crate::sys;
-use commsan_engine::Mode;
 use commsan_mpi::Args;
+use commsan_shadow::Mode;
 use std::ffi::c_int;
 
 /// What is wrong with how a file is to be opened (MPI 4.1 §14.2.1).

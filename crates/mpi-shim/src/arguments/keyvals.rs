@@ -5,7 +5,7 @@
 
 use super::{Fault, null_pointer, value};
 use crate::sys;
-use commsan_model::Problem;
+use commsan_findings::Problem;
 use commsan_mpi::Args;
 use std::ffi::c_int;
 use std::sync::{Mutex, PoisonError};

@@ -6,7 +6,7 @@ use crate::handles::{handle, null};
 use crate::library::Mpi;
 use crate::objects;
 use crate::sys;
-use commsan_model::Problem;
+use commsan_findings::Problem;
 use commsan_mpi::{Args, Library};
 use commsan_mpi_calls::Object;
 use std::ffi::c_int;

@@ -7,8 +7,8 @@
 //! and give their handles to the program.
 
 use crate::again;
+use commsan_callsite::Site;
 use commsan_mpi_calls::Object;
-use commsan_place::Site;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,12 +1,12 @@
 //! Adds up what a call has moved: which row of counts each move belongs to.
 
 use super::{Described, InOrder};
-use commsan_engine::Footprint;
+use commsan_callsite::StackId;
+use commsan_counters::{Amount, Identity, Key, STEPS, Step, Traffic, User};
 use commsan_mpi::moves::{Means, Move, Peers};
-use commsan_place::StackId;
+use commsan_rundir::traffic::{End, Kind, Memory, Place, Side};
+use commsan_shadow::Footprint;
 use commsan_threads::Here;
-use commsan_trace::traffic::{End, Kind, Memory, Place, Side};
-use commsan_traffic::{Amount, Identity, Key, STEPS, Step, Traffic, User};
 use smallvec::SmallVec;
 
 /// With what is counted at hand.

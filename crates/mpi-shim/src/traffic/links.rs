@@ -4,10 +4,10 @@ use crate::groups;
 use crate::handles::{comm_from_fortran, handle_at};
 use crate::rank::{Rank, mode};
 use crate::sys;
+use commsan_counters::ticks;
 use commsan_mpi::Args;
+use commsan_rundir::traffic::{Link, Tie};
 use commsan_threads::Here;
-use commsan_trace::traffic::{Link, Tie};
-use commsan_traffic::ticks;
 
 /// MPI is initialised: another job may have spawned this one.
 pub(crate) fn begin(rank: &dyn Rank, here: &Here) {

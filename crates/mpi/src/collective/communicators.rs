@@ -8,7 +8,7 @@ use super::entry::{Progress, TOLD};
 pub use crate::ids::On;
 use crate::ids::{Group, mixed};
 use crate::threads::Calling;
-use commsan_place::Site;
+use commsan_callsite::Site;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::alike;
 use super::signature::Signature;
-use commsan_fabric::ENTRY;
+use commsan_job_shm::ENTRY;
 use commsan_mpi_calls::{CALLS, Call};
 
 /// Communicators of which an entry tells how far its rank has come.

@@ -4,8 +4,8 @@
 //! the two differ in the bytes that the program looks at, until it looks at the status, which tells whose
 //! message it is. The first bytes of a message are compared only.
 
-use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
-use commsan_place::Site;
+use commsan_callsite::Site;
+use commsan_shadow::{Access, Footprint, Live, Mode, OpId, Pages};
 use std::ops::{ControlFlow, Range};
 
 /// Bytes of a message that are kept, to be compared with those of another.
@@ -151,7 +151,7 @@ fn differs(replacing: &Replacing, access: &Access) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commsan_place::Stacks;
+    use commsan_callsite::Stacks;
 
     fn message(sender: u32, text: &str) -> Message {
         let by = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: 5, afar: None };

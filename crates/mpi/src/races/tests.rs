@@ -1,5 +1,5 @@
 use super::*;
-use commsan_place::Stacks;
+use commsan_callsite::Stacks;
 use proptest::prelude::*;
 
 const COMM: u64 = 3;

@@ -8,7 +8,7 @@
 //! many elements, to the whole part: what is in order by that can hide a race, and cannot make one.
 
 use crate::ids::{Key, mixed};
-use commsan_engine::Pattern;
+use commsan_shadow::Pattern;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 

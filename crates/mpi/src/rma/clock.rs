@@ -6,7 +6,7 @@
 
 use crate::rma::drafts::{Draft, Drafts};
 use crate::rma::notice::{Announced, Notice, Which};
-use commsan_fabric::{Fabric, LONGEST};
+use commsan_job_shm::{Fabric, LONGEST};
 
 /// This process's clock, and what it tells others.
 pub struct Clock {

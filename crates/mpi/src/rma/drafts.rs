@@ -9,8 +9,8 @@
 //! but for one thing: what is complete comes before what is not.
 
 use crate::rma::notice::Announced;
-use commsan_engine::{Comb, Mode};
-use commsan_place::StackId;
+use commsan_callsite::StackId;
+use commsan_shadow::{Comb, Mode};
 use std::ops::Range;
 
 /// An operation that is to be told of, or several from one place.
@@ -193,8 +193,8 @@ impl Draft {
 mod tests {
     use super::*;
     use crate::rma::notice::Epoch;
-    use commsan_engine::{Pattern, Runs};
-    use commsan_place::Stacks;
+    use commsan_callsite::Stacks;
+    use commsan_shadow::{Pattern, Runs};
 
     const TO: u32 = 1;
     const WINDOW: u64 = 7;

@@ -1,7 +1,7 @@
 //! What one rank tells another about, in words.
 
 use crate::rma::accumulate::{Atomic, Combine, Rules};
-use commsan_engine::{Comb, Footprint, Mode, Runs};
+use commsan_shadow::{Comb, Footprint, Mode, Runs};
 use smallvec::SmallVec;
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -348,7 +348,7 @@ impl Announced {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commsan_engine::Pattern;
+    use commsan_shadow::Pattern;
     use proptest::prelude::*;
 
     fn epochs() -> impl Strategy<Value = Epoch> {

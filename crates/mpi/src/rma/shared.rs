@@ -1,7 +1,7 @@
 //! Windows whose memory several ranks load from and store to (`MPI_Win_allocate_shared`, MPI 4.1 §12.2.3).
 //!
 //! What this process does to any rank's part is noted where accesses to its own window memory are
-//! ([`Shadow`](commsan_engine::Shadow)), by hooks, without a lock. When it ends a segment, before anybody can
+//! ([`Shadow`](commsan_shadow::Shadow)), by hooks, without a lock. When it ends a segment, before anybody can
 //! learn of it, what it has done since is told to the others ([`Bulletin`]), and compared with what they have
 //! told; of pages that nobody else has touched so far, only that it has touched them. Who comes to a page
 //! says so before he looks who was there, so that at least one of two knows of both.
@@ -25,10 +25,10 @@
 //! through memory outside the window that ranks share in another way, is not seen either: what it orders is reported.
 
 use crate::ids::mixed;
-use commsan_engine::{
+use commsan_job_shm::sheets::{Name, Sheets};
+use commsan_shadow::{
     Access, Bulletin, Exposed, Footprint, Mode, PAGE_SHIFT, Past, Pattern, Stamp, When,
 };
-use commsan_fabric::sheets::{Name, Sheets};
 use std::ops::{ControlFlow, Range};
 
 const PAGE: usize = 1 << PAGE_SHIFT;

@@ -7,9 +7,9 @@ use crate::rma::cells::Cells;
 use crate::rma::notice::Epoch;
 use crate::rma::segments::Segments;
 use crate::rma::shared::Shared;
-use commsan_engine::{Access, Mode, OpId, Pattern};
+use commsan_callsite::Site;
 use commsan_mpi_calls::Call;
-use commsan_place::Site;
+use commsan_shadow::{Access, Mode, OpId, Pattern};
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 
@@ -411,7 +411,7 @@ impl Windows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commsan_place::Stacks;
+    use commsan_callsite::Stacks;
 
     fn window(separate: bool) -> Window {
         let made = Made {

@@ -9,11 +9,11 @@ use crate::rma::notice::{Announced, Epoch, Notice, Which};
 use crate::rma::order::{Channel, Collectives, Messages};
 use crate::rma::remote::{Meeting, Remote, Remotes, Separate, single};
 use crate::rma::windows::Windows;
-use commsan_engine::{Access, Exposed, Mode, OpId, Pages, Past, Shadow, When};
-use commsan_fabric::Fabric;
-use commsan_model::{Code, Role};
+use commsan_callsite::{About, Findings, Place, Report, Side, Site, StackId, Stacks};
+use commsan_findings::{Code, Role};
+use commsan_job_shm::Fabric;
 use commsan_mpi_calls::{CALLS, Call};
-use commsan_place::{About, Findings, Place, Report, Side, Site, StackId, Stacks};
+use commsan_shadow::{Access, Exposed, Mode, OpId, Pages, Past, Shadow, When};
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 

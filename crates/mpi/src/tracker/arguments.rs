@@ -2,9 +2,9 @@
 
 use super::{Operation, Tracker};
 use crate::buffers::Args;
-use commsan_model::{Code, Problem, Role};
+use commsan_callsite::{About, Findings, Place, Report, Site};
+use commsan_findings::{Code, Problem, Role};
 use commsan_mpi_calls::Call;
-use commsan_place::{About, Findings, Place, Report, Site};
 use std::ops::Range;
 
 /// An argument that the call does not allow.

@@ -5,8 +5,8 @@ use super::{Operation, Tracker};
 use crate::buffers::Args;
 use crate::ids::Token;
 use crate::requests::State;
-use commsan_engine::{Access, Footprint, Mode, OpId};
-use commsan_place::{About, Place};
+use commsan_callsite::{About, Place};
+use commsan_shadow::{Access, Footprint, Mode, OpId};
 use std::ops::Range;
 
 /// Each with its operation, beginning, and the parameter that it is passed as.

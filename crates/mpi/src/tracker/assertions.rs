@@ -2,17 +2,17 @@
 //!
 //! **Soundness.** `MPI_MODE_NOSTORE` does not hold if this process, by itself or by a receive or get, has written to
 //! its part since it last synchronised the window; missed are gets that the same call completes, and what
-//! [`Shadow`](commsan_engine::Shadow) does not know. `MPI_MODE_NOPUT` does not hold if an operation that writes arrives in the epoch that the call opens.
+//! [`Shadow`](commsan_shadow::Shadow) does not know. `MPI_MODE_NOPUT` does not hold if an operation that writes arrives in the epoch that the call opens.
 
 use super::OneSided;
 use super::Tracker;
 use super::operation::Operation;
 use crate::buffers::Args;
 use crate::rma::notice::{Announced, Epoch};
-use commsan_engine::{Mode, Past};
-use commsan_model::{Code, Role};
+use commsan_callsite::{Findings, Place, Report, Side, Site};
+use commsan_findings::{Code, Role};
 use commsan_mpi_calls::{Call, Effect};
-use commsan_place::{Findings, Place, Report, Side, Site};
+use commsan_shadow::{Mode, Past};
 use std::ops::Range;
 
 /// Fences that are remembered.

@@ -6,9 +6,9 @@
 
 use super::{Tracker, Wrong};
 use crate::buffers::Args;
-use commsan_model::Problem;
+use commsan_callsite::{Findings, Place};
+use commsan_findings::Problem;
 use commsan_mpi_calls::Effect;
-use commsan_place::{Findings, Place};
 use std::ops::Range;
 
 impl Tracker {

@@ -2,9 +2,9 @@
 
 use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};
-use commsan_engine::{Access, Mode};
-use commsan_model::{Code, Role};
-use commsan_place::{Findings, Place, Report, Side};
+use commsan_callsite::{Findings, Place, Report, Side};
+use commsan_findings::{Code, Role};
+use commsan_shadow::{Access, Mode};
 
 impl Tracker {
     /// Checks what an MPI call touches, or will touch from now on, against pending operations

@@ -11,11 +11,11 @@ use crate::collective::communicators::{Communicators, Known};
 use crate::collective::entry::{Asserted, Difference, Entry, Progress};
 use crate::collective::signature::Signature;
 use crate::ids::{Group, On};
-use commsan_fabric::{Board, Posted};
-use commsan_model::record::Record;
-use commsan_model::{Code, Role};
+use commsan_callsite::{About, Findings, Place, Site, Stacks};
+use commsan_findings::record::Record;
+use commsan_findings::{Code, Role};
+use commsan_job_shm::{Board, Posted};
 use commsan_mpi_calls::{Call, Effect, reduction};
-use commsan_place::{About, Findings, Place, Site, Stacks};
 
 /// What there is to know about collectives.
 #[derive(Default)]

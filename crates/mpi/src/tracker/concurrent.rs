@@ -15,10 +15,10 @@ use super::OneSided;
 use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};
 use crate::threads::Retired;
-use commsan_engine::{Access, Actor, Mode, OpId, Past, Stamp};
-use commsan_model::{Code, Role};
+use commsan_callsite::{Findings, Place, Report, Side, Site};
+use commsan_findings::{Code, Role};
 use commsan_mpi_calls::CALLS;
-use commsan_place::{Findings, Place, Report, Side, Site};
+use commsan_shadow::{Access, Actor, Mode, OpId, Past, Stamp};
 use std::ops::{ControlFlow, Range};
 
 /// Accesses by threads that know of its completion, after which an operation is forgotten.

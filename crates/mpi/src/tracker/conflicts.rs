@@ -1,11 +1,11 @@
 //! What an access conflicts with, and how that is told.
 
 use super::Tracker;
-use commsan_engine::{Access, Mode, OpId};
-use commsan_model::record::Record;
-use commsan_model::{Code, Role};
+use commsan_callsite::{Findings, Place, Report, Side};
+use commsan_findings::record::Record;
+use commsan_findings::{Code, Role};
 use commsan_mpi_calls::Effect;
-use commsan_place::{Findings, Place, Report, Side};
+use commsan_shadow::{Access, Mode, OpId};
 use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
 

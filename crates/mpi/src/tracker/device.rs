@@ -10,14 +10,14 @@ use super::Together;
 use super::Tracker;
 use crate::rma::notice::Announced;
 use crate::rma::remote::{Meeting, Remote};
+use commsan_callsite::{About, Findings, Place, Report, Side};
 use commsan_cuda::{
     Copy, Gpu, Set, SharedEvent, SharedMemory, StreamName, Ticket, Time, Touch, Work,
 };
-use commsan_engine::{Access, OpId, Past, When};
-use commsan_fabric::ENTRY;
-use commsan_model::{Code, Role};
+use commsan_findings::{Code, Role};
+use commsan_job_shm::ENTRY;
 use commsan_mpi_calls::Call;
-use commsan_place::{About, Findings, Place, Report, Side};
+use commsan_shadow::{Access, OpId, Past, When};
 use rustc_hash::FxHasher;
 use std::ffi::CStr;
 use std::hash::{Hash, Hasher};

@@ -13,9 +13,9 @@
 
 use super::Tracker;
 use crate::threads::Calling;
-use commsan_model::Code;
+use commsan_callsite::{About, Findings, Place, Site};
+use commsan_findings::Code;
 use commsan_mpi_calls::{Call, Role as Kind};
-use commsan_place::{About, Findings, Place, Site};
 use std::collections::VecDeque;
 
 /// Uses, and probes, that are remembered.

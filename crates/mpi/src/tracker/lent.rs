@@ -7,8 +7,8 @@
 
 use super::{Operation, Tracker};
 use crate::buffers::Args;
-use commsan_engine::{Access, Footprint, Mode};
-use commsan_place::{Findings, Place};
+use commsan_callsite::{Findings, Place};
+use commsan_shadow::{Access, Footprint, Mode};
 use std::ops::Range;
 
 impl Tracker {

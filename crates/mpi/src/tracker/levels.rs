@@ -21,10 +21,10 @@
 use super::{Operation, Tracker};
 use crate::ids::{On, Token};
 use crate::threads::Calling;
-use commsan_engine::Stamp;
-use commsan_model::{Code, Role};
+use commsan_callsite::{About, Findings, Place, Report, Site};
+use commsan_findings::{Code, Role};
 use commsan_mpi_calls::{Call, Effect};
-use commsan_place::{About, Findings, Place, Report, Site};
+use commsan_shadow::Stamp;
 use std::collections::VecDeque;
 use std::ops::Range;
 

@@ -12,9 +12,9 @@ use super::Together;
 use super::waiting::Unsure;
 use crate::buffers::Args;
 use crate::ids::{Group, On, mixed};
-use commsan_model::NeedKind;
+use commsan_callsite::Need;
+use commsan_findings::NeedKind;
 use commsan_mpi_calls::Call;
-use commsan_place::Need;
 use std::borrow::Cow;
 use std::sync::Arc;
 

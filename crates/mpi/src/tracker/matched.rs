@@ -5,8 +5,8 @@ use super::{Operation, Tracker};
 use crate::buffers::{Args, Library};
 use crate::ids::On;
 use crate::ledger::Key;
-use commsan_model::{Code, Role};
-use commsan_place::{Findings, Party, Place, Report, Stacks};
+use commsan_callsite::{Findings, Party, Place, Report, Stacks};
+use commsan_findings::{Code, Role};
 use rustc_hash::FxHashMap;
 
 /// What found each message that is not received yet, by its handle.

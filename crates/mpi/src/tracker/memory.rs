@@ -5,9 +5,9 @@ use super::concurrent::code;
 use super::conflicts::{CONFLICTS, Conflict};
 use super::{Operation, Tracker};
 use crate::nursery::Young;
-use commsan_engine::{Access, Footprint, Mode, OpId};
-use commsan_model::{Code, Role};
-use commsan_place::{Findings, Place, Report, Side};
+use commsan_callsite::{Findings, Place, Report, Side};
+use commsan_findings::{Code, Role};
+use commsan_shadow::{Access, Footprint, Mode, OpId};
 use std::ops::Range;
 
 impl Tracker {

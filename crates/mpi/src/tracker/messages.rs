@@ -9,10 +9,10 @@
 use super::Together;
 use super::Tracker;
 use crate::buffers::{Args, Library};
-use commsan_model::Role;
-use commsan_model::record::{RawMessages, Record};
+use commsan_callsite::{Findings, Place};
+use commsan_findings::Role;
+use commsan_findings::record::{RawMessages, Record};
 use commsan_mpi_calls::Message;
-use commsan_place::{Findings, Place};
 use std::borrow::Cow;
 
 use crate::ids::{On, Token};

@@ -13,10 +13,10 @@
 use super::Tracker;
 use crate::ids::On;
 use crate::requests::State;
-use commsan_engine::OpId;
-use commsan_model::{Code, Role};
+use commsan_callsite::{Findings, Party, Place, Report, Site, Stacks};
+use commsan_findings::{Code, Role};
 use commsan_mpi_calls::{Call, Object};
-use commsan_place::{Findings, Party, Place, Report, Site, Stacks};
+use commsan_shadow::OpId;
 use rustc_hash::FxHashMap;
 
 /// What the program has made and not freed.

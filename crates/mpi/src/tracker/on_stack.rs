@@ -1,7 +1,7 @@
 //! Operations with a buffer on some stack, by the frame of the function whose variable it is: what returns or
 //! completes asks of one frame, however many operations it has.
 
-use commsan_engine::OpId;
+use commsan_shadow::OpId;
 
 #[derive(Default)]
 pub(super) struct OnStack {
@@ -67,7 +67,7 @@ impl OnStack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commsan_engine::Live;
+    use commsan_shadow::Live;
     use proptest::prelude::*;
 
     proptest! {

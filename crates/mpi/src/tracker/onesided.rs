@@ -7,10 +7,10 @@ use crate::ids::Group;
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Notice, Which};
 use crate::rma::windows::{Active, Fetch, Lock, Made, Part, Released, Window, Young};
-use commsan_engine::{Mode, OpId};
-use commsan_model::{Code, Role};
+use commsan_callsite::{Findings, Place, Report, Side, Site, Stacks};
+use commsan_findings::{Code, Role};
 use commsan_mpi_calls::Effect;
-use commsan_place::{Findings, Place, Report, Side, Site, Stacks};
+use commsan_shadow::{Mode, OpId};
 use smallvec::SmallVec;
 use std::ops::Range;
 

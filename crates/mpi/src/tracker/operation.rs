@@ -4,9 +4,9 @@ use super::targets::There;
 use crate::buffers::Args;
 use crate::ids::Of;
 use crate::threads::Retired;
-use commsan_engine::Stamp;
+use commsan_callsite::{Party, Place, Site, Stacks};
 use commsan_mpi_calls::Call;
-use commsan_place::{Party, Place, Site, Stacks};
+use commsan_shadow::Stamp;
 use std::num::NonZeroU32;
 
 /// An operation in flight.

@@ -6,8 +6,8 @@ use crate::ids::{Group, Token};
 use crate::rma::notice::Notice;
 use crate::rma::order::{Collective, Envelope, Expected};
 use crate::rma::windows::Window;
+use commsan_callsite::{Findings, Place};
 use commsan_mpi_calls::Flow;
-use commsan_place::{Findings, Place};
 use rustc_hash::FxHashMap;
 
 /// What a call, or each start of a request, does that orders ranks.

@@ -10,10 +10,10 @@ use crate::buffers::{Args, Library, takes_place};
 use crate::collective::signature::Signature;
 use crate::ids::On;
 use crate::parts::{Amount, Entry, Parts, Sort};
-use commsan_engine::Mode;
-use commsan_model::record::{RawParts, Record};
+use commsan_callsite::{Findings, Place, Stacks};
+use commsan_findings::record::{RawParts, Record};
 use commsan_mpi_calls::{Extent, Flow, Role, Rule};
-use commsan_place::{Findings, Place, Stacks};
+use commsan_shadow::Mode;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -58,7 +58,7 @@ impl Parts {
                 sends: entry.sort.sends,
                 calls: entry.calls,
                 element: element.map(|(class, size)| (Cow::Borrowed(class), size)),
-                site: (commsan_model::Role::Operation, entry.site),
+                site: (commsan_findings::Role::Operation, entry.site),
                 parts: parts.collect(),
             };
             out.emit(Record::Parts(parts), stacks);

@@ -5,10 +5,10 @@ use crate::buffers::{Accesses, Args, Library};
 use crate::ids::Token;
 use crate::partitioned::partitions;
 use crate::requests::{Persistent, Request, State};
-use commsan_engine::Mode;
-use commsan_model::Code;
+use commsan_callsite::{Findings, Place};
+use commsan_findings::Code;
 use commsan_mpi_calls::Effect;
-use commsan_place::{Findings, Place};
+use commsan_shadow::Mode;
 
 impl Tracker {
     /// A persistent request has been made.

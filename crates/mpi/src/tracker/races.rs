@@ -8,10 +8,10 @@ use super::Tracker;
 use crate::buffers::{Accesses, Args, Library};
 use crate::ids::{On, Token};
 use crate::races::{Content, KEPT, Races, Replacing, Wanted};
-use commsan_engine::{Access, Mode};
-use commsan_model::Role;
-use commsan_model::record::{RawRace, Record};
-use commsan_place::{Findings, Place, Stacks};
+use commsan_callsite::{Findings, Place, Stacks};
+use commsan_findings::Role;
+use commsan_findings::record::{RawRace, Record};
+use commsan_shadow::{Access, Mode};
 use std::ops::Range;
 
 /// What a receive has got.

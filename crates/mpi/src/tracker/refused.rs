@@ -5,8 +5,8 @@
 
 use super::{Operation, Tracker};
 use crate::buffers::Args;
-use commsan_model::{Code, Role};
-use commsan_place::{About, Findings, Party, Place, Report, Stacks};
+use commsan_callsite::{About, Findings, Party, Place, Report, Stacks};
+use commsan_findings::{Code, Role};
 
 /// Places that are remembered at most.
 const MOST: usize = 32;

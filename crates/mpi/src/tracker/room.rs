@@ -2,9 +2,9 @@
 
 use super::{Operation, Tracker};
 use crate::buffers::Args;
-use commsan_engine::Mode;
-use commsan_model::{Code, Role};
-use commsan_place::{About, Findings, Place, Report, Use, Variable};
+use commsan_callsite::{About, Findings, Place, Report, Use, Variable};
+use commsan_findings::{Code, Role};
+use commsan_shadow::Mode;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 

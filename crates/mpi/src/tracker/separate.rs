@@ -13,10 +13,10 @@
 use super::Tracker;
 use super::afar::CALL;
 use crate::rma::remote::{Meeting, Remote};
-use commsan_engine::{Access, Mode, Past};
-use commsan_model::Code;
+use commsan_callsite::{Findings, Place};
+use commsan_findings::Code;
 use commsan_mpi_calls::{CALLS, Effect};
-use commsan_place::{Findings, Place};
+use commsan_shadow::{Access, Mode, Past};
 use std::ops::Range;
 
 /// Which memory model windows are taken to have.

@@ -5,12 +5,12 @@ use super::afar::{CALL, FAR, row};
 use super::{Tracker, device};
 use crate::ids::Key;
 use crate::rma::shared::{FENCES, Met, Shared, Told, variable_key};
-use commsan_engine::{Mode, Past};
-use commsan_fabric::sheets::{Name, Sheets};
-use commsan_model::record::Record;
-use commsan_model::{Code, Role};
+use commsan_callsite::{Findings, Party, Place, Report, Side, Site, Stacks};
+use commsan_findings::record::Record;
+use commsan_findings::{Code, Role};
+use commsan_job_shm::sheets::{Name, Sheets};
 use commsan_mpi_calls::CALLS;
-use commsan_place::{Findings, Party, Place, Report, Side, Site, Stacks};
+use commsan_shadow::{Mode, Past};
 use std::collections::VecDeque;
 use std::ops::Range;
 

@@ -6,10 +6,10 @@ use crate::buffers::{Args, Library};
 use crate::ids::{On, Token};
 use crate::ledger::Repeated;
 use crate::steps::{Begun, Comm, Steps, sends};
-use commsan_model::record::Record;
-use commsan_model::{Message, Step};
+use commsan_callsite::{Findings, Place, Stacks};
+use commsan_findings::record::Record;
+use commsan_findings::{Message, Step};
 use commsan_mpi_calls::{Call, Effect, Flow};
-use commsan_place::{Findings, Place, Stacks};
 use std::borrow::Cow;
 
 /// What a call that has succeeded may mean to those who wait for this process.

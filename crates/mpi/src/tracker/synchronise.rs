@@ -6,7 +6,7 @@ use crate::ids::{Key, mixed};
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Epoch, Notice, Which};
 use crate::rma::windows::{Active, Fetch, Granted, Held, Window};
-use commsan_place::{Findings, Place, Site};
+use commsan_callsite::{Findings, Place, Site};
 
 impl OneSided {
     /// This process is about to give up locks.

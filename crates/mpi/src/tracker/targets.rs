@@ -10,10 +10,10 @@
 use super::{Operation, Tracker, Transfer};
 use crate::buffers::Args;
 use crate::rma::notice::Epoch;
-use commsan_engine::{Access, Footprint, Mode, OpId};
-use commsan_model::record::Record;
-use commsan_model::{Code, Role};
-use commsan_place::{Findings, Party, Report, Side, Site};
+use commsan_callsite::{Findings, Party, Report, Side, Site};
+use commsan_findings::record::Record;
+use commsan_findings::{Code, Role};
+use commsan_shadow::{Access, Footprint, Mode, OpId};
 use std::ops::Range;
 
 /// What an operation does at its target.

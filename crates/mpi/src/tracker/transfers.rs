@@ -11,11 +11,11 @@ use crate::rma::cells::Cells;
 use crate::rma::drafts::{Draft, Next, Step};
 use crate::rma::notice::{Announced, Epoch, Notice, Which};
 use crate::rma::windows::{Fetch, Pending, Window, Young};
-use commsan_engine::{Access, Footprint, Mode, OpId, Pattern, Runs};
-use commsan_model::record::Record;
-use commsan_model::{Code, Role};
+use commsan_callsite::{Findings, Place, Report, Side, Site, Stacks};
+use commsan_findings::record::Record;
+use commsan_findings::{Code, Role};
 use commsan_mpi_calls::Call;
-use commsan_place::{Findings, Place, Report, Side, Site, Stacks};
+use commsan_shadow::{Access, Footprint, Mode, OpId, Pattern, Runs};
 use std::ops::Range;
 
 /// Operations on a window that are young at most: each access that meets one looks at all.

@@ -22,12 +22,12 @@ use crate::buffers::Args;
 use crate::ids::{Key, Of, On, Token};
 use crate::requests::{Request, State};
 use crate::rma::windows::{Active, Lock};
-use commsan_engine::Access;
-use commsan_fabric::Answer;
-use commsan_model::record::{RawWaiting, Record};
-use commsan_model::{Held, NeedKind, Role};
+use commsan_callsite::{Findings, Need, Place, Site};
+use commsan_findings::record::{RawWaiting, Record};
+use commsan_findings::{Held, NeedKind, Role};
+use commsan_job_shm::Answer;
 use commsan_mpi_calls::{Call, Effect, Extent, Times};
-use commsan_place::{Findings, Need, Place, Site};
+use commsan_shadow::Access;
 use std::borrow::Cow;
 use std::sync::Arc;
 

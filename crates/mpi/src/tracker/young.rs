@@ -5,9 +5,9 @@ use super::{Operation, Tracker};
 use crate::buffers::Args;
 use crate::nursery::Young;
 use crate::requests::{Request, State};
-use commsan_engine::{Access, Footprint, Mode};
+use commsan_callsite::{Place, Site};
 use commsan_mpi_calls::Call;
-use commsan_place::{Place, Site};
+use commsan_shadow::{Access, Footprint, Mode};
 use std::ops::Range;
 
 impl Tracker {

@@ -1,6 +1,6 @@
 //! Which bytes of an object: extents of many transfers as one list, and what they say of its shape.
 
-use commsan_trace::traffic::{Extent, ExtentSum};
+use commsan_rundir::traffic::{Extent, ExtentSum};
 use std::collections::BTreeMap;
 
 /// Sizes of elements that are guessed, likeliest first.

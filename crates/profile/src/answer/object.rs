@@ -5,7 +5,7 @@ use crate::Profile;
 use crate::api::{Access, Amount, Direction, Error, ObjectAt, ObjectDetail};
 use crate::model::{End, Row};
 use crate::packed::List;
-use commsan_trace::traffic::{Extent, Side};
+use commsan_rundir::traffic::{Extent, Side};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 

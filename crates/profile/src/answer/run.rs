@@ -141,7 +141,7 @@ impl Profile {
         Ok(sums)
     }
 
-    fn finding(&self, finding: &commsan_model::Finding) -> Finding {
+    fn finding(&self, finding: &commsan_findings::Finding) -> Finding {
         let ranks = &self.model.ranks;
         // Findings do not say which of several jobs their ranks are of.
         let is_only = ranks.iter().all(|of| of.rank.job == 0);
@@ -170,7 +170,7 @@ impl Profile {
         }
     }
 
-    fn side(&self, site: &commsan_model::Site) -> FindingSide {
+    fn side(&self, site: &commsan_findings::Site) -> FindingSide {
         FindingSide {
             label: site.label.clone(),
             path: site.file.clone(),
@@ -183,7 +183,7 @@ impl Profile {
         self.model.files.binary_search_by(|file| file.as_str().cmp(path)).ok()
     }
 
-    fn line_at(&self, site: &commsan_model::Site) -> Option<SourceLine> {
+    fn line_at(&self, site: &commsan_findings::Site) -> Option<SourceLine> {
         let file = self.file_id(site.file.as_deref()?)? as u32;
         Some(SourceLine { file, line: site.line? })
     }

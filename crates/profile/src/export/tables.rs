@@ -7,7 +7,7 @@ use crate::api::{Amount, Direction, Frame, PlaceKind};
 use crate::merge;
 use crate::model::{End, Model, Row};
 use crate::objects::memory_name;
-use commsan_trace::traffic::{Extent, Side};
+use commsan_rundir::traffic::{Extent, Side};
 use std::collections::BTreeMap;
 use std::io;
 

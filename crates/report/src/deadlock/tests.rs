@@ -1,7 +1,7 @@
 use super::*;
-use commsan_model::Role;
-use commsan_trace::Stuck as Seen;
-use commsan_trace::record::{RawSite, Start};
+use commsan_findings::Role;
+use commsan_rundir::Stuck as Seen;
+use commsan_rundir::record::{RawSite, Start};
 use std::fmt::Write;
 
 const WORLD: u64 = 7;

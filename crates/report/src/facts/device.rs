@@ -2,8 +2,8 @@
 
 use super::{Facts, bytes, known_place, quoted};
 use crate::merge::Observation;
-use commsan_model::{Frame, Role, Site};
-use commsan_trace::record::{RawDoing, RawOperation};
+use commsan_findings::{Frame, Role, Site};
+use commsan_rundir::record::{RawDoing, RawOperation};
 
 impl Facts<'_> {
     /// What the offending side is, if that is work: ``kernel `pack` on stream 1 of device 0``.
@@ -118,8 +118,8 @@ pub fn inside(observation: &Observation) -> impl Iterator<Item = Site> {
 pub(crate) mod tests {
     use super::*;
     use crate::facts::Case;
-    use commsan_model::Code;
-    use commsan_trace::record::{RawArgument, RawWork};
+    use commsan_findings::Code;
+    use commsan_rundir::record::{RawArgument, RawWork};
 
     /// A typical finding of a code: the offence is at line 52, the operation at line 40.
     pub(crate) fn observation(code: Code, case: Case) -> Observation {

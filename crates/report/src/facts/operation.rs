@@ -1,7 +1,7 @@
 //! What an operation is and does, in words.
 
 use super::window;
-use commsan_trace::record::{RawAccess, RawOperation};
+use commsan_rundir::record::{RawAccess, RawOperation};
 
 /// Calls of MPI and CUDA stand out by themselves.
 pub(super) fn quoted(call: &str) -> String {

@@ -1,6 +1,6 @@
 //! Where something is, in words.
 
-use commsan_model::Frame;
+use commsan_findings::Frame;
 
 pub(super) fn known_place(frame: Option<&Frame>) -> String {
     frame.map_or_else(|| "an unknown place".to_owned(), place)

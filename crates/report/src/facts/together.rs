@@ -65,8 +65,8 @@ pub(crate) mod tests {
     use super::*;
     use crate::facts::Case;
     use crate::merge::Observation;
-    use commsan_model::Code;
-    use commsan_trace::record::{RawCollective, RawLevel};
+    use commsan_findings::Code;
+    use commsan_rundir::record::{RawCollective, RawLevel};
 
     /// What rank 1 writes about `code`: its own side is at line 52, the other at line 40.
     pub(crate) fn observation(code: Code, case: Case) -> Observation {

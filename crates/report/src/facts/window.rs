@@ -1,8 +1,8 @@
 //! Phrases about windows: their memory, their targets, the calls that open and close epochs.
 
 use super::{Facts, bytes, known_place, overlap};
-use commsan_model::Code;
-use commsan_trace::record::{RawAccess, RawOperation};
+use commsan_findings::Code;
+use commsan_rundir::record::{RawAccess, RawOperation};
 
 impl Facts<'_> {
     /// What an access touches of window memory.
@@ -163,8 +163,8 @@ pub(crate) mod tests {
     use super::super::Case;
     use super::*;
     use crate::merge::Observation;
-    use commsan_model::Role;
-    use commsan_trace::record::RawSite;
+    use commsan_findings::Role;
+    use commsan_rundir::record::RawSite;
 
     /// What rank 1 writes about `code`: rank 0's side is at line 40, its own at line 52.
     pub(crate) fn observation(code: Code, case: Case) -> Observation {

@@ -14,9 +14,9 @@
 use super::{Exchange, Traffic};
 use crate::facts::at;
 use crate::merge;
-use commsan_model::{Code, Finding, Role, Site};
-use commsan_trace::RankLog;
-use commsan_trace::record::{RawMessages, RawRace, RawSite};
+use commsan_findings::{Code, Finding, Role, Site};
+use commsan_rundir::RankLog;
+use commsan_rundir::record::{RawMessages, RawRace, RawSite};
 use std::collections::BTreeSet;
 
 impl<'r> Exchange<'r> {

@@ -1,5 +1,5 @@
 use super::*;
-use commsan_trace::record::{RawRace, RawSite};
+use commsan_rundir::record::{RawRace, RawSite};
 use proptest::prelude::*;
 
 const WORLD: u64 = 7;

@@ -1,6 +1,6 @@
 use super::*;
-use commsan_trace::record::RawSite;
-use commsan_trace::{Job, Messages};
+use commsan_rundir::record::RawSite;
+use commsan_rundir::{Job, Messages};
 use std::borrow::Cow;
 
 const WORLD: u64 = 7;

@@ -2,7 +2,7 @@
 
 use super::Wording;
 use crate::facts::Case;
-use commsan_model::Code;
+use commsan_findings::Code;
 
 /// The rows, in the order of codes.
 pub(super) const DEVICE: &[Wording] = &[

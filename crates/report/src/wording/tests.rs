@@ -1,6 +1,6 @@
 use super::*;
 use crate::merge::Observation;
-use commsan_model::{Problem, Role};
+use commsan_findings::{Problem, Role};
 
 #[test]
 fn every_code_has_one_row_with_known_placeholders() {

@@ -2,7 +2,7 @@
 
 use super::{MOVED_BY_COMPILER, Wording};
 use crate::facts::Case;
-use commsan_model::Code;
+use commsan_findings::Code;
 
 const EPOCH_FOR_OPERATION: &str = "call the operation in an epoch to {target}: between two calls \
      of MPI_Win_fence, from MPI_Win_start to MPI_Win_complete, or from MPI_Win_lock or \

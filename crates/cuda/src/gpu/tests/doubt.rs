@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::work::Line;
-use commsan_place::Party;
+use commsan_callsite::Party;
 
 const ELSEWHERE: Range<usize> = MANAGED + 0x200..MANAGED + 0x208;
 const HERE: Range<usize> = MANAGED..MANAGED + 8;

@@ -1,0 +1,379 @@
+//! Call sites and stacks, and [`Findings`], through which the semantics report. What they report are the records of
+//! [`commsan_findings::record`], with a [`Placed`] for each place.
+
+use commsan_findings::record::{RawNeed, Record};
+use commsan_findings::{Code, Problem, Role};
+use commsan_shadow::{Mode, Stamp};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Frames kept of a call stack at most.
+pub const DEPTH: usize = 16;
+
+/// One place in the program's execution.
+#[derive(Clone, Copy, Debug)]
+pub struct Site {
+    /// The MPI call made there.
+    pub call: Option<&'static str>,
+    /// Thread within the process, 0 for the one that initialised MPI.
+    pub thread: u32,
+    /// How control got there.
+    pub stack: StackId,
+    /// The innermost return address.
+    pub pc: usize,
+    /// The rank whose log knows the place, and its number there; `stack` is empty then.
+    pub afar: Option<(u32, u32)>,
+}
+
+impl Site {
+    /// A place that is in another rank's log.
+    pub fn afar(call: &'static str, rank: u32, number: u32) -> Site {
+        let pc = 1 << 63 | (rank as usize) << 32 | number as usize;
+        Site { call: Some(call), thread: 0, stack: Stacks::EMPTY, pc, afar: Some((rank, number)) }
+    }
+}
+
+/// A call stack in a [`Stacks`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StackId(u32);
+
+impl StackId {
+    /// As a number, for who cannot hold it otherwise.
+    pub fn to_bits(self) -> u32 {
+        self.0
+    }
+
+    /// Back from [`to_bits`](Self::to_bits).
+    pub fn from_bits(bits: u32) -> StackId {
+        StackId(bits)
+    }
+}
+
+/// Call stacks, each kept once. Programs start operations at few places, so remembering where is
+/// a look-up, not a copy.
+#[derive(Debug)]
+pub struct Stacks {
+    /// For each stack its length, then its frames; the first is the empty one.
+    arena: Vec<usize>,
+    /// Hash table of positions in the arena, 0 for free; a power of two long.
+    table: Vec<u32>,
+    used: usize,
+    /// The last stack with an innermost frame, by its hash: nearly always the one asked for.
+    recent: [StackId; RECENT],
+}
+
+const RECENT: usize = 256;
+
+impl Stacks {
+    /// The stack without frames.
+    pub const EMPTY: StackId = StackId(0);
+
+    /// No stacks.
+    pub fn new() -> Stacks {
+        Stacks { arena: vec![0], table: vec![0; 1024], used: 0, recent: [StackId(0); RECENT] }
+    }
+
+    /// The stack with these frames.
+    #[inline]
+    pub fn intern(&mut self, frames: &[usize]) -> StackId {
+        let home = frames.first().map_or(0, |pc| (pc ^ pc >> 8) % RECENT);
+        let recent = self.recent[home];
+        let known = self.frames(recent);
+        if known.len() == frames.len() && known.iter().zip(frames).all(|(a, b)| a == b) {
+            return recent;
+        }
+        let id = self.find_or_add(frames);
+        self.recent[home] = id;
+        id
+    }
+
+    fn find_or_add(&mut self, frames: &[usize]) -> StackId {
+        if frames.is_empty() {
+            return StackId(0);
+        }
+        let mut slot = hash(frames) & (self.table.len() - 1);
+        while self.table[slot] != 0 {
+            let id = StackId(self.table[slot]);
+            if self.frames(id) == frames {
+                return id;
+            }
+            slot = (slot + 1) & (self.table.len() - 1);
+        }
+        let id = StackId(self.arena.len() as u32);
+        self.arena.push(frames.len());
+        self.arena.extend_from_slice(frames);
+        self.table[slot] = id.0;
+        self.used += 1;
+        if self.used * 2 > self.table.len() {
+            self.grow();
+        }
+        id
+    }
+
+    /// Return addresses, innermost first.
+    pub fn frames(&self, id: StackId) -> &[usize] {
+        let at = id.0 as usize;
+        &self.arena[at + 1..at + 1 + self.arena[at]]
+    }
+
+    /// A place whose stack is in others, with its stack in these.
+    pub fn adopt(&mut self, site: Site, from: &Stacks) -> Site {
+        Site { stack: self.intern(from.frames(site.stack)), ..site }
+    }
+
+    fn grow(&mut self) {
+        let mask = self.table.len() * 2 - 1;
+        let mut table = vec![0; mask + 1];
+        for &position in self.table.iter().filter(|p| **p != 0) {
+            let mut slot = hash(self.frames(StackId(position))) & mask;
+            while table[slot] != 0 {
+                slot = (slot + 1) & mask;
+            }
+            table[slot] = position;
+        }
+        self.table = table;
+    }
+}
+
+impl Default for Stacks {
+    fn default() -> Stacks {
+        Stacks::new()
+    }
+}
+
+fn hash(frames: &[usize]) -> usize {
+    let mix = |hash: usize, frame: &usize| {
+        (hash ^ frame).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    };
+    frames.iter().fold(frames.len(), mix)
+}
+
+/// Where control is now. Asking for more than the address costs time, so nobody asks before
+/// there is something to say.
+pub trait Place {
+    /// What tells places apart: the innermost return address in the program, or the number of a script's line.
+    fn pc(&self) -> usize;
+    /// Thread within the process.
+    fn thread(&self) -> u32;
+    /// Fills in return addresses, innermost first, and returns how many.
+    fn frames(&self, frames: &mut [usize; DEPTH]) -> usize;
+    /// If `address` lies on the current thread's stack: the frame pointer of the function whose
+    /// frame it is in, or 0 where that cannot be told.
+    fn frame_of(&self, address: usize) -> Option<usize>;
+    /// Which of [`frames`](Self::frames) is of the function whose stack frame holds `address`; `None` if
+    /// that lies on no stack, or cannot be told.
+    fn frame_index(&self, address: usize) -> Option<usize> {
+        let _ = address;
+        None
+    }
+    /// The thread that an agent was or is.
+    fn thread_of(&self, stamp: Stamp) -> u32;
+    /// The name at an address that hooks passed, a C string; `None` for 0.
+    fn name_at(&self, address: usize) -> Option<&'static str>;
+    /// Whether `address` lay on the current thread's stack, below what is in use now.
+    fn is_popped(&self, address: usize) -> bool;
+
+    /// The call stack.
+    #[inline]
+    fn stack(&self, stacks: &mut Stacks) -> StackId {
+        let mut frames = [0; DEPTH];
+        let depth = self.frames(&mut frames);
+        stacks.intern(&frames[..depth])
+    }
+
+    /// The call stack, and [`frame_of`](Self::frame_of) an address.
+    #[inline]
+    fn stack_around(&self, address: usize, stacks: &mut Stacks) -> (StackId, Option<usize>) {
+        (self.stack(stacks), self.frame_of(address))
+    }
+
+    /// The place as a record.
+    fn site(&self, call: Option<&'static str>, stacks: &mut Stacks) -> Site {
+        let stack = self.stack(stacks);
+        Site { call, thread: self.thread(), stack, pc: self.pc(), afar: None }
+    }
+}
+
+/// The offending access of a finding.
+#[derive(Clone, Debug)]
+pub struct Side<'a> {
+    /// How the bytes are touched: `store`, `memcpy`, `free`, `MPI_Irecv`.
+    pub by: &'a str,
+    /// Whether it writes.
+    pub mode: Mode,
+    /// The bytes in question.
+    pub bytes: Range<usize>,
+}
+
+/// The operation of a finding.
+#[derive(Clone, Copy, Debug)]
+pub struct Party {
+    /// The call whose operation it is: `MPI_Isend`, `MPI_Send_init`.
+    pub call: &'static str,
+    /// The other rank, if the call names one.
+    pub peer: Option<i32>,
+    /// The message tag, if the call names one.
+    pub tag: Option<i32>,
+    /// Number of the window, of one-sided operations.
+    pub window: Option<u32>,
+    /// Where the window begins, if the finding is about its memory.
+    pub base: Option<usize>,
+    /// Where it was started.
+    pub site: Site,
+}
+
+impl Party {
+    /// An operation known by its call and place only.
+    pub fn at(call: &'static str, site: Site) -> Party {
+        Party { call, peer: None, tag: None, window: None, base: None, site }
+    }
+}
+
+/// A finding as the semantics see it.
+#[derive(Debug)]
+pub struct Report<'a> {
+    /// What kind.
+    pub code: Code,
+    /// The offending access, if there is one.
+    pub access: Option<Side<'a>>,
+    /// The pending operation.
+    pub operation: Party,
+    /// The access of the operation that is concerned: its mode, span and number of bytes.
+    pub concerned: Option<(Mode, Range<usize>, usize)>,
+    /// The places, the offending one first.
+    pub sites: &'a [Placed],
+    /// Whether the two sides are apart in time, but in threads that do not synchronise.
+    pub threads: bool,
+    /// What else there is to say.
+    pub about: Option<About>,
+}
+
+/// What findings say that are not about memory.
+#[derive(Clone, Debug)]
+pub enum About {
+    /// Calls that should have matched.
+    Collective {
+        /// What they were called on.
+        on: String,
+        /// Which collective of that, counted from 1; 0 where it is none in particular.
+        number: u32,
+        /// What the first site and the other have passed that differs.
+        passed: Option<[String; 2]>,
+    },
+    /// A thread level.
+    Level {
+        /// What was asked for.
+        required: &'static str,
+        /// What was given.
+        provided: &'static str,
+    },
+    /// An argument of a call.
+    Argument {
+        /// The parameter.
+        parameter: &'static str,
+        /// What is wrong with it, in words.
+        problem: String,
+        /// The kind of mistake, if there are several that a finding of this code may be about.
+        kind: Option<Problem>,
+    },
+    /// Work of a CUDA stream that has failed.
+    Failure {
+        /// What failed.
+        work: Doing,
+        /// How, and where: `out of bounds global store of 4 bytes in block (0,0,0), thread (3,0,0)`.
+        problem: String,
+    },
+    /// Work of CUDA streams, on either side.
+    Work {
+        /// The offending side, if that is work.
+        access: Option<Doing>,
+        /// The operation, if that is work.
+        operation: Option<Doing>,
+    },
+}
+
+/// A variable whose memory a call uses: debug information tells how much there is, and of what.
+#[derive(Clone, Copy, Debug)]
+pub struct Use {
+    /// Where the memory lies.
+    pub variable: Variable,
+    /// The class of the basic type that all elements are of, e.g. `integer`, and its size in bytes; `None` if
+    /// there are several, or any will do.
+    pub elements: Option<(&'static str, u64)>,
+}
+
+/// Memory of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Variable {
+    /// It belongs to a call of a function.
+    Local {
+        /// A return address in the function.
+        pc: usize,
+        /// Distance from its frame pointer.
+        offset: isize,
+    },
+    /// It is the program's all the time.
+    Static {
+        /// Its address.
+        address: usize,
+    },
+}
+
+/// What a stream does.
+#[derive(Clone, Debug)]
+pub struct Doing {
+    /// The kernel, demangled; `None` for copies and sets.
+    pub kernel: Option<Arc<str>>,
+    /// The stream in words: `stream 1 of device 0`.
+    pub stream: Arc<str>,
+    /// File and line of the access inside the kernel.
+    pub line: Option<(Arc<str>, u32)>,
+}
+
+/// A site with the part it plays: the place of a record within the rank that writes it.
+pub type Placed = (Role, Site);
+
+/// What others must do for an operation to complete.
+pub type Need = RawNeed<'static, Placed>;
+
+/// What a process passes to another rank, or gets from it, in collectives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Bytes in all.
+    pub bytes: u64,
+    /// A sum that tells the sequence of amounts and types.
+    pub mark: u64,
+    /// Some types are not known, so that bytes alone can be compared.
+    pub vague: bool,
+}
+
+/// Where findings go.
+pub trait Findings {
+    /// Counts a finding of this code between these two addresses if it is known already.
+    fn again(&mut self, code: Code, offender: usize, operation: usize) -> bool;
+    /// Takes a new finding and returns its number.
+    fn report(&mut self, report: &Report, stacks: &Stacks) -> u32;
+    /// A call uses memory of a variable, for which `report` is the finding if there is less than that.
+    fn uses(&mut self, used: &Use, report: &Report, stacks: &Stacks);
+    /// Takes any other record.
+    fn emit(&mut self, record: Record<'_, Placed>, stacks: &Stacks);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_are_kept_once_and_found_again() {
+        let mut stacks = Stacks::new();
+        let all: Vec<Vec<usize>> =
+            (0..5000).map(|n| (0..n % DEPTH).map(|f| 0x40_0000 + n * f).collect()).collect();
+        let ids: Vec<StackId> = all.iter().map(|frames| stacks.intern(frames)).collect();
+        let size = stacks.arena.len();
+        for (frames, id) in all.iter().zip(&ids) {
+            assert_eq!(stacks.frames(*id), frames);
+            assert_eq!(stacks.intern(frames), *id);
+        }
+        assert_eq!(stacks.arena.len(), size);
+    }
+}

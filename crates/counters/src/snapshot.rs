@@ -1,0 +1,291 @@
+//! From what was counted to the file that tools read.
+
+use crate::{Calls, HOST, Object, Traffic, now};
+use commsan_callsite::{StackId, Stacks};
+use commsan_process::modules::Modules;
+use commsan_process::python;
+use commsan_rundir::traffic::{self as file, Frame, Memory, Place, Snapshot, Transfer};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Who has counted.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// Rank in `MPI_COMM_WORLD`.
+    pub rank: u32,
+    /// Its size.
+    pub size: u32,
+    /// What it has in common with the other processes of its job alone.
+    pub job: String,
+    /// Host name.
+    pub host: String,
+    /// MPI library.
+    pub mpi: String,
+    /// Path of the executable.
+    pub program: String,
+}
+
+/// Writes what was counted until now in place of what was written before; a reader sees the old file or the
+/// new one, never a part.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write(traffic: &Traffic, origin: &Origin, complete: bool, path: &Path) -> io::Result<()> {
+    let bytes = snapshot(traffic, origin, complete).encode();
+    let new = path.with_extension("traffic.new");
+    fs::write(&new, bytes).and_then(|()| fs::rename(&new, path)).inspect_err(|_| {
+        // A part of it is of no use to anyone.
+        let _ = fs::remove_file(&new);
+    })
+}
+
+fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
+    let mut tables = Tables::new(traffic);
+    let used = used(traffic);
+    let beside = Beside::of(traffic);
+    let objects = used.iter().map(|number| &traffic.objects.all()[*number as usize]);
+    let objects = objects.map(|object| file::Object {
+        memory: tables.memory(object.identity.memory),
+        place: own(object.identity.place, origin.rank),
+        stack: tables.stack(None, object.identity.stack),
+        call: object.identity.call.map(|call| tables.string(call)),
+        name: object.identity.name,
+        bytes: object.bytes,
+        count: object.count,
+        address: object.address,
+        beside: beside.offsets(&mut tables, object),
+    });
+    let objects = objects.collect();
+    // Ascending, so that its place among them is an object's number in the file.
+    let number = |object: u32| used.binary_search(&object).ok().map(|number| number as u32);
+    let sums = traffic.channels.sums();
+    let transfers = traffic.rows.all().iter().map(|row| Transfer {
+        kind: row.key.kind,
+        call: row.key.call,
+        stack: tables.stack(row.key.line, row.key.stack),
+        side: row.key.side,
+        source: row.key.source,
+        target: row.key.target,
+        group: row.key.group,
+        tag: row.key.tag,
+        object: row.key.object.and_then(number),
+        other: row.key.other.and_then(number),
+        region: row.key.region,
+        count: row.count,
+        bytes: row.bytes,
+        bins: row.bins.clone(),
+        extents: row.extents.list(),
+        other_extents: row.others.list(),
+        order: sums.of(&row.key, row.order, row.count),
+    });
+    let transfers = transfers.collect();
+    let calls = traffic.calls.iter().map(|calls| {
+        let Calls { call, stack, count, time, longest, bins } = calls;
+        commsan_rundir::traffic::Calls {
+            call: *call,
+            stack: tables.stack(None, *stack),
+            count: *count,
+            time: *time,
+            longest: *longest,
+            bins: bins.clone(),
+        }
+    });
+    let mut calls: Vec<_> = calls.collect();
+    calls.sort_by_key(|calls| (calls.call, calls.stack));
+    Snapshot {
+        rank: origin.rank,
+        size: origin.size,
+        job: origin.job.clone(),
+        pid: std::process::id(),
+        host: origin.host.clone(),
+        pe: traffic.pe,
+        mpi: origin.mpi.clone(),
+        program: origin.program.clone(),
+        began: traffic.began,
+        until: now(),
+        complete,
+        bin: traffic.bins.width(),
+        epoch: traffic.bins.epoch(),
+        sample: traffic.settings.sample,
+        only: traffic.settings.objects.clone(),
+        strings: tables.strings,
+        modules: tables.modules,
+        stacks: tables.stacks,
+        objects,
+        links: traffic.links.clone(),
+        groups: traffic.groups.clone(),
+        transfers,
+        calls,
+        notes: traffic.notes.clone(),
+    }
+}
+
+/// The objects to tell of, ascending: those of which something was moved; windows, since others that move something
+/// there do not know how long these are, and likewise symmetric memory of NVSHMEM; and variables that have been named, since each address in them that is
+/// used is an object of its own until their symbols are known.
+fn used(traffic: &Traffic) -> Vec<u32> {
+    let keys = traffic.rows.all().iter().map(|row| row.key);
+    let mut used: BTreeSet<u32> = keys.flat_map(|key| [key.object, key.other]).flatten().collect();
+    let objects = traffic.objects.all().iter().zip(0..);
+    let more = objects.filter(|(object, _)| match object.identity.memory {
+        Memory::Window => object.count > 0,
+        Memory::Global(..) => object.identity.name.is_some(),
+        Memory::Device => object.count > 0 && object.identity.call.is_some_and(is_symmetric),
+        _ => false,
+    });
+    used.extend(more.map(|(_, number)| number));
+    used.into_iter().collect()
+}
+
+/// Whether a call allocates the same at all processing elements.
+fn is_symmetric(call: &str) -> bool {
+    call.starts_with("nvshmem")
+}
+
+/// Where an object of this process's own memory is.
+fn own(place: Place, rank: u32) -> Place {
+    if place == HOST { Place::Rank(rank) } else { place }
+}
+
+/// Allocations within so many bytes of code may be those of one line.
+const LINE: usize = 4096;
+/// So many of them are told.
+const MOST_BESIDE: usize = 32;
+
+/// Where blocks of the heap are allocated: return addresses by the rest of the call path, in the order in which they were
+/// first used.
+struct Beside<'a> {
+    traffic: &'a Traffic,
+    by_callers: FxHashMap<&'a [usize], Vec<usize>>,
+}
+
+impl<'a> Beside<'a> {
+    fn of(traffic: &'a Traffic) -> Beside<'a> {
+        let mut by_callers: FxHashMap<&[usize], Vec<usize>> = FxHashMap::default();
+        for object in traffic.objects.all() {
+            if let (Memory::Heap, Some((first, callers))) =
+                (object.identity.memory, traffic.stacks.frames(object.identity.stack).split_first())
+            {
+                let known = by_callers.entry(callers).or_default();
+                if !known.contains(first) && known.len() < 4 * MOST_BESIDE {
+                    known.push(*first);
+                }
+            }
+        }
+        Beside { traffic, by_callers }
+    }
+
+    fn offsets(&self, tables: &mut Tables, object: &Object) -> Vec<u64> {
+        let frames = self.traffic.stacks.frames(object.identity.stack);
+        let Some((first, callers)) = frames.split_first() else { return Vec::new() };
+        let near = |pc: &&usize| pc.abs_diff(*first) < LINE;
+        let of = self.by_callers.get(callers).filter(|_| object.identity.memory == Memory::Heap);
+        let near: Vec<usize> = of.into_iter().flatten().filter(near).copied().collect();
+        if !(2..=MOST_BESIDE).contains(&near.len()) {
+            return Vec::new();
+        }
+        let mut offset = |pc: usize| match tables.code(pc) {
+            Some(Frame::Code(_, offset)) => Some(offset),
+            _ => None,
+        };
+        near.into_iter().map(&mut offset).collect::<Option<_>>().unwrap_or_default()
+    }
+}
+
+/// The tables of a snapshot, as they grow.
+struct Tables<'a> {
+    traffic: &'a Traffic,
+    known_modules: Modules,
+    /// The numbers, in `modules`, of those that `known_modules` knows.
+    located: Vec<u32>,
+    modules: Vec<String>,
+    strings: Vec<String>,
+    stacks: Vec<Vec<Frame>>,
+    numbers: FxHashMap<(Option<u32>, StackId), u32>,
+}
+
+impl Tables<'_> {
+    fn new(traffic: &Traffic) -> Tables<'_> {
+        Tables {
+            traffic,
+            known_modules: Modules::default(),
+            located: Vec::new(),
+            modules: Vec::new(),
+            strings: traffic.strings.all().to_vec(),
+            stacks: vec![Vec::new()],
+            numbers: FxHashMap::from_iter([((None, Stacks::EMPTY), 0)]),
+        }
+    }
+
+    fn string(&mut self, name: &str) -> u32 {
+        match self.strings.iter().position(|string| string == name) {
+            Some(number) => number as u32,
+            None => {
+                self.strings.push(name.to_owned());
+                self.strings.len() as u32 - 1
+            }
+        }
+    }
+
+    fn module(&mut self, path: &str) -> u32 {
+        match self.modules.iter().position(|module| module == path) {
+            Some(number) => number as u32,
+            None => {
+                self.modules.push(path.to_owned());
+                self.modules.len() as u32 - 1
+            }
+        }
+    }
+
+    /// While counting, modules of variables are known by their names.
+    fn memory(&mut self, memory: Memory) -> Memory {
+        let traffic = self.traffic;
+        match memory {
+            Memory::Global(path, offset) => {
+                Memory::Global(self.module(traffic.strings.get(path)), offset)
+            }
+            memory => memory,
+        }
+    }
+
+    /// Where a return address is.
+    fn code(&mut self, pc: usize) -> Option<Frame> {
+        // It may belong to the next line; the byte before is in the call.
+        let mut path = None;
+        let found = self.known_modules.locate(pc.wrapping_sub(1), |_, new| {
+            path = Some(new.to_string_lossy().into_owned());
+        });
+        if let Some(path) = path {
+            let number = self.module(&path);
+            self.located.push(number);
+        }
+        let (module, offset) = found?;
+        Some(Frame::Code(self.located[module as usize], offset))
+    }
+
+    fn stack(&mut self, line: Option<u32>, stack: StackId) -> u32 {
+        if let Some(number) = self.numbers.get(&(line, stack)) {
+            return *number;
+        }
+        let traffic = self.traffic;
+        let mut frames = Vec::new();
+        frames.extend(line.map(|line| traffic.lines[line as usize]));
+        let mut code = traffic.stacks.frames(stack);
+        // Lines of Python come first.
+        while let Some((line, rest)) =
+            code.split_first().and_then(|(first, rest)| Some((python::line(*first)?, rest)))
+        {
+            let (function, file) = (self.string(&line.function), self.string(&line.file));
+            frames.push(Frame::Line(function, file, line.line));
+            code = rest;
+        }
+        frames.extend(code.iter().filter_map(|pc| self.code(*pc)));
+        let number = self.stacks.len() as u32;
+        self.stacks.push(frames);
+        self.numbers.insert((line, stack), number);
+        number
+    }
+}

@@ -1,0 +1,19 @@
+//! The run directory: what ranks write while they run and tools read afterwards.
+//!
+//! A run directory holds one `rank-N.jsonl` for each rank: one JSON object a line, each a
+//! [`Record`]. Lines are appended whole, by one `write` each, so that a killed rank or a full
+//! disk loses at most the line being written; the reader says how far it got.
+//! See `docs/run-directory.md`.
+
+pub mod reader;
+mod resolve;
+mod run;
+pub mod time;
+pub mod traffic;
+pub mod writer;
+
+pub use commsan_findings::record;
+pub use reader::{Comm, Job, Messages, Origin, RankLog, Steps};
+pub use record::Record;
+pub use resolve::resolve;
+pub use run::{Deadlock, RUN_SCHEMA, RunDirectory, RunError, RunInfo, Stuck, rank_traffic};

@@ -1,0 +1,72 @@
+//! What logs of earlier versions lack, from what they say instead.
+
+use crate::record::RawFinding;
+use commsan_findings::{Code, Problem};
+
+/// Fills in the kind of a wrong argument, which used to be in its sentence alone.
+pub(super) fn complete(finding: &mut RawFinding<'_>) {
+    let Some(argument) = finding.argument.as_mut().filter(|argument| argument.kind.is_none())
+    else {
+        return;
+    };
+    if finding.code == Code::InvalidArgument {
+        argument.kind = Some(kind(&argument.parameter, &argument.problem));
+    }
+}
+
+fn kind(parameter: &str, sentence: &str) -> Problem {
+    let has = |words: &str| sentence.contains(words);
+    match parameter {
+        _ if has("null pointer") => Problem::NullPointer,
+        _ if has("freed") => Problem::Freed,
+        _ if has("MPI_COMM_NULL") => Problem::NullCommunicator,
+        _ if has("topology") => Problem::NoTopology,
+        _ if has("NULL") => Problem::NullHandle,
+        _ if has("not defined for") || has("swapped") => Problem::UndefinedForType,
+        _ if has("at the origin") => Problem::SidesDiffer,
+        _ if has("negative") => Problem::Negative,
+        "dest" | "source" | "target_rank" => Problem::NoSuchPeer,
+        "tag" | "sendtag" | "recvtag" => Problem::TagOutOfRange,
+        _ => Problem::Value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::RankLog;
+    use commsan_findings::Problem;
+
+    #[test]
+    fn sentences_of_older_logs_tell_the_kind() {
+        for (parameter, sentence, kind) in [
+            ("dest", "is 5, but the communicator's ranks are 0 to 3", Problem::NoSuchPeer),
+            ("root", "is 5, but the communicator's ranks are 0 to 3", Problem::Value),
+            ("tag", "is -3, but tags are from 0 to 32767", Problem::TagOutOfRange),
+            ("count", "is negative, -4", Problem::Negative),
+            ("comm", "is MPI_COMM_NULL", Problem::NullCommunicator),
+            ("comm", "has no Cartesian topology", Problem::NoTopology),
+            ("datatype", "is MPI_DATATYPE_NULL", Problem::NullHandle),
+            ("datatype", "has been freed", Problem::Freed),
+            ("request", "is a null pointer", Problem::NullPointer),
+            ("op", "is MPI_BAND, which is not defined for MPI_DOUBLE", Problem::UndefinedForType),
+        ] {
+            let line = format!(
+                r#"{{"t":"finding","id":0,"code":"CS-ARG-01","operation":{{"call":"MPI_Send","write":false,"addr":0,"size":0,"bytes":0}},"sites":[],"argument":{{"parameter":"{parameter}","problem":"{sentence}"}}}}"#
+            );
+            let log = RankLog::read(line.as_bytes(), 0);
+            let argument = log.findings[0].finding.argument.clone().unwrap();
+            assert_eq!(argument.kind, Some(kind), "{parameter} {sentence}");
+        }
+    }
+
+    #[test]
+    fn a_kind_that_is_there_counts_whatever_the_sentence() {
+        let line = r#"{"t":"finding","id":0,"code":"CS-ARG-01","operation":{"call":"MPI_Send","write":false,"addr":0,"size":0,"bytes":0},"sites":[],"argument":{"parameter":"count","problem":"is negative","kind":"value"}}"#;
+        let newer = line.replace(r#""value""#, r#""not_known_yet""#);
+        for line in [line, &newer] {
+            let log = RankLog::read(line.as_bytes(), 0);
+            let argument = log.findings[0].finding.argument.clone().unwrap();
+            assert_eq!(argument.kind, Some(Problem::Value));
+        }
+    }
+}
