@@ -173,7 +173,7 @@ pub(crate) fn look_at_aliases(rank: &dyn Rank, args: &Args, here: &Here) {
     if matches!(args.call.effect, Effect::Block | Effect::Start | Effect::Rma) {
         let accesses = resolve(args, &Mpi);
         rank.with(here.thread, &mut |tracker, out| {
-            tracker.check_itself(args, &accesses, here, out);
+            tracker.reporter.check_itself(args, &accesses, here, out);
         });
     }
 }
@@ -376,7 +376,9 @@ impl After<'_> {
             let (name, size) = (self.args.call.params[room].shown(), self.args.words[room]);
             let wrong =
                 Wrong::value(name, format!("is {size}, but the packed data ends at byte {after}"));
-            self.with(|tracker, out| tracker.wrong_argument(self.args, &wrong, self.here, out));
+            self.with(|tracker, out| {
+                tracker.reporter.wrong_argument(self.args, &wrong, self.here, out)
+            });
         }
         if !self.rank.pending() {
             return;

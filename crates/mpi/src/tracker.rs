@@ -16,6 +16,7 @@ mod arguments;
 mod arrays;
 mod assertions;
 mod attached;
+mod bounds;
 mod checks;
 mod collectives;
 mod concurrent;
@@ -37,7 +38,7 @@ mod parts;
 mod persistent;
 mod races;
 mod refused;
-mod room;
+mod reporter;
 mod separate;
 mod shared;
 mod steps;
@@ -48,6 +49,7 @@ mod waiting;
 mod young;
 
 pub use arguments::Wrong;
+pub use bounds::Used;
 pub use collectives::Entering;
 pub use handles::Sought;
 pub use levels::ThreadLevel;
@@ -56,7 +58,6 @@ pub use operation::Operation;
 pub use order::{Learning, Template};
 pub use parts::Passed;
 pub use races::{Got, Standing};
-pub use room::Used;
 pub use separate::MemoryModel;
 pub use shared::Atomic as AtomicUse;
 pub use steps::Did;
@@ -75,7 +76,7 @@ use crate::threads::Threads;
 use afar::OneSided;
 use arrays::Arrays;
 use collectives::Together;
-use commsan_callsite::{Findings, Place, Report, Site, Stacks};
+use commsan_callsite::{Findings, Place, Report, Site};
 use commsan_cuda::Gpu;
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
@@ -87,7 +88,7 @@ use objects::Objects;
 use on_stack::OnStack;
 use operation::envelope;
 use refused::Refused;
-use room::Uses;
+use reporter::Reporter;
 use rustc_hash::FxHashMap;
 
 /// All requests and pending operations of one process.
@@ -115,7 +116,6 @@ pub struct Tracker {
     races: Races,
     steps: Steps,
     parts: Parts,
-    uses: Uses,
     objects: Objects,
     handles: Handles,
     /// Memory for buffered sends.
@@ -123,7 +123,8 @@ pub struct Tracker {
     arrays: Arrays,
     matched: Matched,
     refused: Refused,
-    stacks: Stacks,
+    /// Call stacks, and the findings that need nothing else.
+    pub reporter: Reporter,
 }
 
 impl Tracker {
@@ -147,14 +148,13 @@ impl Tracker {
             races: Races::new(pages),
             steps: Steps::default(),
             parts: Parts::default(),
-            uses: Uses::default(),
             objects: Objects::default(),
             handles: Handles::default(),
             lent: None,
             arrays: Arrays::default(),
             matched: Matched::default(),
             refused: Refused::default(),
-            stacks: Stacks::new(),
+            reporter: Reporter::default(),
         }
     }
 
@@ -202,7 +202,7 @@ impl Tracker {
         self.settle();
         self.check(args, accesses, place, out);
         let of = self.together.of(args);
-        let operation = Operation { of, ..Operation::new(args, place, &mut self.stacks) };
+        let operation = Operation { of, ..self.reporter.operation(args, place) };
         let site = operation.site;
         let id = self.begin(accesses, operation, place);
         self.starts_for_others(id, place, out);
@@ -347,7 +347,7 @@ impl Tracker {
 
     /// `MPI_Finalize`: what is still pending will never be completed.
     pub fn finalize(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        self.races.tell(&self.stacks, out);
+        self.races.tell(&self.reporter.stacks, out);
         self.settle();
         let mut never: Vec<(OpId, Option<Site>)> = Vec::new();
         for request in self.requests.iter() {
@@ -381,17 +381,17 @@ impl Tracker {
                 threads: false,
                 about: None,
             };
-            out.report(&report, &self.stacks);
+            self.reporter.report(&report, out);
         }
         self.tell_lost_requests(out);
         self.finalize_windows(place, out);
         self.enter_finalize(place, out);
         self.tell_messages(out);
-        self.steps.tell(&self.stacks, out);
-        self.parts.tell(&self.stacks, out);
-        self.objects.tell(&self.stacks, out);
-        self.matched.tell(&self.stacks, out);
-        self.refused.tell(&self.stacks, out);
+        self.steps.tell(&self.reporter.stacks, out);
+        self.parts.tell(&self.reporter.stacks, out);
+        self.objects.tell(&self.reporter.stacks, out);
+        self.matched.tell(&self.reporter.stacks, out);
+        self.refused.tell(&self.reporter.stacks, out);
         let all: Vec<OpId> = self.live.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.finish(id, None, place, out));
         self.requests.unwatch();
@@ -439,10 +439,10 @@ impl Tracker {
         self.forget_frame(id);
         if let Some(call) = call {
             for finding in findings.into_iter().flatten() {
-                let site = place.site(Some(call), &mut self.stacks);
+                let site = place.site(Some(call), &mut self.reporter.stacks);
                 out.emit(
                     Record::Completed { id: finding.get() - 1, site: (Role::Completion, site) },
-                    &self.stacks,
+                    &self.reporter.stacks,
                 );
             }
             if self.retire(id, call, place) {

@@ -235,7 +235,7 @@ impl Tracker {
 
     pub(super) fn end_segment(&mut self) -> u32 {
         self.note_ended_work();
-        self.rma.tell_shared(&mut self.stacks);
+        self.rma.tell_shared(&mut self.reporter.stacks);
         let ended = self.rma.clock.as_mut().map_or(0, Clock::end_segment);
         self.threads.end_segment(ended);
         self.rma.set_segment();
@@ -353,7 +353,7 @@ impl Tracker {
                 let side = Side { by: &call.name, mode: op.mode, bytes };
                 let site = Site::afar(&call.name, op.origin, op.site);
                 self.rma.report_meeting(
-                    &self.stacks,
+                    &self.reporter.stacks,
                     Code::TargetRace,
                     side,
                     site,
@@ -400,7 +400,7 @@ impl Tracker {
             let first = Remote::new(op, call);
             let meeting = Meeting { first, access: access.clone(), bytes };
             self.rma.report_meeting(
-                &self.stacks,
+                &self.reporter.stacks,
                 Code::WindowAccessRace,
                 side,
                 site,
@@ -463,9 +463,9 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let (site, by) = self.past(past, place);
+        let (site, by) = self.reporter.past(past, place);
         let side = Side { by, mode: past.mode, bytes: meeting.bytes.clone() };
-        self.rma.report_meeting(&self.stacks, code, side, site, (meeting, None), out);
+        self.rma.report_meeting(&self.reporter.stacks, code, side, site, (meeting, None), out);
     }
 
     /// An access of this rank to window memory.
@@ -487,8 +487,8 @@ impl Tracker {
                 continue;
             }
             let side = Side { by, mode: access.mode, bytes: meeting.bytes.clone() };
-            let site = place.site(call, &mut self.stacks);
-            self.rma.report_meeting(&self.stacks, code, side, site, (&meeting, None), out);
+            let site = place.site(call, &mut self.reporter.stacks);
+            self.rma.report_meeting(&self.reporter.stacks, code, side, site, (&meeting, None), out);
         }
     }
 

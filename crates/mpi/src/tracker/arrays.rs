@@ -1,7 +1,7 @@
 //! Arrays of counts, displacements and datatypes, which collectives may read until they are complete (MPI 4.1 §6.12),
 //! persistent ones until their request is freed (§2.4.1, §6.13).
 
-use super::{Operation, Tracker};
+use super::Tracker;
 use crate::buffers::Args;
 use crate::ids::Token;
 use crate::requests::State;
@@ -55,7 +55,7 @@ impl Tracker {
         place: &impl Place,
     ) {
         let token = Token { key, variable, before: self.now() };
-        let operation = Operation::new(args, place, &mut self.stacks);
+        let operation = self.reporter.operation(args, place);
         let Some(request) = self.requests.one(token) else { return };
         let Some(persistent) = &mut request.persistent else { return };
         let id = self.live.begin(&mut [], operation);

@@ -4,9 +4,8 @@
 //! its part since it last synchronised the window; missed are gets that the same call completes, and what
 //! [`Shadow`](commsan_shadow::Shadow) does not know. `MPI_MODE_NOPUT` does not hold if an operation that writes arrives in the epoch that the call opens.
 
-use super::OneSided;
-use super::Tracker;
 use super::operation::Operation;
+use super::{OneSided, Reporter, Tracker};
 use crate::buffers::Args;
 use crate::rma::notice::{Announced, Epoch};
 use commsan_callsite::{Findings, Place, Report, Side, Site};
@@ -70,8 +69,8 @@ impl Tracker {
             });
         }
         let Some((past, bytes)): Option<(Past, Range<usize>)> = written else { return };
-        let (access, by) = self.past(&past, place);
-        self.does_not_hold(args.call, (number, base), (by, access, bytes), site, out);
+        let (access, by) = self.reporter.past(&past, place);
+        self.reporter.does_not_hold(args.call, (number, base), (by, access, bytes), site, out);
     }
 
     /// An operation has arrived.
@@ -101,9 +100,11 @@ impl Tracker {
         let access =
             (call.name.as_str(), Site::afar(&call.name, op.origin, op.site), bytes.clone());
         let place = (window.number, window.made.base);
-        self.does_not_hold(asserts, place, access, site, out);
+        self.reporter.does_not_hold(asserts, place, access, site, out);
     }
+}
 
+impl Reporter {
     fn does_not_hold(
         &mut self,
         call: &'static Call,
@@ -126,6 +127,6 @@ impl Tracker {
             threads: false,
             about: None,
         };
-        out.report(&report, &self.stacks);
+        self.report(&report, out);
     }
 }

@@ -181,10 +181,10 @@ impl Tracker {
             return;
         };
         let (name, number, key) = (known.name, known.entered, known.key(known.entered));
-        let site = place.site(Some(&entering.call.name), &mut self.stacks);
+        let site = self.reporter.site(entering.call, place);
         let entry = Entry {
             rank: me,
-            site: self.rma.number_of(&self.stacks, &site, entering.call, out),
+            site: self.rma.number_of(&self.reporter.stacks, &site, entering.call, out),
             kind: entering.call.kind,
             threads: entering.parallel,
             root: entering.root,
@@ -223,8 +223,8 @@ impl Tracker {
     pub(super) fn enter_finalize(&mut self, place: &impl Place, out: &mut dyn Findings) {
         let Some(call) = self.levels.last_call().filter(|_| !self.together.ignored) else { return };
         let Some((board, me)) = self.together.board else { return };
-        let site = place.site(Some(&call.name), &mut self.stacks);
-        let number = self.rma.number_of(&self.stacks, &site, call, out);
+        let site = self.reporter.site(call, place);
+        let number = self.rma.number_of(&self.reporter.stacks, &site, call, out);
         let entry = Entry {
             rank: me,
             site: number,
@@ -369,7 +369,7 @@ impl Tracker {
     fn report_mismatch(&mut self, mismatch: Mismatch, out: &mut dyn Findings) {
         let Mismatch { code, sites: [offender, other], about } = mismatch;
         if out.again(code, offender.pc, other.pc)
-            || !self.report_calls(code, offender, other, about, out)
+            || !self.reporter.report_calls(code, offender, other, about, out)
         {
             return;
         }

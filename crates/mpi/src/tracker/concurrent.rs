@@ -11,8 +11,7 @@
 //! completed before the last [`MOST`](crate::threads::MOST) operations, and what has memory that was used [`TOUCHES`] times since
 //! by threads that knew of its completion.
 
-use super::OneSided;
-use super::{Operation, Tracker};
+use super::{OneSided, Operation, Reporter, Tracker};
 use crate::buffers::{Accesses, Args};
 use crate::threads::Retired;
 use commsan_callsite::{Findings, Place, Report, Side, Site};
@@ -125,8 +124,8 @@ impl Tracker {
         if accesses.iter().all(Option::is_none) || (actor.all_have_seen)(when) {
             return;
         }
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
-        let operation = Operation::new(args, place, &mut self.stacks);
+        let site = self.reporter.site(args.call, place);
+        let operation = self.reporter.operation(args, place);
         let retired = Some(Retired::new(when, site));
         let operation = Operation { retired, ..operation };
         let id = self.live.begin(accesses, operation);
@@ -161,7 +160,7 @@ impl Tracker {
         if (actor.all_have_seen)(when) {
             return false;
         }
-        let site = place.site(Some(call), &mut self.stacks);
+        let site = place.site(Some(call), &mut self.reporter.stacks);
         let Some(operation) = self.live.get_mut(id).filter(|op| !op.known_to_all) else {
             return false;
         };
@@ -236,8 +235,8 @@ impl Tracker {
         if known || out.again(code, past.pc, place.pc()) {
             return;
         }
-        let (site, by) = self.past(past, place);
-        let operation = Operation::new(args, place, &mut self.stacks);
+        let (site, by) = self.reporter.past(past, place);
+        let operation = self.reporter.operation(args, place);
         let report = Report {
             code,
             access: Some(Side { by, mode: past.mode, bytes }),
@@ -247,9 +246,11 @@ impl Tracker {
             threads: true,
             about: None,
         };
-        out.report(&report, &self.stacks);
+        self.reporter.report(&report, out);
     }
+}
 
+impl Reporter {
     /// Where and by what something was done that was noted.
     pub(super) fn past(&mut self, past: &Past, place: &impl Place) -> (Site, &'static str) {
         let stack = self.stacks.intern(&[past.pc]);

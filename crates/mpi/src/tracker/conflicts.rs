@@ -102,15 +102,18 @@ impl Tracker {
             access: Some(side),
             operation: operation.party(),
             concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
-            sites: &[(role, place.site(call, &mut self.stacks)), (Role::Operation, operation.site)],
+            sites: &[
+                (role, place.site(call, &mut self.reporter.stacks)),
+                (Role::Operation, operation.site),
+            ],
             threads: operation.retired.is_some(),
             about: self.arrays.about(conflict.id, conflict.span.start),
         };
-        let number = out.report(&report, &self.stacks);
+        let number = self.reporter.report(&report, out);
         match &operation.retired {
             Some(retired) => out.emit(
                 Record::Completed { id: number, site: (Role::Completion, retired.site) },
-                &self.stacks,
+                &self.reporter.stacks,
             ),
             None => self.subscribe(conflict.id, number),
         }
@@ -131,7 +134,7 @@ impl Tracker {
         }
         let concerned = self.live.accesses(id).first();
         let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
-        let site = place.site(Some(call), &mut self.stacks);
+        let site = place.site(Some(call), &mut self.reporter.stacks);
         let sites = [(Role::Access, site), (Role::Operation, operation.site)];
         let report = Report {
             code,
@@ -142,7 +145,7 @@ impl Tracker {
             threads: false,
             about: None,
         };
-        let number = out.report(&report, &self.stacks);
+        let number = self.reporter.report(&report, out);
         self.subscribe(id, number);
     }
 

@@ -214,14 +214,14 @@ impl Tracker {
         if self.gpu.is_idle() || window.is_locked(op.epoch, op.origin) {
             return;
         }
-        for met in self.gpu.met_by(access, &mut self.stacks) {
+        for met in self.gpu.met_by(access, &mut self.reporter.stacks) {
             let side = Side { by: &met.by, mode: met.mode, bytes: met.bytes.clone() };
             let first = Remote::new(op, call);
             let meeting = Meeting { first, access: access.clone(), bytes: met.bytes };
             let about = About::Work { access: Some(met.doing), operation: None };
             let code = Code::WorkMeetsRemote;
             self.rma.report_meeting(
-                &self.stacks,
+                &self.reporter.stacks,
                 code,
                 side,
                 met.site,
@@ -242,11 +242,18 @@ impl Tracker {
     ) {
         for meeting in self.meetings_with_remotes(access, place, out) {
             let side = Side { by: work.by(), mode: access.mode, bytes: meeting.bytes.clone() };
-            let site = place.site(Some(work.call), &mut self.stacks);
+            let site = place.site(Some(work.call), &mut self.reporter.stacks);
             let doing = self.gpu.doing(work, touch);
             let about = About::Work { access: Some(doing), operation: None };
             let code = Code::WorkMeetsRemote;
-            self.rma.report_meeting(&self.stacks, code, side, site, (&meeting, Some(about)), out);
+            self.rma.report_meeting(
+                &self.reporter.stacks,
+                code,
+                side,
+                site,
+                (&meeting, Some(about)),
+                out,
+            );
         }
     }
 
@@ -274,8 +281,8 @@ impl Tracker {
         if !doubtful || self.is_quiet() || self.gpu.may_wait_for_host(work) {
             return;
         }
-        let site = place.site(Some(work.call), &mut self.stacks);
-        for (access, now) in self.gpu.open_suspects(work, put, &self.stacks, site) {
+        let site = place.site(Some(work.call), &mut self.reporter.stacks);
+        for (access, now) in self.gpu.open_suspects(work, put, &self.reporter.stacks, site) {
             self.settle_if_met(&access);
             let mut met = Vec::new();
             let _ = self.live.meeting::<()>(access.mode, &access.footprint, |id, other, _| {
@@ -287,7 +294,7 @@ impl Tracker {
                     continue;
                 };
                 let before = (operation.party(), other);
-                self.gpu.suspect_operation(now.clone(), before, &self.stacks);
+                self.gpu.suspect_operation(now.clone(), before, &self.reporter.stacks);
             }
         }
     }
@@ -313,7 +320,7 @@ impl Tracker {
                 continue;
             }
             let party = operation.party();
-            let site = place.site(Some(work.call), &mut self.stacks);
+            let site = place.site(Some(work.call), &mut self.reporter.stacks);
             let report = Report {
                 code,
                 access: Some(Side {
@@ -330,7 +337,7 @@ impl Tracker {
                     operation: None,
                 }),
             };
-            let number = out.report(&report, &self.stacks);
+            let number = self.reporter.report(&report, out);
             self.subscribe(conflict.id, number);
         }
     }

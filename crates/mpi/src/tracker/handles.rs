@@ -86,7 +86,7 @@ impl Tracker {
         if self.levels.ignored {
             return;
         }
-        let site = place.site(Some(&call.name), &mut self.stacks);
+        let site = self.reporter.site(call, place);
         let calling = Calling { stamp, site, lasts: true };
         let uses = &mut self.handles.uses;
         for object in objects {
@@ -114,14 +114,14 @@ impl Tracker {
         if out.again(Code::FreedWhileUsed, place.pc(), other.pc) {
             return;
         }
-        let site = place.site(Some(&call.name), &mut self.stacks);
+        let site = self.reporter.site(call, place);
         let what = match object.0 {
             Kind::Comm => "the communicator",
             Kind::Datatype => "the datatype",
             Kind::Win => "the window",
             _ => "the group",
         };
-        self.report_calls(Code::FreedWhileUsed, site, other, about(what), out);
+        self.reporter.report_calls(Code::FreedWhileUsed, site, other, about(what), out);
     }
 
     /// One of several threads has found a message, and not received it.
@@ -130,7 +130,7 @@ impl Tracker {
         if self.levels.ignored {
             return;
         }
-        let site = place.site(Some(&call.name), &mut self.stacks);
+        let site = self.reporter.site(call, place);
         let calling = Calling { stamp, site, lasts: false };
         let probes = &mut self.handles.probes;
         let is_of = |probe: &Probe| probe.calling.stamp.agent == stamp.agent;
@@ -152,7 +152,7 @@ impl Tracker {
         if self.handles.probes.is_empty() {
             return;
         }
-        let here = place.site(Some(&call.name), &mut self.stacks);
+        let here = self.reporter.site(call, place);
         let mut found: Option<(Site, Site)> = None;
         let mut probes = std::mem::take(&mut self.handles.probes);
         for probe in probes.iter_mut().filter(|probe| probe.found.fits(&wanted)) {
@@ -176,7 +176,7 @@ impl Tracker {
         if let Some((taker, prober)) = found
             && !out.again(Code::ProbedTwice, taker.pc, prober.pc)
         {
-            self.report_calls(Code::ProbedTwice, taker, prober, about("the message"), out);
+            self.reporter.report_calls(Code::ProbedTwice, taker, prober, about("the message"), out);
         }
     }
 }

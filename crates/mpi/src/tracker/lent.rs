@@ -5,7 +5,7 @@
 //! it is treated like the buffer of a pending receive: reported is what touches it, releases it or leaves the
 //! function whose variable it is. Memory attached to single communicators or sessions (MPI 4.1) is not looked at.
 
-use super::{Operation, Tracker};
+use super::Tracker;
 use crate::buffers::Args;
 use commsan_callsite::{Findings, Place};
 use commsan_shadow::{Access, Footprint, Mode};
@@ -24,7 +24,7 @@ impl Tracker {
         let access = Access { mode: Mode::Write, footprint: Footprint::Dense(bytes) };
         let mut accesses = [Some(access), None, None];
         self.check(args, &accesses, place, out);
-        let operation = Operation::new(args, place, &mut self.stacks);
+        let operation = self.reporter.operation(args, place);
         self.lent = Some(self.begin(&mut accesses, operation, place));
     }
 

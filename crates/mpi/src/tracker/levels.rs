@@ -18,7 +18,7 @@
 //! Missed are threads that only compute with `MPI_THREAD_SINGLE`, which no level would allow to exist, and
 //! of calls with `MPI_THREAD_SERIALIZED` all but the last before each.
 
-use super::{Operation, Tracker};
+use super::{Operation, Reporter, Tracker};
 use crate::ids::{On, Token};
 use crate::threads::Calling;
 use commsan_callsite::{About, Findings, Place, Report, Site};
@@ -127,7 +127,7 @@ impl Tracker {
 
     /// This call has begun what is followed.
     pub fn began(&mut self, call: &'static Call, place: &impl Place) -> Site {
-        let site = place.site(Some(&call.name), &mut self.stacks);
+        let site = self.reporter.site(call, place);
         self.levels.began = Some((call, site));
         site
     }
@@ -140,8 +140,8 @@ impl Tracker {
             false => Code::ThreadExcluded,
         };
         if !out.again(code, place.pc(), initialised.site.pc) {
-            let site = place.site(Some(&call.name), &mut self.stacks);
-            self.report_calls(code, site, initialised.site, initialised.about(), out);
+            let site = self.reporter.site(call, place);
+            self.reporter.report_calls(code, site, initialised.site, initialised.about(), out);
         }
     }
 
@@ -161,8 +161,8 @@ impl Tracker {
             false => Code::ThreadExcluded,
         };
         if !out.again(code, place.pc(), initialised.site.pc) {
-            let site = place.site(Some(&call.name), &mut self.stacks);
-            self.report_calls(code, site, initialised.site, initialised.about(), out);
+            let site = self.reporter.site(call, place);
+            self.reporter.report_calls(code, site, initialised.site, initialised.about(), out);
         }
     }
 
@@ -174,10 +174,10 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let Some(initialised) = self.levels.initialised else { return };
-        let site = place.site(Some(&call.name), &mut self.stacks);
+        let site = self.reporter.site(call, place);
         if site.thread != initialised.site.thread {
             let (code, about) = (Code::FinalizedElsewhere, initialised.about());
-            self.report_calls(code, site, initialised.site, about, out);
+            self.reporter.report_calls(code, site, initialised.site, about, out);
         }
     }
 
@@ -187,7 +187,7 @@ impl Tracker {
         let stamp = self.threads.stamp();
         let known = self.threads.actor.is_some();
         let before = self.levels.last.take().filter(|_| known);
-        let site = place.site(Some(&call.name), &mut self.stacks);
+        let site = self.reporter.site(call, place);
         self.levels.last = known.then_some(Calling { stamp, site, lasts: true });
         self.levels.remembers |= known;
         let Some(before) = before.filter(|before| self.is_concurrent(before)) else { return };
@@ -196,7 +196,7 @@ impl Tracker {
             false => (Code::CallsConcurrent, before.site),
         };
         if !out.again(code, site.pc, other.pc) {
-            self.report_calls(code, site, other, initialised.about(), out);
+            self.reporter.report_calls(code, site, other, initialised.about(), out);
         }
     }
 
@@ -216,7 +216,7 @@ impl Tracker {
         let known = self.together.on.get(on);
         let before = known.by_thread.take();
         let Some(now) = now else { return false };
-        let site = place.site(Some(&call.name), &mut self.stacks);
+        let site = self.reporter.site(call, place);
         let told = Stamp { epoch: now.epoch.saturating_sub(1), ..now };
         let calling = Calling { stamp: told, site, lasts: true };
         self.together.on.get(on).by_thread = Some(calling);
@@ -226,7 +226,7 @@ impl Tracker {
         if !out.again(code, site.pc, other.pc) {
             let on = self.together.words_for(on);
             let about = About::Collective { on, number: 0, passed: None };
-            self.report_calls(code, site, other, about, out);
+            self.reporter.report_calls(code, site, other, about, out);
         }
         true
     }
@@ -266,7 +266,7 @@ impl Tracker {
         if self.levels.ignored {
             return;
         }
-        let site = place.site(Some(&call.name), &mut self.stacks);
+        let site = self.reporter.site(call, place);
         for token in tokens.iter().filter(|token| token.variable != 0) {
             let active = self.knows(*token);
             let other = self.levels.completions.iter().find(|other| {
@@ -279,7 +279,7 @@ impl Tracker {
             {
                 let on = "the request".to_owned();
                 let about = About::Collective { on, number: 0, passed: None };
-                self.report_calls(Code::RequestShared, site, other, about, out);
+                self.reporter.report_calls(Code::RequestShared, site, other, about, out);
             }
             if active {
                 let variable = token.variable;
@@ -316,7 +316,9 @@ impl Tracker {
         self.handles.forget();
         self.together.on.forget_threads();
     }
+}
 
+impl Reporter {
     /// Reports two calls that do not go together; whether there was something to tell.
     pub(super) fn report_calls(
         &mut self,
@@ -336,7 +338,7 @@ impl Tracker {
             threads: false,
             about: Some(about),
         };
-        out.report(&report, &self.stacks);
+        self.report(&report, out);
         true
     }
 }

@@ -1,7 +1,7 @@
 //! Messages that `MPI_Mprobe` and `MPI_Improbe` have found, and which only one call can receive from then on (MPI 4.1
 //! §3.8.2).
 
-use super::{Operation, Tracker};
+use super::Tracker;
 use crate::buffers::{Args, Library};
 use crate::ids::On;
 use crate::ledger::Key;
@@ -58,7 +58,7 @@ impl Tracker {
             empty: true,
         };
         self.count(args, key, place, library);
-        let party = Operation::new(args, place, &mut self.stacks).party();
+        let party = self.reporter.operation(args, place).party();
         self.matched.0.insert(message, party);
     }
 

@@ -22,7 +22,7 @@ impl Tracker {
     ) {
         let access = Access { mode, footprint: Footprint::Dense(bytes) };
         let Some(conflicts) = self.conflicts(&access) else { return };
-        self.races.race_for(&mut self.stacks, &access, None, place, out);
+        self.races.race_for(&mut self.reporter.stacks, &access, None, place, out);
         self.meets_remotes(by, None, &access, place, out);
         self.gpu.meets(by, None, &access, place, out);
         for conflict in conflicts.into_iter().flatten() {
@@ -53,11 +53,11 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.forget(&bytes);
-        self.rma.window_memory_released(&mut self.stacks, by, call, &bytes, place);
+        self.rma.window_memory_released(&mut self.reporter.stacks, by, call, &bytes, place);
         let mode = Mode::Write;
         let access = Access { mode, footprint: Footprint::Dense(bytes.clone()) };
         let Some(conflicts) = self.conflicts(&access) else { return };
-        self.races.race_for(&mut self.stacks, &access, call, place, out);
+        self.races.race_for(&mut self.reporter.stacks, &access, call, place, out);
         self.gpu.released(by, &bytes, place, out);
         self.release_buffers(by, call, conflicts, place, out);
     }
@@ -88,7 +88,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let Some(bytes) = self.gpu.block_at(address) else { return };
-        self.rma.window_memory_released(&mut self.stacks, call, Some(call), &bytes, place);
+        self.rma.window_memory_released(&mut self.reporter.stacks, call, Some(call), &bytes, place);
         let access = Access { mode: Mode::Write, footprint: Footprint::Dense(bytes) };
         if let Some(conflicts) = self.conflicts(&access) {
             self.release_buffers(call, Some(call), conflicts, place, out);
@@ -156,8 +156,10 @@ impl Tracker {
                 self.live.accesses(id).iter().find(|a| a.footprint.span().contains(&address));
             let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
             let start = concerned.as_ref().map_or(0, |(_, span, _)| span.start);
-            let sites =
-                [(Role::Return, place.site(call, &mut self.stacks)), (Role::Operation, op.site)];
+            let sites = [
+                (Role::Return, place.site(call, &mut self.reporter.stacks)),
+                (Role::Operation, op.site),
+            ];
             let report = Report {
                 code,
                 access: None,
@@ -167,7 +169,7 @@ impl Tracker {
                 threads: false,
                 about: self.arrays.about(id, start),
             };
-            let number = out.report(&report, &self.stacks);
+            let number = self.reporter.report(&report, out);
             self.subscribe(id, number);
         }
         self.end(id);

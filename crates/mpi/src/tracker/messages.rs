@@ -77,7 +77,7 @@ impl Tracker {
 
     #[cold]
     fn count_new(&mut self, args: &Args, key: &Key, place: &impl Place, library: &impl Library) {
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        let site = self.reporter.site(args.call, place);
         let entry = self.together.sort(key, library).map(|sort| Entry {
             sort,
             call: &args.call.name,
@@ -100,7 +100,7 @@ impl Tracker {
             if !sort.sends && sort.peer.is_none() {
                 self.races.give_up(sort.name);
             }
-            let site = place.site(Some(call), &mut self.stacks);
+            let site = place.site(Some(call), &mut self.reporter.stacks);
             let sort = Sort { pc: place.pc(), ..*sort };
             self.ledger.add(Entry { sort, call, on: on.clone(), tag: *tag, site, count: 1 });
         }
@@ -146,7 +146,7 @@ impl Tracker {
         let unbalanced = unbalanced.concat();
         let names = Cow::Borrowed(self.together.on.given());
         let balance = Record::Balance { names, unbalanced: unbalanced.into() };
-        out.emit(balance, &self.stacks);
+        out.emit(balance, &self.reporter.stacks);
         for Entry { sort, call, on, tag, site, count } in entries {
             let element = sort.element.map(|element| element.describe_element());
             let messages = RawMessages {
@@ -160,7 +160,7 @@ impl Tracker {
                 site: (Role::Operation, *site),
                 count: *count,
             };
-            out.emit(Record::Messages(messages), &self.stacks);
+            out.emit(Record::Messages(messages), &self.reporter.stacks);
         }
     }
 }

@@ -77,7 +77,7 @@ impl Tracker {
         (object, handle): (Object, usize),
         place: &impl Place,
     ) {
-        let site = place.site(Some(&call.name), &mut self.stacks);
+        let site = self.reporter.site(call, place);
         self.objects.count += 1;
         let made = self.objects.made.entry((object, handle)).or_default();
         made.push((self.objects.count, site));
@@ -141,7 +141,7 @@ impl Tracker {
                 threads: false,
                 about: None,
             };
-            out.report(&report, &self.stacks);
+            self.reporter.report(&report, out);
         }
     }
 }

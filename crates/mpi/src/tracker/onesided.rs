@@ -1,7 +1,6 @@
 //! The windows of this process: made and freed, synchronised, and the epochs of each.
 
-use super::OneSided;
-use super::{Operation, Tracker};
+use super::{OneSided, Operation, Reporter, Tracker};
 use crate::buffers::Args;
 use crate::ids::Group;
 use crate::rma::clock::Clock;
@@ -157,7 +156,7 @@ impl Tracker {
             made.parts = parts.map(|part| part.map(|(size, unit)| Part { size, unit })).collect();
         }
         made.separate = self.rma.memory_model.is_separate(made.separate);
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        let site = self.reporter.site(args.call, place);
         let memory = made.own_memory();
         if let Some(exposed) = &mut self.rma.exposed {
             self.rma.incomplete |= !memory.iter().all(|bytes| exposed.add(bytes));
@@ -192,21 +191,21 @@ impl Tracker {
     ) {
         let handle = args.call.at.win.map_or(0, |index| args.words[index]);
         if args.call.effect != Effect::WindowFree {
-            self.rma.must_have_memory(&self.stacks, handle, out);
+            self.rma.must_have_memory(&self.reporter.stacks, handle, out);
         }
         let Some(window) = self.rma.windows.get(handle) else { return };
         let (number, left_open) = (window.number, left_open(window, args, sync));
         if let Some(opened) = misfit(window, args) {
-            self.window_misuse(Code::EpochMismatch, args, number, opened, place, out);
+            self.reporter.window_misuse(Code::EpochMismatch, args, number, opened, place, out);
             let opens = [Effect::Lock, Effect::EpochBegin, Effect::ExposureBegin];
             if opens.contains(&args.call.effect) {
                 return; // the library refuses it, or goes on as before
             }
         }
         if left_open.is_some() {
-            self.window_misuse(Code::EpochMismatch, args, number, left_open, place, out);
+            self.reporter.window_misuse(Code::EpochMismatch, args, number, left_open, place, out);
         }
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        let site = self.reporter.site(args.call, place);
         if sync.no_store && matches!(args.call.effect, Effect::Fence | Effect::ExposureBegin) {
             self.check_no_store(handle, args, site, place, out);
         }
@@ -271,7 +270,7 @@ impl Tracker {
         match args.call.effect {
             Effect::Fence => {
                 self.complete_locally(handle, None, call, place, out);
-                let site = place.site(Some(call), &mut self.stacks);
+                let site = place.site(Some(call), &mut self.reporter.stacks);
                 let fence = (!sync.last).then_some(site);
                 self.leave_fence(handle, fence, place, out);
                 self.update_view(handle, place, out);
@@ -395,7 +394,14 @@ impl Tracker {
         let Some(window) = self.rma.windows.get(handle) else { return };
         let (number, opened) = (window.number, open_epochs(window));
         for opened in opened {
-            self.window_misuse(Code::EpochNotClosed, args, number, Some(opened), place, out);
+            self.reporter.window_misuse(
+                Code::EpochNotClosed,
+                args,
+                number,
+                Some(opened),
+                place,
+                out,
+            );
         }
         self.complete_locally(handle, None, &args.call.name, place, out);
         self.enter_fence(handle);
@@ -405,7 +411,7 @@ impl Tracker {
     pub fn window_freed(&mut self, handle: usize, place: &impl Place, out: &mut dyn Findings) {
         self.leave_fence(handle, None, place, out);
         // All have said by now which memory they have touched.
-        self.rma.tell_shared(&mut self.stacks);
+        self.rma.tell_shared(&mut self.reporter.stacks);
         self.say_shared(place, out);
         self.update_view(handle, place, out);
         self.settle_transfers();
@@ -422,7 +428,7 @@ impl Tracker {
 
     /// `MPI_Finalize`: windows that are still there.
     pub(super) fn finalize_windows(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        self.rma.reveal_shared(&mut self.stacks);
+        self.rma.reveal_shared(&mut self.reporter.stacks);
         self.drain(place, out);
         let left: Vec<_> = self
             .rma
@@ -431,17 +437,19 @@ impl Tracker {
             .map(|window| (window.number, window.site, open_epochs(window)))
             .collect();
         let last = self.levels.last_call().map(|call| &*call.name);
-        let here = place.site(last, &mut self.stacks);
+        let here = place.site(last, &mut self.reporter.stacks);
         for (number, made, opened) in left {
             for opened in opened {
                 let sites = &[(Role::Access, here), (Role::Operation, opened)];
-                self.report_window(Code::EpochNotClosed, number, opened, sites, out);
+                self.reporter.report_window(Code::EpochNotClosed, number, opened, sites, out);
             }
             let sites = &[(Role::Operation, made)];
-            self.report_window(Code::WindowNotFreed, number, made, sites, out);
+            self.reporter.report_window(Code::WindowNotFreed, number, made, sites, out);
         }
     }
+}
 
+impl Reporter {
     fn report_window(
         &mut self,
         code: Code,
@@ -464,7 +472,7 @@ impl Tracker {
             threads: false,
             about: None,
         };
-        out.report(&report, &self.stacks);
+        self.report(&report, out);
     }
 
     /// A call that must not be made in the window's present epoch, which `opened` began.
@@ -481,7 +489,7 @@ impl Tracker {
         if out.again(code, place.pc(), pc) {
             return;
         }
-        let mut operation = Operation::new(args, place, &mut self.stacks);
+        let mut operation = self.operation(args, place);
         operation.window = Some(window);
         let mut sites = vec![(Role::Access, operation.site)];
         if let Some(opened) = opened {
@@ -499,7 +507,7 @@ impl Tracker {
             threads: false,
             about: None,
         };
-        out.report(&report, &self.stacks);
+        self.report(&report, out);
     }
 }
 

@@ -81,7 +81,7 @@ impl Tracker {
             let (name, number, members) = (known.name, known.entered, known.members.clone());
             let sort = Sort { name, kind: call.kind, sends: passed.sends, pc: place.pc() };
             if !self.parts.knows(&sort) {
-                let site = place.site(Some(&call.name), &mut self.stacks);
+                let site = self.reporter.site(call, place);
                 let on = self.together.words_for(on);
                 self.parts.begin(Entry::new(sort, &call.name, on, site, members));
             }

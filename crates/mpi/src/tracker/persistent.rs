@@ -73,7 +73,7 @@ impl Tracker {
             peer: persistent.peer,
             tag: persistent.tag,
             of: persistent.of,
-            ..Operation::new(args, place, &mut self.stacks)
+            ..self.reporter.operation(args, place)
         };
         let (accesses, partitioned) = (persistent.accesses.clone(), persistent.partitioned);
         let (call, messages) = (request.call, persistent.messages.clone());
@@ -114,7 +114,7 @@ impl Tracker {
             return false;
         }
         let problem = format!("is that of {}: MPI completes it", request.call.name);
-        self.wrong_argument(args, &Wrong::value("request", problem), place, out);
+        self.reporter.wrong_argument(args, &Wrong::value("request", problem), place, out);
         true
     }
 
@@ -131,7 +131,7 @@ impl Tracker {
             let Some(request) = self.requests.one(token) else { return };
             if let Some(problem) = misfit(request) {
                 let wrong = Wrong::value("request", problem.to_owned());
-                return self.wrong_argument(args, &wrong, place, out);
+                return self.reporter.wrong_argument(args, &wrong, place, out);
             }
             let (State::Partitions(ids), Some(persistent)) = (&request.state, &request.persistent)
             else {
@@ -147,7 +147,7 @@ impl Tracker {
                 peer: persistent.peer,
                 tag: persistent.tag,
                 of: persistent.of,
-                ..Operation::new(args, place, &mut self.stacks)
+                ..self.reporter.operation(args, place)
             };
             self.check_all(args, std::iter::once(&access), place, out);
             let id = self.begin(&mut [Some(access)], operation, place);
@@ -175,7 +175,7 @@ impl Tracker {
                 all.saturating_sub(1)
             ),
         };
-        self.wrong_argument(args, &Wrong::value("partition", problem), place, out);
+        self.reporter.wrong_argument(args, &Wrong::value("partition", problem), place, out);
     }
 
     /// A partition of a started receive has arrived.

@@ -131,7 +131,7 @@ impl Tracker {
         if source == L::PROC_NULL {
             return;
         }
-        let stacks = &mut self.stacks;
+        let stacks = &mut self.reporter.stacks;
         let mut by = || place.site(Some(&args.call.name), stacks);
         if let Some(sender) = member(source) {
             return self.races.receive(sender, wanted, by);

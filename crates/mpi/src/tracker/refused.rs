@@ -3,7 +3,7 @@
 //! **Soundness.** An error code may be looked at without any call, so that this is a warning. It is not given where the
 //! program has asked about any error since, has handlers of its own, or ends by `MPI_Abort`.
 
-use super::{Operation, Tracker};
+use super::Tracker;
 use crate::buffers::Args;
 use commsan_callsite::{About, Findings, Party, Place, Report, Stacks};
 use commsan_findings::{Code, Role};
@@ -48,7 +48,7 @@ impl Tracker {
     pub fn refused(&mut self, args: &Args, place: &impl Place) {
         let is_known = self.refused.0.iter().any(|party| party.site.pc == place.pc());
         if !is_known && self.refused.0.len() < MOST {
-            let party = Operation::new(args, place, &mut self.stacks).party();
+            let party = self.reporter.operation(args, place).party();
             self.refused.0.push(party);
         }
     }

@@ -221,8 +221,11 @@ impl Tracker {
 
     fn say_all(&mut self, place: &impl Place, out: &mut dyn Findings) {
         for (number, past) in std::mem::take(&mut self.rma.shared.unsaid) {
-            let (site, _) = self.past(&past, place);
-            out.emit(Record::Site { id: number, site: (Role::Operation, site) }, &self.stacks);
+            let (site, _) = self.reporter.past(&past, place);
+            out.emit(
+                Record::Site { id: number, site: (Role::Operation, site) },
+                &self.reporter.stacks,
+            );
         }
         for race in std::mem::take(&mut self.rma.shared.races) {
             self.say_race(&race, place, out);
@@ -231,7 +234,7 @@ impl Tracker {
 
     fn say_race(&mut self, race: &Race, place: &impl Place, out: &mut dyn Findings) {
         let Some(me) = self.rma.clock.as_ref().map(|clock| clock.me()) else { return };
-        let (site, by) = self.past(&race.mine, place);
+        let (site, by) = self.reporter.past(&race.mine, place);
         let (called, theirs) = afar(&race.theirs, race.other);
         let mine = (by, race.mine.mode, site);
         let other = (called, race.theirs.mode, theirs);
@@ -265,7 +268,7 @@ impl Tracker {
             threads: false,
             about: None,
         };
-        out.report(&report, &self.stacks);
+        self.reporter.report(&report, out);
     }
 
     /// The program uses memory at an address atomically; everywhere by a fence, where that is 0.

@@ -92,11 +92,11 @@ impl Tracker {
                 threads: true,
                 about: None,
             };
-            let number = out.report(&report, &self.stacks);
+            let number = self.reporter.report(&report, out);
             match &first.retired {
                 Some(retired) => out.emit(
                     Record::Completed { id: number, site: (Role::Completion, retired.site) },
-                    &self.stacks,
+                    &self.reporter.stacks,
                 ),
                 None => self.subscribe(id, number),
             }

@@ -142,7 +142,7 @@ impl Tracker {
         {
             return false;
         }
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        let site = self.reporter.site(args.call, place);
         let (handle, call, stack, size) = (next.window, args.call.row, site.stack, next.size);
         let another = Next { handle, call, stack, start, size };
         let Some((at, step)) = clock.drafts.find(to, &another) else { return false };
@@ -183,15 +183,15 @@ impl Tracker {
         let requested = args.call.at.request.is_some();
         let active = window.active(transfer.target).filter(|_| requested);
         if outside {
-            self.window_misuse(Code::OutsideEpoch, args, number, None, place, out);
+            self.reporter.window_misuse(Code::OutsideEpoch, args, number, None, place, out);
         }
         if active.is_some() {
-            self.window_misuse(Code::OutsideEpoch, args, number, active, place, out);
+            self.reporter.window_misuse(Code::OutsideEpoch, args, number, active, place, out);
         }
         if beyond {
-            self.rma.report_outside(&mut self.stacks, args, transfer, place, out);
+            self.rma.report_outside(&mut self.reporter.stacks, args, transfer, place, out);
         }
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        let site = self.reporter.site(args.call, place);
         if outside || beyond || requested {
             if transfer.writes_atomically() {
                 self.announce(args, transfer, site, None, out);
@@ -217,7 +217,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.check(args, accesses, place, out);
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        let site = self.reporter.site(args.call, place);
         self.meets_other_threads(args, transfer, site, out);
         // Nothing would tell when an operation on an unknown window is complete.
         if self.rma.windows.get(transfer.window).is_none() {
@@ -395,7 +395,10 @@ impl Tracker {
         }
         let new = rma.sites.len() as u32;
         let number = *rma.sites.entry((site.stack, args.call.row)).or_insert_with(|| {
-            out.emit(Record::Site { id: new, site: (Role::Operation, site) }, &self.stacks);
+            out.emit(
+                Record::Site { id: new, site: (Role::Operation, site) },
+                &self.reporter.stacks,
+            );
             new
         });
         let operation = Announced {
@@ -436,7 +439,7 @@ impl Tracker {
     /// Others who read atomically what is written there from now on come after all that was done before.
     fn release_cells(&mut self, world: u32, cells: &Cells) {
         self.note_ended_work();
-        self.rma.tell_shared(&mut self.stacks);
+        self.rma.tell_shared(&mut self.reporter.stacks);
         if let Some(clock) = &mut self.rma.clock {
             cells.released().for_each(|cell| clock.add(world, cell));
         }

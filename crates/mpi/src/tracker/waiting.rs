@@ -284,7 +284,7 @@ impl Tracker {
         if call.ends() {
             entered.push((FINALIZE.0, 1));
         }
-        let site = place.site(Some(&call.name), &mut self.stacks);
+        let site = self.reporter.site(call, place);
         let any = matches!(call.effect, Effect::WaitAny | Effect::Some);
         let Asked { moves, beside, .. } = *asked;
         let waiting = RawWaiting {
@@ -297,7 +297,7 @@ impl Tracker {
             pending: pending.into(),
             entered: entered.into(),
         };
-        out.emit(Record::Waiting(waiting), &self.stacks);
+        out.emit(Record::Waiting(waiting), &self.reporter.stacks);
         if is_sure { Answer::Others(bytes) } else { Answer::Unsure }
     }
 
@@ -311,7 +311,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.settle();
-        let stack = self.stacks.intern(&[pc]);
+        let stack = self.reporter.stacks.intern(&[pc]);
         let site = Site { call: Some(&call.name), thread: 0, stack, pc, afar: None };
         let mut pending = self.pending(&[], facts);
         cut(&mut pending, &mut RANKS.clone());
@@ -325,7 +325,7 @@ impl Tracker {
             pending: pending.into(),
             entered: Cow::Borrowed(&[]),
         };
-        out.emit(Record::Waiting(waiting), &self.stacks);
+        out.emit(Record::Waiting(waiting), &self.reporter.stacks);
     }
 
     fn needs_of_requests(&mut self, tokens: &[Token], facts: &Facts) -> Result<Vec<Need>, Unsure> {

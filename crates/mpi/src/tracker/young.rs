@@ -33,8 +33,8 @@ impl Tracker {
         let (of, tag) =
             (self.together.of(args), args.call.at.tag.map_or(-1, |index| args.int(index)));
         let (stack, frame) = match bytes.is_empty() {
-            true => (place.stack(&mut self.stacks), None),
-            false => place.stack_around(bytes.start, &mut self.stacks),
+            true => (place.stack(&mut self.reporter.stacks), None),
+            false => place.stack_around(bytes.start, &mut self.reporter.stacks),
         };
         self.nursery.push(Young {
             key,
