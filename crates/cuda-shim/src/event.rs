@@ -3,10 +3,9 @@
 use crate::nvshmem::Moved;
 use commsan_callsite::{Findings, Place};
 use commsan_cuda::{
-    Allocation, Copy, Failure, Gpu, Line, NodeKind, Release, Set, StreamName, Strength, Ticket,
-    Work,
+    Allocation, Copy, Failure, Line, NodeKind, Release, Set, StreamChecker, StreamName, Strength,
+    Ticket, Work,
 };
-use commsan_mpi::Tracker;
 use commsan_shadow::Mode;
 use std::ops::Range;
 
@@ -146,22 +145,21 @@ pub enum Node<'a> {
     Choice(&'a [usize]),
 }
 
-impl Node<'_> {
-    fn with<R>(self, gpu: &mut Gpu, f: impl FnOnce(&mut Gpu, NodeKind) -> R) -> R {
-        let work = match self {
-            Node::Nothing => return f(gpu, NodeKind::Empty),
-            Node::Host => return f(gpu, NodeKind::Host),
-            Node::Graph(graph) => return f(gpu, NodeKind::Graph(graph)),
-            Node::Record(event) => return f(gpu, NodeKind::Record(event)),
-            Node::Wait(event) => return f(gpu, NodeKind::Wait(event)),
-            Node::Alloc(address) => return f(gpu, NodeKind::Alloc(address)),
-            Node::Free(address, call) => return f(gpu, NodeKind::Free(address, call)),
-            Node::Choice(graphs) => return f(gpu, NodeKind::Choice(graphs)),
-            Node::Kernel(work, ticket) => return f(gpu, NodeKind::Work(work, ticket)),
-            Node::Copy(copy) => gpu.work_of_copy(copy),
-            Node::Set(set) => gpu.work_of_set(set),
-        };
-        f(gpu, NodeKind::Work(&work, None))
+impl<'a> Node<'a> {
+    fn kind(self) -> NodeKind<'a> {
+        match self {
+            Node::Nothing => NodeKind::Empty,
+            Node::Kernel(work, ticket) => NodeKind::Kernel(work, ticket),
+            Node::Copy(copy) => NodeKind::Copy(copy),
+            Node::Set(set) => NodeKind::Set(set),
+            Node::Host => NodeKind::Host,
+            Node::Graph(graph) => NodeKind::Graph(graph),
+            Node::Record(event) => NodeKind::Record(event),
+            Node::Wait(event) => NodeKind::Wait(event),
+            Node::Alloc(address) => NodeKind::Alloc(address),
+            Node::Free(address, call) => NodeKind::Free(address, call),
+            Node::Choice(graphs) => NodeKind::Choice(graphs),
+        }
     }
 }
 
@@ -169,79 +167,31 @@ impl Event<'_> {
     /// Hands it to the semantics. What is put into a stream or a graph gets a ticket.
     pub fn apply(
         &self,
-        tracker: &mut Tracker,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) -> Option<Ticket> {
-        match self {
-            Event::Enqueued(work) => Some(tracker.enqueue(work, place, out)),
-            Event::Copied(copy) => Some(tracker.copy(copy, place, out)),
-            Event::Set(set) => Some(tracker.set(set, place, out)),
-            Event::GraphLaunched { exec, stream } => {
-                tracker.graph_launched(*exec, *stream, place, out);
-                None
-            }
-            Event::EventExported { event, handle } => {
-                tracker.event_exported(*event, handle);
-                None
-            }
-            Event::EventOpened { event, handle } => {
-                tracker.event_opened(*event, handle);
-                None
-            }
-            Event::MemoryExported { address, handle } => {
-                tracker.memory_exported(*address, handle);
-                None
-            }
-            Event::MemoryOpened { call, address, handle } => {
-                tracker.memory_opened(*address, handle, call, place, out);
-                None
-            }
-            Event::Freed { call, address, how: Release::Async(stream), .. }
-                if tracker.gpu().captured(*stream, NodeKind::Free(*address, call), place) =>
-            {
-                None
-            }
-            Event::Freed { call, address, how, .. } if *how != Release::Unregister => {
-                tracker.device_memory_freed(*address, call, place, out);
-                self.apply_to_gpu(tracker.gpu(), place, out)
-            }
-            _ => self.apply_to_gpu(tracker.gpu(), place, out),
-        }
-    }
-
-    /// The same of what does not concern MPI's operations.
-    fn apply_to_gpu(
-        &self,
-        gpu: &mut Gpu,
-        place: &impl Place,
+        gpu: &mut dyn StreamChecker,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) -> Option<Ticket> {
         match *self {
+            Event::Enqueued(work) => return Some(gpu.enqueue(work, place, out)),
+            Event::Copied(copy) => return Some(gpu.copy(copy, place, out)),
+            Event::Set(set) => return Some(gpu.set(set, place, out)),
+            Event::GraphLaunched { exec, stream } => gpu.graph_launched(exec, stream, place, out),
+            Event::EventExported { event, ref handle } => gpu.event_exported(event, handle),
+            Event::EventOpened { event, ref handle } => gpu.event_opened(event, handle),
+            Event::MemoryExported { address, ref handle } => gpu.memory_exported(address, handle),
+            Event::MemoryOpened { call, address, ref handle } => {
+                gpu.memory_opened(address, handle, call, place, out);
+            }
             Event::HostFunction { stream } => return Some(gpu.host_function(stream)),
             Event::TicketTaken => return Some(gpu.ticket()),
             Event::GraphNode { graph, node, after, does } => {
-                let add =
-                    |gpu: &mut Gpu, kind: NodeKind| gpu.graph_node(graph, node, after, kind, place);
-                return Some(does.with(gpu, add));
+                return Some(gpu.graph_node(graph, node, after, does.kind(), place));
             }
             Event::NodeChanged { node, does } => {
-                return Some(does.with(gpu, |gpu, kind| gpu.node_changed(node, kind, place)));
+                return Some(gpu.node_changed(node, does.kind(), place));
             }
             Event::ExecNodeChanged { exec, node, does } => {
-                let change =
-                    |gpu: &mut Gpu, kind: NodeKind| gpu.exec_node_changed(exec, node, kind, place);
-                return Some(does.with(gpu, change));
-            }
-            Event::Enqueued(_)
-            | Event::Copied(_)
-            | Event::Set(_)
-            | Event::GraphLaunched { .. }
-            | Event::EventExported { .. }
-            | Event::EventOpened { .. }
-            | Event::MemoryExported { .. }
-            | Event::MemoryOpened { .. } => {
-                unreachable!("`apply` has handed these over")
+                return Some(gpu.exec_node_changed(exec, node, does.kind(), place));
             }
             Event::StreamCreated { handle, device, blocking } => {
                 gpu.stream_created(handle, device, blocking);
@@ -256,17 +206,13 @@ impl Event<'_> {
             }
             Event::DeviceReset { device } => gpu.device_reset(device, place, out),
             Event::EventRecorded { event, stream, external } => {
-                if !(external && gpu.captured(stream, NodeKind::Record(event), place)) {
-                    gpu.event_recorded(event, stream);
-                }
+                gpu.event_recorded(event, stream, external, place);
             }
             Event::EventSynchronized { call, event } => {
                 gpu.event_synchronized(event, call, place, out);
             }
             Event::EventAwaited { stream, event, external } => {
-                if !(external && gpu.captured(stream, NodeKind::Wait(event), place)) {
-                    gpu.event_awaited(stream, event);
-                }
+                gpu.event_awaited(stream, event, external, place);
             }
             Event::EventDestroyed { event } => gpu.event_destroyed(event),
             Event::Allocated { call, ref allocation } => {
@@ -275,16 +221,14 @@ impl Event<'_> {
             Event::Freed { call, address, how, device } => {
                 gpu.freed(address, how, call, device, place, out);
             }
-            Event::FreeEnded { address, refused } => gpu.release_ended(address, refused, place),
+            Event::FreeEnded { address, refused } => gpu.free_ended(address, refused, place),
             Event::CopyRefused(copy) => {
-                let work = gpu.work_of_copy(copy);
-                gpu.refused(&work, place, out);
+                gpu.copy_refused(copy, place, out);
             }
             Event::SetRefused(set) => {
-                let work = gpu.work_of_set(set);
-                gpu.refused(&work, place, out);
+                gpu.set_refused(set, place, out);
             }
-            Event::Withdrawn(ticket) => gpu.withdraw(ticket, place, out),
+            Event::Withdrawn(ticket) => gpu.withdrawn(ticket, place, out),
             Event::HostFunctionBegins(ticket) => gpu.host_function_begins(ticket, place.thread()),
             Event::HostFunctionEnds(ticket) => gpu.host_function_ends(ticket, place.thread()),
             Event::CaptureBegins { stream } => gpu.capture_begins(stream),
@@ -307,7 +251,7 @@ impl Event<'_> {
             Event::DoubtsAreResolved => gpu.resolve_doubts(),
             Event::Failed { ticket, failure } => gpu.failed(ticket, failure, out),
             Event::Touched { ticket, mode, strength, ref bytes, ref line } => {
-                gpu.touched(ticket, (mode, strength), bytes, line.as_ref(), out);
+                gpu.touched(ticket, mode, strength, bytes, line.as_ref(), out);
             }
         }
         None

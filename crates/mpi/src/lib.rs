@@ -19,6 +19,7 @@ mod ids;
 mod ledger;
 pub mod moves;
 mod nursery;
+mod other_work;
 mod overlap;
 mod partitioned;
 mod parts;
@@ -32,9 +33,10 @@ pub mod typemap;
 
 pub use buffers::{Args, Library};
 pub use ids::Token;
+pub use other_work::{MetWork, OtherWork, RankTime, Status};
 pub use tracker::{
-    Asked, AtomicUse, Did, Entering, Facts, Got, Learning, MemoryModel, Operation, Passed, Simple,
-    Sought, Standing, Synchronisation, Template, ThreadLevel, Tracker, Transfer, Used, Wrong,
-    combine,
+    Asked, AtomicUse, Did, Entering, Facts, Got, Learning, MemoryModel, MetOperation, MetRemote,
+    Operation, Passed, Simple, Sought, Standing, Synchronisation, Template, ThreadLevel, Tracker,
+    Transfer, Used, Wrong, combine,
 };
 pub use typemap::Datatype;

@@ -21,7 +21,6 @@ mod checks;
 mod collectives;
 mod concurrent;
 mod conflicts;
-mod device;
 mod handles;
 mod lent;
 mod levels;
@@ -34,6 +33,7 @@ mod on_stack;
 mod onesided;
 mod operation;
 mod order;
+mod other_work;
 mod parts;
 mod persistent;
 mod races;
@@ -56,6 +56,7 @@ pub use levels::ThreadLevel;
 pub use onesided::Synchronisation;
 pub use operation::Operation;
 pub use order::{Learning, Template};
+pub use other_work::{MetOperation, MetRemote};
 pub use parts::Passed;
 pub use races::{Got, Standing};
 pub use separate::MemoryModel;
@@ -68,6 +69,7 @@ use crate::buffers::{Accesses, Args};
 use crate::ids::Token;
 use crate::ledger::Ledger;
 use crate::nursery::Nursery;
+use crate::other_work::Others;
 use crate::parts::Parts;
 use crate::races::Races;
 use crate::requests::{Request, Requests, State};
@@ -77,7 +79,6 @@ use afar::OneSided;
 use arrays::Arrays;
 use collectives::Together;
 use commsan_callsite::{Findings, Place, Report, Site};
-use commsan_cuda::Gpu;
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
 use commsan_shadow::{Access, Footprint, Live, OpId, Pages};
@@ -111,7 +112,7 @@ pub struct Tracker {
     pub together: Together,
     levels: Levels,
     threads: Threads,
-    gpu: Gpu,
+    others: Others,
     ledger: Ledger,
     races: Races,
     steps: Steps,
@@ -143,7 +144,7 @@ impl Tracker {
             together: Together::default(),
             levels: Levels::default(),
             threads: Threads::default(),
-            gpu: Gpu::new(pages),
+            others: Others::default(),
             ledger: Ledger::default(),
             races: Races::new(pages),
             steps: Steps::default(),
@@ -173,8 +174,9 @@ impl Tracker {
         let (ranges, on_stack) = self.nursery.load();
         let afar = self.rma.remotes.ranges() + self.rma.windows.len();
         let shared = self.rma.exposed.as_ref().map_or(0, |exposed| exposed.shared());
-        let marked = self.gpu.load() + self.races.ranges() + self.requests.watched();
-        let on_stack = self.on_stack.len() + on_stack + self.gpu.on_stack();
+        let others = self.others.status();
+        let marked = others.marked + self.races.ranges() + self.requests.watched();
+        let on_stack = self.on_stack.len() + on_stack + others.on_stack;
         (self.live.ranges() + ranges + afar + shared + marked, on_stack)
     }
 

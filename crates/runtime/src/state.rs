@@ -11,6 +11,8 @@ use crate::recorder::Recorder;
 use crate::serial;
 use crate::traffic::{self, counter};
 use commsan_callsite::Findings;
+use commsan_checker::Host;
+use commsan_checker::rank::Checker;
 use commsan_counters::Traffic;
 use commsan_cuda::Ticket;
 use commsan_cuda_shim::traffic::{Accesses, copies_of, count, origin_of};
@@ -50,7 +52,7 @@ pub struct State {
 }
 
 struct Inner {
-    tracker: Tracker,
+    checker: Checker,
     recorder: Recorder,
 }
 
@@ -243,7 +245,7 @@ impl State {
 
     /// Runs `f` on what there is, and publishes what the hooks need to know; not at all if nothing is
     /// followed.
-    fn with_state(&self, thread: &Thread, f: impl FnOnce(&mut Tracker, &mut dyn Findings)) {
+    fn with_state(&self, thread: &Thread, f: impl FnOnce(&mut Checker, &mut dyn Findings)) {
         if !self.phase().is_followed() {
             return;
         }
@@ -253,16 +255,17 @@ impl State {
                 self.stop();
                 return;
             };
-            let Some(Inner { tracker, recorder }) = inner.as_mut() else { return };
-            if agents::is_parallel() || tracker.knows_threads() {
-                tracker.act_as(agents::actor(), !agents::is_parallel());
+            let Some(Inner { checker, recorder }) = inner.as_mut() else { return };
+            if agents::is_parallel() || checker.knows_threads() {
+                checker.act_as(agents::actor(), !agents::is_parallel());
             }
-            f(tracker, recorder);
+            f(checker, recorder);
+            let tracker = &checker.tracker;
             self.remembering.store(tracker.remembers_calls(), Ordering::Relaxed);
             self.next_request.store(tracker.now(), Ordering::Release);
-            let (ranges, on_stack) = tracker.load();
-            abi::abi().live.store(ranges as u64, Ordering::Relaxed);
-            abi::abi().stack_live.store(on_stack as u64, Ordering::Relaxed);
+            let load = checker.load();
+            abi::abi().live.store(load.ranges as u64, Ordering::Relaxed);
+            abi::abi().stack_live.store(load.on_stack as u64, Ordering::Relaxed);
             self.share_windows(tracker.rma.shared_windows() != 0);
         }));
         if done.is_err() {
@@ -293,8 +296,8 @@ impl State {
                 return self.open(thread, &mut inner, &world, Shared::Unneeded);
             }
             let Some(pages) = self.pages.ok().filter(|_| self.options.check) else { return };
-            let (tracker, recorder) = (Tracker::new(pages), Recorder::new(self.options));
-            *inner = Some(Inner { tracker, recorder });
+            let (checker, recorder) = (Checker::new(pages), Recorder::new(self.options));
+            *inner = Some(Inner { checker, recorder });
             self.phase.store(Phase::Early as u8, Ordering::Release);
         }));
         drop(prepared);
@@ -305,8 +308,8 @@ impl State {
         if let Some(counter) = counter() {
             counter.begin(thread, world, &self.directory);
         }
-        let early = inner.take().map(|early| (early.tracker, early.recorder));
-        let (tracker, recorder) = early.unzip();
+        let early = inner.take().map(|early| (early.checker, early.recorder));
+        let (checker, recorder) = early.unzip();
         let mut recorder = recorder.unwrap_or_else(|| Recorder::new(self.options));
         recorder.begin(&self.directory, world);
         if !self.options.check {
@@ -321,7 +324,8 @@ impl State {
             }
             Err(error) => return recorder.unchecked(&advice(error)),
         };
-        let mut tracker = tracker.unwrap_or_else(|| Tracker::new(pages));
+        let mut checker = checker.unwrap_or_else(|| Checker::new(pages));
+        let tracker = &mut checker.tracker;
         tracker.rma.assume_memory_model(self.options.memory_model);
         tracker.limit(self.options.thread_checks, self.options.collective_checks);
         tracker.sees_accesses(abi::abi().hooked.load(Ordering::Relaxed) > 0);
@@ -334,11 +338,11 @@ impl State {
             Shared::Fabric { fabric, windows } => {
                 tracker.together.connect_board(fabric.board(), fabric.me() as u32);
                 if windows {
-                    self.follow_windows(fabric, &mut tracker, &mut recorder);
+                    self.follow_windows(fabric, tracker, &mut recorder);
                 }
             }
         }
-        *inner = Some(Inner { tracker, recorder });
+        *inner = Some(Inner { checker, recorder });
         self.activate();
     }
 
@@ -362,7 +366,7 @@ impl State {
     fn give_up(&self, thread: &Thread) {
         self.stop();
         if let Some(Some(inner)) = self.inner.lock(thread).as_deref_mut() {
-            inner.tracker.rma.disconnect();
+            inner.checker.tracker.rma.disconnect();
             inner.recorder.note(
                 "commsan failed in this rank and stopped checking it; what was found before is \
                  kept. Please report this with the program that shows it.",
@@ -417,14 +421,14 @@ impl Rank for State {
     }
 
     fn with(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings)) {
-        self.with_state(thread, f);
+        self.with_state(thread, |checker, out| f(&mut checker.tracker, out));
     }
 
     fn look(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings)) {
         let looked = catch_unwind(AssertUnwindSafe(|| {
-            if let Some(Some(Inner { tracker, recorder })) = self.inner.lock(thread).as_deref_mut()
+            if let Some(Some(Inner { checker, recorder })) = self.inner.lock(thread).as_deref_mut()
             {
-                f(tracker, recorder);
+                f(&mut checker.tracker, recorder);
             }
         }));
         if looked.is_err() {
@@ -436,8 +440,8 @@ impl Rank for State {
         // Whatever happens to the copy, the process has ended.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             let mut inner = self.inner.lock(thread);
-            if let Some(Some(Inner { tracker, recorder })) = inner.as_deref_mut() {
-                f(tracker, recorder);
+            if let Some(Some(Inner { checker, recorder })) = inner.as_deref_mut() {
+                f(&mut checker.tracker, recorder);
                 recorder.end(Ending::Crashed);
             }
         }));
@@ -453,11 +457,11 @@ impl Rank for State {
             let (Some(mut inner), Ok(pages)) = (self.inner.lock(thread), self.pages) else {
                 return;
             };
-            let Inner { tracker, recorder } = inner.get_or_insert_with(|| Inner {
-                tracker: Tracker::new(pages),
+            let Inner { checker, recorder } = inner.get_or_insert_with(|| Inner {
+                checker: Checker::new(pages),
                 recorder: Recorder::new(self.options),
             });
-            f(tracker, recorder);
+            f(&mut checker.tracker, recorder);
             recorder.begin(&self.directory, &World { library, ..serial::world(&self.directory) });
         }));
         drop(told);
@@ -556,19 +560,25 @@ impl Process for State {
             return None;
         }
         let mut ticket = None;
-        self.with_state(here.thread, |tracker, out| ticket = event.apply(tracker, here, out));
+        self.with_state(here.thread, |checker, out| {
+            checker.with_streams(|streams| ticket = event.apply(streams, here, out));
+        });
         ticket
     }
 
     fn wants(&self, thread: &Thread, ticket: Ticket) -> bool {
         let mut wanted = false;
-        self.with_state(thread, |tracker, _| wanted = tracker.gpu().wants(ticket));
+        self.with_state(thread, |checker, _| {
+            checker.with_streams(|streams| wanted = streams.wants(ticket));
+        });
         wanted
     }
 
     fn suspects(&self, thread: &Thread) -> bool {
         let mut suspects = false;
-        self.with_state(thread, |tracker, _| suspects = tracker.gpu().suspects());
+        self.with_state(thread, |checker, _| {
+            checker.with_streams(|streams| suspects = streams.suspects());
+        });
         suspects
     }
 }

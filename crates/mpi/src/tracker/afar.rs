@@ -2,7 +2,7 @@
 
 use super::separate::MemoryModel;
 use super::shared::SharedMemory;
-use super::{Learning, Template, device};
+use super::{Learning, Template, other_work};
 use super::{Operation, Tracker};
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Announced, Epoch, Notice, Which};
@@ -229,7 +229,7 @@ impl Tracker {
     /// Accesses to window memory can be noted here.
     pub fn note_accesses_in(&mut self, shadow: Shadow) {
         self.rma.exposed = Some(Exposed::new(self.pages, shadow));
-        self.gpu.keep_ended();
+        self.others.work().keep_ended();
         self.rma.set_segment();
     }
 
@@ -445,7 +445,7 @@ impl Tracker {
         });
         for (past, bytes) in found {
             let code = match self.threads.was_told(past.when, known) {
-                _ if device::is_work(&past) => Code::WorkMeetsRemote,
+                _ if other_work::is_work(&past) => Code::WorkMeetsRemote,
                 true => Code::ViewsDiffer,
                 false => Code::WindowAccessRace,
             };

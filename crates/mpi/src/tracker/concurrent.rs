@@ -51,7 +51,7 @@ impl Tracker {
     /// is; `alone` tells.
     pub fn act_as(&mut self, actor: Option<Actor>, alone: bool) {
         self.threads.actor = actor;
-        self.gpu.act_as(self.threads.actor.as_ref(), alone);
+        self.others.act_as(self.threads.actor.as_ref(), alone);
         if alone {
             while let Some(id) = self.threads.take_oldest() {
                 self.live.end(id);

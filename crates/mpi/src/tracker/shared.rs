@@ -2,7 +2,7 @@
 
 use super::OneSided;
 use super::afar::{CALL, FAR, row};
-use super::{Tracker, device};
+use super::{Tracker, other_work};
 use crate::ids::Key;
 use crate::rma::shared::{FENCES, Met, Shared, Told, variable_key};
 use commsan_callsite::{Findings, Party, Place, Report, Side, Site, Stacks};
@@ -136,7 +136,7 @@ impl OneSided {
                 }
             }
             let mut told = shared.take(exposed, &pages, segment);
-            told.retain(|told| !device::is_work(&told.past));
+            told.retain(|told| !other_work::is_work(&told.past));
             for one in &told {
                 let call = row(one.past.by).map(|row| row as u32);
                 let far = if is_far(&one.past) { FAR } else { 0 };
