@@ -5,8 +5,8 @@
 //! it, and between them what the call means, which is not decided here but in `commsan-mpi`.
 //! What an argument *is* (a handle, a sentinel, a Fortran integer) is known here alone.
 //!
-//! Without the feature `openmpi` or `mpich` there are no entry points, only what the runtime is to them: for
-//! programs without MPI.
+//! Without the feature `openmpi` or `mpich` there are no entry points, only what the runtime is to them: a workspace
+//! can be built where no MPI is installed.
 
 #[cfg(has_mpi)]
 mod again;
