@@ -33,6 +33,7 @@ mod objects;
 mod on_stack;
 mod onesided;
 mod operation;
+mod operations;
 mod order;
 mod parts;
 mod persistent;
@@ -74,19 +75,18 @@ use crate::requests::{Request, Requests, State};
 use crate::steps::Steps;
 use crate::threads::Threads;
 use afar::OneSided;
-use arrays::Arrays;
 use collectives::Together;
 use commsan_callsite::{Findings, Place, Report, Site};
 use commsan_cuda::Gpu;
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
-use commsan_shadow::{Access, Footprint, Live, OpId, Pages};
+use commsan_shadow::{Access, Footprint, OpId, Pages};
 use handles::Handles;
 use levels::Levels;
 use matched::Matched;
 use objects::Objects;
-use on_stack::OnStack;
 use operation::envelope;
+use operations::Operations;
 use refused::Refused;
 use reporter::Reporter;
 use rustc_hash::FxHashMap;
@@ -94,15 +94,14 @@ use rustc_hash::FxHashMap;
 /// All requests and pending operations of one process.
 pub struct Tracker {
     pages: Pages,
-    live: Live<Operation>,
+    operations: Operations,
     requests: Requests,
-    /// Operations that are not in `live` and `requests` yet.
+    /// Operations that are not in `operations` and `requests` yet.
     nursery: Nursery,
     /// Requests made before this number have since seen a message that may tell of their completion.
     informed: u64,
     /// Freed but perhaps not complete; see the module's soundness note.
     detached: Vec<OpId>,
-    on_stack: OnStack,
     /// Sizes of memory from `MPI_Alloc_mem`, by address.
     allocations: FxHashMap<usize, usize>,
     /// One-sided communication, and what messages and collectives tell of the order of ranks.
@@ -120,7 +119,6 @@ pub struct Tracker {
     handles: Handles,
     /// Memory for buffered sends.
     lent: Option<OpId>,
-    arrays: Arrays,
     matched: Matched,
     refused: Refused,
     /// Call stacks, and the findings that need nothing else.
@@ -132,12 +130,11 @@ impl Tracker {
     pub fn new(pages: Pages) -> Tracker {
         Tracker {
             pages,
-            live: Live::new(pages),
+            operations: Operations::new(pages),
             requests: Requests::new(pages),
             nursery: Nursery::new(),
             informed: 0,
             detached: Vec::new(),
-            on_stack: OnStack::default(),
             allocations: FxHashMap::default(),
             rma: OneSided::new(pages),
             together: Together::default(),
@@ -151,7 +148,6 @@ impl Tracker {
             objects: Objects::default(),
             handles: Handles::default(),
             lent: None,
-            arrays: Arrays::default(),
             matched: Matched::default(),
             refused: Refused::default(),
             reporter: Reporter::default(),
@@ -174,8 +170,8 @@ impl Tracker {
         let afar = self.rma.remotes.ranges() + self.rma.windows.len();
         let shared = self.rma.exposed.as_ref().map_or(0, |exposed| exposed.shared());
         let marked = self.gpu.load() + self.races.ranges() + self.requests.watched();
-        let on_stack = self.on_stack.len() + on_stack + self.gpu.on_stack();
-        (self.live.ranges() + ranges + afar + shared + marked, on_stack)
+        let on_stack = self.operations.on_stack.len() + on_stack + self.gpu.on_stack();
+        (self.operations.live.ranges() + ranges + afar + shared + marked, on_stack)
     }
 
     /// An operation has started; `key` is its request, stored at `variable`. Takes the accesses.
@@ -204,7 +200,7 @@ impl Tracker {
         let of = self.together.of(args);
         let operation = Operation { of, ..self.reporter.operation(args, place) };
         let site = operation.site;
-        let id = self.begin(accesses, operation, place);
+        let id = self.operations.begin(accesses, operation, place);
         self.starts_for_others(id, place, out);
         let request = Request::new(key, variable, args.call, State::Active(id));
         if let Some(lost) = self.requests.insert(request)
@@ -247,7 +243,7 @@ impl Tracker {
         for id in done.drain(..) {
             self.read_from_afar(id, place, out);
             if !certain {
-                self.doubt(id, place);
+                self.operations.doubt(id, place);
             }
             self.finish(id, Some(call), place, out);
         }
@@ -275,7 +271,7 @@ impl Tracker {
             false
         });
         for id in done {
-            self.doubt(id, place);
+            self.operations.doubt(id, place);
             self.finish(id, Some(call), place, out);
         }
     }
@@ -320,7 +316,8 @@ impl Tracker {
         for ids in faulty {
             // Partitions are one operation.
             if let Some(first) = ids.first() {
-                self.misuse(Code::ActiveRequestFreed, *first, call, place, out);
+                let (code, here) = (Code::ActiveRequestFreed, (call, place));
+                self.operations.misuse(code, *first, here, &mut self.reporter, out);
             }
             ids.into_iter().for_each(|id| self.finish(id, None, place, out));
         }
@@ -360,7 +357,7 @@ impl Tracker {
             }
         }
         for (id, overwritten) in never {
-            let Some(op) = self.live.get(id) else { continue };
+            let Some(op) = self.operations.live.get(id) else { continue };
             let (code, mut sites) = match overwritten {
                 Some(site) => (Code::RequestOverwritten, vec![(Role::Overwrite, site)]),
                 None => (Code::RequestNeverCompleted, Vec::new()),
@@ -370,13 +367,11 @@ impl Tracker {
                 continue;
             }
             sites.push((Role::Operation, op.site));
-            let concerned = self.live.accesses(id).first();
-            let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
             let report = Report {
                 code,
                 access: None,
                 operation: op.party(),
-                concerned,
+                concerned: self.operations.first_access(id),
                 sites: &sites,
                 threads: false,
                 about: None,
@@ -392,36 +387,9 @@ impl Tracker {
         self.objects.tell(&self.reporter.stacks, out);
         self.matched.tell(&self.reporter.stacks, out);
         self.refused.tell(&self.reporter.stacks, out);
-        let all: Vec<OpId> = self.live.iter().map(|(id, _)| id).collect();
+        let all: Vec<OpId> = self.operations.live.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.finish(id, None, place, out));
         self.requests.unwatch();
-    }
-
-    fn begin(
-        &mut self,
-        accesses: &mut [Option<Access>],
-        mut operation: Operation,
-        place: &impl Place,
-    ) -> OpId {
-        for access in accesses.iter().flatten() {
-            let start = access.footprint.span().start;
-            if let Some(frame) = place.frame_of(start) {
-                operation.frame = Some(frame);
-                operation.on_stack = start;
-            }
-        }
-        let id = self.live.begin(accesses, operation);
-        self.know_frame(id);
-        id
-    }
-
-    /// An operation has begun, or another frame is known of it: it is looked for when that function returns.
-    fn know_frame(&mut self, id: OpId) {
-        if let Some(operation) = self.live.get_mut(id)
-            && let Some(frame) = operation.frame
-        {
-            operation.position = self.on_stack.enter(id, frame, operation.on_stack);
-        }
     }
 
     /// Ends an operation, telling the findings that wait for it.
@@ -434,9 +402,9 @@ impl Tracker {
     ) {
         self.note_use(id);
         self.ends_for_others(id);
-        let Some(operation) = self.live.get_mut(id) else { return };
+        let Some(operation) = self.operations.live.get_mut(id) else { return };
         let findings = std::mem::take(&mut operation.findings);
-        self.forget_frame(id);
+        self.operations.forget_frame(id);
         if let Some(call) = call {
             for finding in findings.into_iter().flatten() {
                 let site = place.site(Some(call), &mut self.reporter.stacks);
@@ -449,43 +417,29 @@ impl Tracker {
                 return;
             }
         }
-        self.live.end(id);
+        self.operations.live.end(id);
     }
 
     fn end(&mut self, id: OpId) {
         self.note_use(id);
         self.ends_for_others(id);
-        self.forget_frame(id);
-        self.live.end(id);
+        self.operations.end(id);
     }
 
     /// Notes what an operation that is about to end has done to memory that is exposed; not if perhaps another thread
     /// than this one has completed it.
     fn note_use(&self, id: OpId) {
         if self.rma.exposed.is_some()
-            && let Some(operation) = self.live.get(id)
+            && let Some(operation) = self.operations.live.get(id)
             && !operation.known_to_all
         {
             let (call, pc) = (operation.call, operation.site.pc);
             let when = self.rma.noted_as_of;
-            self.live.accesses(id).iter().for_each(|access| self.note(access, call, pc, when));
-        }
-    }
-
-    /// The function whose variables an operation uses may return, and its arrays be used.
-    fn forget_frame(&mut self, id: OpId) {
-        self.arrays.forget(id);
-        self.leave_stack(id);
-    }
-
-    fn leave_stack(&mut self, id: OpId) {
-        if let Some(operation) = self.live.get_mut(id)
-            && let Some(frame) = operation.frame.take()
-            && let position = operation.position
-            && let Some(moved) = self.on_stack.leave(frame, position)
-            && let Some(moved) = self.live.get_mut(moved)
-        {
-            moved.position = position;
+            self.operations
+                .live
+                .accesses(id)
+                .iter()
+                .for_each(|access| self.note(access, call, pc, when));
         }
     }
 }

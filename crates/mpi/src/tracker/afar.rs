@@ -391,7 +391,7 @@ impl Tracker {
             return; // these are under the lock, too
         }
         for conflict in conflicts.into_iter().flatten() {
-            let Some(own) = self.live.get(conflict.id) else { continue };
+            let Some(own) = self.operations.live.get(conflict.id) else { continue };
             if own.retired.is_some() {
                 continue; // noted when it ended
             }

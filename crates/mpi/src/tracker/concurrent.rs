@@ -8,7 +8,7 @@
 //! **Soundness.** Both sides of a finding were performed by agents of which neither had come after
 //! the other ([`Actor`]). Missed is what another thread did, before an operation started, to memory
 //! that is neither in a window nor among the pages that are shared (see `docs/threads.md`), what was
-//! completed before the last [`MOST`](crate::threads::MOST) operations, and what has memory that was used [`TOUCHES`] times since
+//! completed before the last [`MOST`](crate::threads::MOST) operations, and what has memory that was used [`MAX_TOUCHES`](super::operations::MAX_TOUCHES) times since
 //! by threads that knew of its completion.
 
 use super::{OneSided, Operation, Reporter, Tracker};
@@ -20,8 +20,6 @@ use commsan_mpi_calls::CALLS;
 use commsan_shadow::{Access, Actor, Mode, OpId, Past, Stamp};
 use std::ops::{ControlFlow, Range};
 
-/// Accesses by threads that know of its completion, after which an operation is forgotten.
-const TOUCHES: u8 = 4;
 /// Accesses that are told of one operation.
 const TOLD: usize = 4;
 
@@ -54,7 +52,7 @@ impl Tracker {
         self.gpu.act_as(self.threads.actor.as_ref(), alone);
         if alone {
             while let Some(id) = self.threads.take_oldest() {
-                self.live.end(id);
+                self.operations.live.end(id);
             }
             self.rma.remotes.release(|_| true);
             return;
@@ -64,7 +62,7 @@ impl Tracker {
         let Some(actor) = &self.threads.actor else { return };
         let all_have_seen = actor.all_have_seen;
         while let Some(id) = self.threads.take_known(all_have_seen) {
-            self.live.end(id);
+            self.operations.live.end(id);
         }
         self.rma.remotes.release(all_have_seen);
     }
@@ -72,12 +70,6 @@ impl Tracker {
     /// Whether it matters who acts: something is known of several threads.
     pub fn knows_threads(&self) -> bool {
         self.threads.are_known() || self.rma.remotes.has_retired()
-    }
-
-    /// Whether the acting thread knows that the operation is complete, if it is.
-    pub(super) fn is_over(&self, id: OpId) -> bool {
-        let retired = self.live.get(id).and_then(|operation| operation.retired.as_ref());
-        retired.is_some_and(|retired| retired.is_known(&self.threads))
     }
 
     /// All operations on a target of a window, or on all, are complete, also those of which another thread's call
@@ -88,7 +80,7 @@ impl Tracker {
         }
         let Some(number) = self.rma.windows.get(window).map(|window| window.number) else { return };
         for id in self.threads.retired() {
-            let Some(operation) = self.live.get_mut(id) else { continue };
+            let Some(operation) = self.operations.live.get_mut(id) else { continue };
             let concerned = operation.window == Some(number)
                 && (target.is_none() || operation.peer == target)
                 && self.threads.has_seen(operation.since);
@@ -128,29 +120,8 @@ impl Tracker {
         let operation = self.reporter.operation(args, place);
         let retired = Some(Retired::new(when, site));
         let operation = Operation { retired, ..operation };
-        let id = self.live.begin(accesses, operation);
+        let id = self.operations.live.begin(accesses, operation);
         self.threads.retire(id, when);
-    }
-
-    /// Perhaps not this operation is complete but another one of the same handle: if another thread
-    /// has started this, its completion shall order everybody.
-    pub(super) fn doubt(&mut self, id: OpId, place: &impl Place) {
-        if let Some(operation) = self.live.get_mut(id) {
-            operation.known_to_all = operation.site.thread != place.thread();
-        }
-    }
-
-    /// Memory of an operation that is complete is used by a thread that knows it: it has gone on to other things,
-    /// and each such access costs much. Soon nobody asks for the operation any more.
-    pub(super) fn touch_retired(&mut self, id: OpId) {
-        let Some(retired) = self.live.get_mut(id).and_then(|op| op.retired.as_mut()) else {
-            return;
-        };
-        retired.touched += 1;
-        if retired.touched == TOUCHES {
-            self.threads.forget(|other| other == id);
-            self.live.end(id);
-        }
     }
 
     /// Keeps an operation that is complete; false if nobody needs it any more.
@@ -161,7 +132,7 @@ impl Tracker {
             return false;
         }
         let site = place.site(Some(call), &mut self.reporter.stacks);
-        let Some(operation) = self.live.get_mut(id).filter(|op| !op.known_to_all) else {
+        let Some(operation) = self.operations.live.get_mut(id).filter(|op| !op.known_to_all) else {
             return false;
         };
         operation.retired = Some(Retired::new(when, site));
@@ -172,7 +143,7 @@ impl Tracker {
     /// What is done to these bytes from now on has nothing to do with what was.
     pub fn forget(&mut self, bytes: &Range<usize>) {
         self.levels.forget_completions(bytes);
-        let live = &mut self.live;
+        let live = &mut self.operations.live;
         self.threads.forget(|id| {
             let inside = live.accesses(id).iter().any(|access| {
                 let span = access.footprint.span();

@@ -86,8 +86,8 @@ impl Tracker {
     ) {
         if self.gpu.shares_memory() {
             self.tell_time(None);
-            if let Some(operation) = self.live.get(id) {
-                let accesses = self.live.accesses(id);
+            if let Some(operation) = self.operations.live.get(id) {
+                let accesses = self.operations.live.accesses(id);
                 self.gpu.operation_starts(id, accesses, &operation.call.name, place, out);
             }
         }
@@ -97,8 +97,12 @@ impl Tracker {
     pub(super) fn ends_for_others(&mut self, id: OpId) {
         if self.gpu.shares_memory() {
             self.tell_time(None);
-            if let Some(operation) = self.live.get(id) {
-                self.gpu.operation_ends(id, self.live.accesses(id), &operation.call.name);
+            if let Some(operation) = self.operations.live.get(id) {
+                self.gpu.operation_ends(
+                    id,
+                    self.operations.live.accesses(id),
+                    &operation.call.name,
+                );
             }
         }
     }
@@ -285,12 +289,21 @@ impl Tracker {
         for (access, now) in self.gpu.open_suspects(work, put, &self.reporter.stacks, site) {
             self.settle_if_met(&access);
             let mut met = Vec::new();
-            let _ = self.live.meeting::<()>(access.mode, &access.footprint, |id, other, _| {
-                met.push((id, other.clone()));
-                ControlFlow::Continue(())
-            });
+            let _ = self.operations.live.meeting::<()>(
+                access.mode,
+                &access.footprint,
+                |id, other, _| {
+                    met.push((id, other.clone()));
+                    ControlFlow::Continue(())
+                },
+            );
             for (id, other) in met {
-                let Some(operation) = self.live.get(id).filter(|_| !self.is_over(id)) else {
+                let Some(operation) = self
+                    .operations
+                    .live
+                    .get(id)
+                    .filter(|_| !self.operations.is_over(id, &self.threads))
+                else {
                     continue;
                 };
                 let before = (operation.party(), other);
@@ -301,7 +314,7 @@ impl Tracker {
 
     /// Whether nothing of MPI's is pending.
     fn is_quiet(&self) -> bool {
-        self.nursery.is_empty() && self.live.ranges() == 0 && self.rma.windows.len() == 0
+        self.nursery.is_empty() && self.operations.live.ranges() == 0 && self.rma.windows.len() == 0
     }
 
     fn meets_operation(
@@ -314,7 +327,7 @@ impl Tracker {
     ) {
         let conflicts = self.met_by(access, false);
         for conflict in conflicts.into_iter().flatten() {
-            let Some(operation) = self.live.get(conflict.id) else { continue };
+            let Some(operation) = self.operations.live.get(conflict.id) else { continue };
             let code = Code::CallMeetsWork;
             if out.again(code, place.pc(), operation.site.pc) {
                 continue;
@@ -338,7 +351,7 @@ impl Tracker {
                 }),
             };
             let number = self.reporter.report(&report, out);
-            self.subscribe(conflict.id, number);
+            self.operations.subscribe(conflict.id, number);
         }
     }
 }

@@ -25,7 +25,7 @@ impl Tracker {
         let mut accesses = [Some(access), None, None];
         self.check(args, &accesses, place, out);
         let operation = self.reporter.operation(args, place);
-        self.lent = Some(self.begin(&mut accesses, operation, place));
+        self.lent = Some(self.operations.begin(&mut accesses, operation, place));
     }
 
     /// `MPI_Buffer_detach` has given it back.

@@ -5,9 +5,9 @@ use super::concurrent::code;
 use super::conflicts::{CONFLICTS, Conflict};
 use super::{Operation, Tracker};
 use crate::nursery::Young;
-use commsan_callsite::{Findings, Place, Report, Side};
+use commsan_callsite::{Findings, Place, Side};
 use commsan_findings::{Code, Role};
-use commsan_shadow::{Access, Footprint, Mode, OpId};
+use commsan_shadow::{Access, Footprint, Mode};
 use std::ops::Range;
 
 impl Tracker {
@@ -26,7 +26,8 @@ impl Tracker {
         self.meets_remotes(by, None, &access, place, out);
         self.gpu.meets(by, None, &access, place, out);
         for conflict in conflicts.into_iter().flatten() {
-            let one_sided = self.live.get(conflict.id).is_some_and(|op| op.window.is_some());
+            let one_sided =
+                self.operations.live.get(conflict.id).is_some_and(|op| op.window.is_some());
             let code = code(one_sided, conflict.mode, mode);
             let side = Side { by, mode, bytes: conflict.bytes.clone() };
             self.report(code, Role::Access, side, None, &conflict, place, out);
@@ -113,7 +114,7 @@ impl Tracker {
         if self.nursery.on_stack().any(popped) {
             self.settle();
         }
-        if self.on_stack.len() > 0 {
+        if self.operations.on_stack.len() > 0 {
             let thread = place.thread();
             let gone = |op: &Operation| op.site.thread == thread && place.is_popped(op.on_stack);
             let may = |_, lowest| place.is_popped(lowest);
@@ -131,47 +132,11 @@ impl Tracker {
     ) {
         // One return can leave several behind.
         loop {
-            let live = &self.live;
+            let live = &self.operations.live;
             let is_gone = |id| live.get(id).is_some_and(&gone);
-            let Some(id) = self.on_stack.find(&may, is_gone) else { return };
-            self.left_behind(id, call, place, out);
+            let Some(id) = self.operations.on_stack.find(&may, is_gone) else { return };
+            self.operations.left_behind(id, (call, place), &mut self.reporter, out);
+            self.end(id);
         }
-    }
-
-    /// The variable that an operation uses is gone.
-    fn left_behind(
-        &mut self,
-        id: OpId,
-        call: Option<&'static str>,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let (address, op) = match self.live.get(id) {
-            Some(op) => (op.on_stack, op),
-            None => return,
-        };
-        let code = Code::PendingStackBuffer;
-        if !out.again(code, place.pc(), op.site.pc) {
-            let concerned =
-                self.live.accesses(id).iter().find(|a| a.footprint.span().contains(&address));
-            let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
-            let start = concerned.as_ref().map_or(0, |(_, span, _)| span.start);
-            let sites = [
-                (Role::Return, place.site(call, &mut self.reporter.stacks)),
-                (Role::Operation, op.site),
-            ];
-            let report = Report {
-                code,
-                access: None,
-                operation: op.party(),
-                concerned,
-                sites: &sites,
-                threads: false,
-                about: self.arrays.about(id, start),
-            };
-            let number = self.reporter.report(&report, out);
-            self.subscribe(id, number);
-        }
-        self.end(id);
     }
 }

@@ -110,7 +110,7 @@ impl Tracker {
     pub(super) fn unbalance_request(&mut self, token: Token, receives_only: bool) {
         let Some(request) = self.requests.one(token) else { return };
         let State::Active(id) = request.state else { return };
-        let operation = self.live.get(id).filter(|operation| {
+        let operation = self.operations.live.get(id).filter(|operation| {
             let receives = operation.call.at.source.is_some();
             !receives_only || receives
         });

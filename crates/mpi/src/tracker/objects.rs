@@ -108,11 +108,13 @@ impl Tracker {
             State::Active(id) => Some(id),
             _ => None,
         });
-        let is_on =
-            |id: &OpId| self.live.get(*id).is_some_and(|operation| operation.of.on == Some(on));
+        let is_on = |id: &OpId| {
+            self.operations.live.get(*id).is_some_and(|operation| operation.of.on == Some(on))
+        };
         let pending: Vec<_> = pending.filter(is_on).collect();
         for id in pending {
-            self.misuse(Code::FileClosedEarly, id, call, place, out);
+            let (code, here) = (Code::FileClosedEarly, (call, place));
+            self.operations.misuse(code, id, here, &mut self.reporter, out);
         }
     }
 
@@ -122,7 +124,7 @@ impl Tracker {
             .requests
             .iter()
             .filter_map(|request| match (&request.state, &request.began) {
-                (State::Active(id), Some(began)) if self.live.get(*id).is_none() => {
+                (State::Active(id), Some(began)) if self.operations.live.get(*id).is_none() => {
                     Some((request.call, **began))
                 }
                 _ => None,

@@ -68,12 +68,19 @@ impl Tracker {
             }
             there.access.footprint.meets(&own.access.footprint)
         };
-        let met = |id: OpId| Some((id, self.live.get(id).and_then(meets)?));
+        let met = |id: OpId| Some((id, self.operations.live.get(id).and_then(meets)?));
         let found: Vec<_> = self.threads.retired().chain(pending).filter_map(met).collect();
         let moved =
             |bytes: Range<usize>| bytes.start.wrapping_sub(BASE)..bytes.end.wrapping_sub(BASE);
         for (id, bytes) in found {
-            let Some(first) = self.live.get(id).filter(|_| !self.is_over(id)) else { continue };
+            let Some(first) = self
+                .operations
+                .live
+                .get(id)
+                .filter(|_| !self.operations.is_over(id, &self.threads))
+            else {
+                continue;
+            };
             let Some(there) = &first.there else { continue };
             if out.again(Code::TargetRace, site.pc, first.site.pc) {
                 continue;
@@ -98,7 +105,7 @@ impl Tracker {
                     Record::Completed { id: number, site: (Role::Completion, retired.site) },
                     &self.reporter.stacks,
                 ),
-                None => self.subscribe(id, number),
+                None => self.operations.subscribe(id, number),
             }
         }
     }

@@ -311,7 +311,7 @@ impl Tracker {
         let (peer, since, there) = (target(args), self.threads.stamp(), self.there(transfer));
         let operation =
             Operation { window: number, peer, since, there, ..Operation::at(args.call, site) };
-        let id = self.begin(accesses, operation, place);
+        let id = self.operations.begin(accesses, operation, place);
         if let Some(window) = self.rma.windows.get_mut(transfer.window) {
             window.pending.push(Pending { target: transfer.target, id });
             window.used = true;
@@ -327,7 +327,7 @@ impl Tracker {
                     let (number, peer) = (Some(window.number), Some(target));
                     let operation = Operation { window: number, peer, ..Operation::at(call, site) };
                     let access = Access { mode, footprint: Footprint::Dense(at..at + each) };
-                    let id = self.live.begin(&mut [Some(access)], operation);
+                    let id = self.operations.live.begin(&mut [Some(access)], operation);
                     window.pending.push(Pending { target, id });
                 }
                 // The engine has marked them again.
@@ -347,8 +347,7 @@ impl Tracker {
                 window.young.pop();
             }
         } else if let Some(pending) = window.pending.pop() {
-            self.forget_frame(pending.id);
-            self.live.end(pending.id);
+            self.operations.end(pending.id);
         }
         if let Some(clock) = &mut self.rma.clock {
             clock.drafts.clear();

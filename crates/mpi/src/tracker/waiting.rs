@@ -361,7 +361,7 @@ impl Tracker {
                 State::Partitions(ids) => ids.iter().flatten().next().copied()?,
                 State::Inactive | State::Complete => return None,
             };
-            Some((request, self.live.get(id)?))
+            Some((request, self.operations.live.get(id)?))
         })
     }
 
@@ -470,8 +470,8 @@ impl Tracker {
     /// Bytes of all operations that have been started, and what stands for their number.
     fn bytes_pending(&self) -> u64 {
         let bytes = |access: &Access| access.footprint.bytes() as u64;
-        let of = |id| EACH + self.live.accesses(id).iter().map(bytes).sum::<u64>();
-        self.live.iter().map(|(id, _)| of(id)).sum()
+        let of = |id| EACH + self.operations.live.accesses(id).iter().map(bytes).sum::<u64>();
+        self.operations.live.iter().map(|(id, _)| of(id)).sum()
     }
 }
 
