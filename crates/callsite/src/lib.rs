@@ -336,17 +336,6 @@ pub type Placed = (Role, Site);
 /// What others must do for an operation to complete.
 pub type Need = RawNeed<'static, Placed>;
 
-/// What a process passes to another rank, or gets from it, in collectives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Part {
-    /// Bytes in all.
-    pub bytes: u64,
-    /// A sum that tells the sequence of amounts and types.
-    pub mark: u64,
-    /// Some types are not known, so that bytes alone can be compared.
-    pub vague: bool,
-}
-
 /// Where findings go.
 pub trait Findings {
     /// Counts a finding of this code between these two addresses if it is known already.

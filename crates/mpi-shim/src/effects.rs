@@ -93,7 +93,7 @@ impl Before {
             Effect::MemFree => rank.with(here.thread, &mut |tracker, out| {
                 // Fortran passes the memory itself, which comes to the same.
                 let base = args.words[0];
-                let bytes = base..base + tracker.take_allocation(base);
+                let bytes = base..base + tracker.library_memory.take_allocation(base);
                 tracker.released(&args.call.name, Some(&args.call.name), bytes, here, out);
             }),
             Effect::TypeFree => self.word = by_reference(args),
@@ -224,23 +224,27 @@ impl After<'_> {
             Effect::MemAlloc if self.ok => {
                 // SAFETY: the call has stored an address there, in C and Fortran alike.
                 let base = unsafe { *(self.args.words[2] as *const usize) };
-                self.with(|tracker, _| tracker.allocated(base, self.args.words[0]));
+                self.with(|tracker, _| tracker.library_memory.allocated(base, self.args.words[0]));
             }
             Effect::BufferAttach if self.ok => {
                 let start = self.args.words[0];
                 let bytes = (self.args.words[1] as isize).max(0) as usize;
                 let end = start.saturating_add(bytes);
                 buffered::attached(bytes);
-                self.with(|tracker, out| tracker.lend(self.args, start..end, self.here, out));
+                self.with(|tracker, out| {
+                    tracker.attach_buffer(self.args, start..end, self.here, out)
+                });
             }
             Effect::BufferDetach if self.ok => {
                 buffered::detached();
-                self.with(|tracker, out| tracker.take_back(&self.args.call.name, self.here, out));
+                self.with(|tracker, out| {
+                    tracker.detach_buffer(&self.args.call.name, self.here, out)
+                });
             }
             Effect::TypeFree if self.ok => {
                 again::freed();
                 datatypes::forget(before.word);
-                self.with(|tracker, _| tracker.handle_gone(before.word));
+                self.with(|tracker, _| tracker.accounts.handle_gone(before.word));
             }
             Effect::KeyvalMake if self.ok => keyvals::made(self.args),
             Effect::KeyvalFree if self.ok => keyvals::freed(before.word),
@@ -251,7 +255,7 @@ impl After<'_> {
                 groups::forget(before.word);
                 self.with(|tracker, _| {
                     tracker.rma.comm_freed(before.word);
-                    tracker.handle_gone(before.word);
+                    tracker.accounts.handle_gone(before.word);
                 });
             }
             Effect::Window if self.ok => self.window_made(&before.sync.info),
@@ -454,7 +458,7 @@ impl After<'_> {
             Effect::GetStatus if flag && self.ok => {
                 self.with(|tracker, out| {
                     for token in tokens {
-                        tracker.may_know(*token);
+                        tracker.accounts.may_know(*token);
                         tracker.status_true(*token, &call.name, self.here, out);
                         tracker.learn_from_request(*token, self.status(), self.here, out);
                     }

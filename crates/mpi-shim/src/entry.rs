@@ -307,7 +307,7 @@ fn failed(rank: &dyn Rank, args: &Args, here: &Here, code: c_int) {
 #[cold]
 fn lose_count(rank: &dyn Rank, here: &Here) {
     rank.with(here.thread, &mut |tracker, _| {
-        tracker.lose_count();
+        tracker.accounts.lose_count();
         steps::failed(tracker);
     });
 }

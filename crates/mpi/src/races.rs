@@ -334,7 +334,7 @@ impl Races {
     }
 
     /// Others may act upon what this process knows.
-    pub fn told(&mut self) {
+    pub fn inform_others(&mut self) {
         for at in (0..self.wildcards.len()).rev() {
             if self.wildcards[at].received.is_some() {
                 self.drop_at(at);

@@ -31,7 +31,7 @@ pub(crate) type Begun = SmallVec<[Step; 2]>;
 
 /// The first steps.
 #[derive(Debug)]
-pub(crate) struct Steps {
+pub struct Steps {
     all: Vec<Step>,
     comms: Vec<Comm>,
     /// What requests stand for, by handle.
@@ -104,7 +104,7 @@ impl Steps {
     }
 
     /// The position of a communicator among those that steps name.
-    pub fn comm(&mut self, name: u64, new: impl FnOnce() -> Comm) -> u32 {
+    pub(crate) fn comm(&mut self, name: u64, new: impl FnOnce() -> Comm) -> u32 {
         let known = self.comms.iter().position(|comm| comm.name == name);
         let position = known.unwrap_or_else(|| {
             self.comms.push(new());
@@ -170,7 +170,7 @@ impl Steps {
     }
 
     /// All of them, if they are known, and the communicators that they name.
-    pub fn known(&self) -> Option<(&[Step], &[Comm])> {
+    pub(crate) fn known(&self) -> Option<(&[Step], &[Comm])> {
         self.are_known().then_some((&self.all, &self.comms))
     }
 }

@@ -11,19 +11,21 @@
 //! - Whether another copy of an overwritten request exists cannot be seen; only a request never
 //!   completed by `MPI_Finalize` is reported.
 
+mod accounts;
 mod afar;
 mod arguments;
 mod arrays;
 mod assertions;
 mod attached;
+mod attached_buffer;
 mod bounds;
 mod checks;
 mod collectives;
 mod concurrent;
 mod conflicts;
+mod detached;
 mod device;
 mod handles;
-mod lent;
 mod levels;
 mod makers;
 mod matched;
@@ -35,7 +37,7 @@ mod onesided;
 mod operation;
 mod operations;
 mod order;
-mod parts;
+mod pairwise_volumes;
 mod persistent;
 mod races;
 mod refused;
@@ -57,7 +59,7 @@ pub use levels::ThreadLevel;
 pub use onesided::Synchronisation;
 pub use operation::Operation;
 pub use order::{Learning, Template};
-pub use parts::Passed;
+pub use pairwise_volumes::Passed;
 pub use races::{Got, Standing};
 pub use separate::MemoryModel;
 pub use shared::Atomic as AtomicUse;
@@ -67,60 +69,52 @@ pub use waiting::{Asked, Facts};
 
 use crate::buffers::{Accesses, Args};
 use crate::ids::Token;
-use crate::ledger::Ledger;
 use crate::nursery::Nursery;
-use crate::parts::Parts;
-use crate::races::Races;
 use crate::requests::{Request, Requests, State};
 use crate::steps::Steps;
 use crate::threads::Threads;
+use accounts::Accounts;
 use afar::OneSided;
+use attached_buffer::LibraryMemory;
 use collectives::Together;
 use commsan_callsite::{Findings, Place, Report, Site};
 use commsan_cuda::Gpu;
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
 use commsan_shadow::{Access, Footprint, OpId, Pages};
-use handles::Handles;
-use levels::Levels;
-use matched::Matched;
+use detached::Detached;
+use levels::ThreadCalls;
 use objects::Objects;
 use operation::envelope;
 use operations::Operations;
 use refused::Refused;
 use reporter::Reporter;
-use rustc_hash::FxHashMap;
 
-/// All requests and pending operations of one process.
+/// What MPI calls mean in one process: its requests and pending operations, and what must be known of it for the rest.
 pub struct Tracker {
     pages: Pages,
     operations: Operations,
     requests: Requests,
     /// Operations that are not in `operations` and `requests` yet.
     nursery: Nursery,
-    /// Requests made before this number have since seen a message that may tell of their completion.
-    informed: u64,
-    /// Freed but perhaps not complete; see the module's soundness note.
-    detached: Vec<OpId>,
-    /// Sizes of memory from `MPI_Alloc_mem`, by address.
-    allocations: FxHashMap<usize, usize>,
-    /// One-sided communication, and what messages and collectives tell of the order of ranks.
+    detached: Detached,
+    /// Memory that passes between the program and the library.
+    pub library_memory: LibraryMemory,
+    /// One-sided communication, and the order of ranks.
     pub rma: OneSided,
     /// Communicators and the collectives on them.
     pub together: Together,
-    levels: Levels,
     threads: Threads,
+    /// Calls of several threads.
+    pub thread_calls: ThreadCalls,
     gpu: Gpu,
-    ledger: Ledger,
-    races: Races,
-    steps: Steps,
-    parts: Parts,
+    /// What is compared with other ranks when the job is over.
+    pub accounts: Accounts,
+    /// What others may wait for.
+    pub steps: Steps,
     objects: Objects,
-    handles: Handles,
-    /// Memory for buffered sends.
-    lent: Option<OpId>,
-    matched: Matched,
-    refused: Refused,
+    /// Errors that the program has not asked about.
+    pub refused: Refused,
     /// Call stacks, and the findings that need nothing else.
     pub reporter: Reporter,
 }
@@ -133,22 +127,16 @@ impl Tracker {
             operations: Operations::new(pages),
             requests: Requests::new(pages),
             nursery: Nursery::new(),
-            informed: 0,
-            detached: Vec::new(),
-            allocations: FxHashMap::default(),
+            detached: Detached::default(),
+            library_memory: LibraryMemory::default(),
             rma: OneSided::new(pages),
             together: Together::default(),
-            levels: Levels::default(),
             threads: Threads::default(),
+            thread_calls: ThreadCalls::default(),
             gpu: Gpu::new(pages),
-            ledger: Ledger::default(),
-            races: Races::new(pages),
+            accounts: Accounts::new(pages),
             steps: Steps::default(),
-            parts: Parts::default(),
             objects: Objects::default(),
-            handles: Handles::default(),
-            lent: None,
-            matched: Matched::default(),
             refused: Refused::default(),
             reporter: Reporter::default(),
         }
@@ -169,7 +157,7 @@ impl Tracker {
         let (ranges, on_stack) = self.nursery.load();
         let afar = self.rma.remotes.ranges() + self.rma.windows.len();
         let shared = self.rma.exposed.as_ref().map_or(0, |exposed| exposed.shared());
-        let marked = self.gpu.load() + self.races.ranges() + self.requests.watched();
+        let marked = self.gpu.load() + self.accounts.races.ranges() + self.requests.watched();
         let on_stack = self.operations.on_stack.len() + on_stack + self.gpu.on_stack();
         (self.operations.live.ranges() + ranges + afar + shared + marked, on_stack)
     }
@@ -228,7 +216,7 @@ impl Tracker {
             self.end_young(call, pc, mode, bytes);
             return;
         }
-        let mut done = std::mem::take(&mut self.detached);
+        let mut done = self.detached.take_list();
         let mut certain = true;
         self.requests.each(token, |request| {
             // Another operation of the same handle may be meant, if the variable is another one.
@@ -247,7 +235,7 @@ impl Tracker {
             }
             self.finish(id, Some(call), place, out);
         }
-        self.detached = done;
+        self.detached.return_list(done);
     }
 
     /// `MPI_Request_get_status` came back true: the buffer is free, the request stays.
@@ -287,10 +275,10 @@ impl Tracker {
         self.rma.unlearn(token.key);
         self.settle();
         self.unbalance_request(token, true);
-        let (mut faulty, mut told, mut over) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut faulty, mut complete, mut over) = (Vec::new(), Vec::new(), Vec::new());
         // A shared handle may mean another operation than this one.
         let certain = matches!(self.requests.meant(token), crate::requests::Meant::One(_));
-        let (detached, informed) = (&mut self.detached, self.informed);
+        let detached = &mut self.detached;
         self.requests.each(token, |request| {
             let ids: Vec<OpId> = match &request.state {
                 State::Active(id) => vec![*id],
@@ -301,12 +289,12 @@ impl Tracker {
             let certain = certain && !request.cancelled;
             match certain && !request.call.may_be_freed() {
                 true => faulty.push(ids),
-                false if request.sequence < informed => told.extend(ids),
+                false if detached.may_be_complete(request) => complete.extend(ids),
                 false => detached.extend(ids),
             }
             true
         });
-        for id in told {
+        for id in complete {
             self.end(id);
         }
         for id in over {
@@ -336,7 +324,7 @@ impl Tracker {
 
     /// This process has learned something from another one.
     pub fn communicated(&mut self) {
-        self.informed = self.now();
+        self.detached.communicated(self.requests.next());
         while let Some(id) = self.detached.pop() {
             self.end(id);
         }
@@ -344,7 +332,7 @@ impl Tracker {
 
     /// `MPI_Finalize`: what is still pending will never be completed.
     pub fn finalize(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        self.races.tell(&self.reporter.stacks, out);
+        self.accounts.races.write(&self.reporter.stacks, out);
         self.settle();
         let mut never: Vec<(OpId, Option<Site>)> = Vec::new();
         for request in self.requests.iter() {
@@ -378,15 +366,16 @@ impl Tracker {
             };
             self.reporter.report(&report, out);
         }
-        self.tell_lost_requests(out);
+        self.report_lost_requests(out);
         self.finalize_windows(place, out);
         self.enter_finalize(place, out);
-        self.tell_messages(out);
-        self.steps.tell(&self.reporter.stacks, out);
-        self.parts.tell(&self.reporter.stacks, out);
-        self.objects.tell(&self.reporter.stacks, out);
-        self.matched.tell(&self.reporter.stacks, out);
-        self.refused.tell(&self.reporter.stacks, out);
+        let stacks = &self.reporter.stacks;
+        self.accounts.write_messages(&self.together, &self.reporter, out);
+        self.steps.write(stacks, out);
+        self.accounts.volumes.write(stacks, out);
+        self.objects.report_left(stacks, out);
+        self.accounts.matched.report_left(stacks, out);
+        self.refused.report(stacks, out);
         let all: Vec<OpId> = self.operations.live.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.finish(id, None, place, out));
         self.requests.unwatch();

@@ -258,7 +258,7 @@ impl State {
                 tracker.act_as(agents::actor(), !agents::is_parallel());
             }
             f(tracker, recorder);
-            self.remembering.store(tracker.remembers_calls(), Ordering::Relaxed);
+            self.remembering.store(tracker.thread_calls.are_remembered(), Ordering::Relaxed);
             self.next_request.store(tracker.now(), Ordering::Release);
             let (ranges, on_stack) = tracker.load();
             abi::abi().live.store(ranges as u64, Ordering::Relaxed);

@@ -1,10 +1,8 @@
 //! The collectives that this rank enters, compared with what other ranks enter; see
 //! [`crate::collective`].
 
-use super::Levels;
-use super::OneSided;
-use super::Tracker;
 use super::makers::Making;
+use super::{OneSided, ThreadCalls, Tracker};
 use crate::buffers::Args;
 use crate::collective::alike;
 use crate::collective::communicators::{Communicators, Known};
@@ -153,7 +151,7 @@ impl OneSided {
     }
 }
 
-impl Levels {
+impl ThreadCalls {
     /// The call that ends what this process has of MPI.
     pub(super) fn last_call(&self) -> Option<&'static Call> {
         let began = self.began.map(|(call, _)| call.effect);
@@ -221,7 +219,9 @@ impl Tracker {
 
     /// `MPI_Finalize` is about to be called: nothing is entered any more.
     pub(super) fn enter_finalize(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        let Some(call) = self.levels.last_call().filter(|_| !self.together.ignored) else { return };
+        let Some(call) = self.thread_calls.last_call().filter(|_| !self.together.ignored) else {
+            return;
+        };
         let Some((board, me)) = self.together.board else { return };
         let site = self.reporter.site(call, place);
         let number = self.rma.number_of(&self.reporter.stacks, &site, call, out);

@@ -104,7 +104,7 @@ impl Tracker {
     ) {
         let Some(actor) = &self.threads.actor else { return };
         // Without the program's atomics, what orders its threads is not known well enough.
-        if !self.levels.sees_all {
+        if !self.thread_calls.sees_all {
             return;
         }
         let only_reads = accesses.iter().flatten().all(|access| access.mode == Mode::Read);
@@ -142,7 +142,7 @@ impl Tracker {
 
     /// What is done to these bytes from now on has nothing to do with what was.
     pub fn forget(&mut self, bytes: &Range<usize>) {
-        self.levels.forget_completions(bytes);
+        self.thread_calls.forget_completions(bytes);
         let live = &mut self.operations.live;
         self.threads.forget(|id| {
             let inside = live.accesses(id).iter().any(|access| {

@@ -146,7 +146,7 @@ impl Tracker {
 
     /// Work has been put into a stream.
     pub fn enqueue(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) -> Ticket {
-        self.told(); // NCCL, and kernels with memory of others, may tell other ranks
+        self.accounts.inform_others(); // NCCL, and kernels with memory of others, may tell other ranks
         self.meets_operations(work, place, out);
         let ticket = self.gpu().enqueue(work, place, out);
         self.suspect_operations(work, (work.stream, ticket), place);
@@ -182,7 +182,7 @@ impl Tracker {
         if self.gpu.makes_graph(stream) {
             return self.gpu().graph_launched(exec, stream, place, out);
         }
-        self.told();
+        self.accounts.inform_others();
         let all = self.gpu.work_of_graph(exec);
         for (work, _) in &all {
             self.meets_operations(work, place, out);

@@ -22,7 +22,7 @@ impl Tracker {
     ) {
         let access = Access { mode, footprint: Footprint::Dense(bytes) };
         let Some(conflicts) = self.conflicts(&access) else { return };
-        self.races.race_for(&mut self.reporter.stacks, &access, None, place, out);
+        self.accounts.races.race_for(&mut self.reporter.stacks, &access, None, place, out);
         self.meets_remotes(by, None, &access, place, out);
         self.gpu.meets(by, None, &access, place, out);
         for conflict in conflicts.into_iter().flatten() {
@@ -32,16 +32,6 @@ impl Tracker {
             let side = Side { by, mode, bytes: conflict.bytes.clone() };
             self.report(code, Role::Access, side, None, &conflict, place, out);
         }
-    }
-
-    /// `MPI_Alloc_mem` has returned memory.
-    pub fn allocated(&mut self, address: usize, size: usize) {
-        self.allocations.insert(address, size);
-    }
-
-    /// The size of memory from `MPI_Alloc_mem`, which is about to be freed.
-    pub fn take_allocation(&mut self, address: usize) -> usize {
-        self.allocations.remove(&address).unwrap_or(0)
     }
 
     /// The program is about to give memory back.
@@ -58,7 +48,7 @@ impl Tracker {
         let mode = Mode::Write;
         let access = Access { mode, footprint: Footprint::Dense(bytes.clone()) };
         let Some(conflicts) = self.conflicts(&access) else { return };
-        self.races.race_for(&mut self.reporter.stacks, &access, call, place, out);
+        self.accounts.races.race_for(&mut self.reporter.stacks, &access, call, place, out);
         self.gpu.released(by, &bytes, place, out);
         self.release_buffers(by, call, conflicts, place, out);
     }

@@ -40,8 +40,8 @@ impl Objects {
 }
 
 impl Objects {
-    /// Tells of those that are left, in the order in which they were made.
-    pub(super) fn tell(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
+    /// Reports those that are left, in the order in which they were made.
+    pub(super) fn report_left(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
         let made = self.made.drain();
         let mut left: Vec<_> = made
             .flat_map(|((object, _), sites)| sites.into_iter().map(move |site| (object, site)))
@@ -118,8 +118,8 @@ impl Tracker {
         }
     }
 
-    /// Tells of the requests of one-sided operations that the end of their epoch has completed, and nobody freed.
-    pub(super) fn tell_lost_requests(&mut self, out: &mut dyn Findings) {
+    /// Reports the requests of one-sided operations that the end of their epoch has completed, and nobody freed.
+    pub(super) fn report_lost_requests(&mut self, out: &mut dyn Findings) {
         let lost: Vec<_> = self
             .requests
             .iter()

@@ -436,7 +436,7 @@ impl Tracker {
             .iter()
             .map(|window| (window.number, window.site, open_epochs(window)))
             .collect();
-        let last = self.levels.last_call().map(|call| &*call.name);
+        let last = self.thread_calls.last_call().map(|call| &*call.name);
         let here = place.site(last, &mut self.reporter.stacks);
         for (number, made, opened) in left {
             for opened in opened {

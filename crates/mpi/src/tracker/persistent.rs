@@ -78,7 +78,7 @@ impl Tracker {
         };
         let (accesses, partitioned) = (persistent.accesses.clone(), persistent.partitioned);
         let (call, messages) = (request.call, persistent.messages.clone());
-        self.count_repeated(&messages, &call.name, place);
+        self.accounts.count_repeated(&messages, call, place, &mut self.reporter);
         self.step_again(&messages, call, token.key, place, out);
         let sends = accesses.first().is_some_and(|a| a.mode == Mode::Read);
         let state = match (partitioned, sends) {

@@ -16,10 +16,16 @@ const TRUNCATED: &str = "MPI_ERR_TRUNCATE";
 
 /// Calls whose error nobody has asked about.
 #[derive(Default)]
-pub(super) struct Refused(Vec<Party>);
+pub struct Refused(Vec<Party>);
 
 impl Refused {
-    pub(super) fn tell(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
+    /// The program asks what an error means, or handles errors otherwise.
+    pub fn forget(&mut self) {
+        self.0.clear();
+    }
+
+    /// Reports them.
+    pub(super) fn report(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
         for party in std::mem::take(&mut self.0) {
             let site = party.site;
             if out.again(Code::ErrorIgnored, 0, site.pc) {
@@ -51,10 +57,5 @@ impl Tracker {
             let party = self.reporter.operation(args, place).party();
             self.refused.0.push(party);
         }
-    }
-
-    /// The program asks what an error means, or handles errors otherwise.
-    pub fn asks_about_errors(&mut self) {
-        self.refused.0.clear();
     }
 }

@@ -51,7 +51,7 @@ impl Tracker {
         let Some(window) = self.rma.windows.get(transfer.window) else { return };
         let (number, dynamic) = (window.number, window.made.dynamic);
         let pending = window.pending.iter().map(|pending| pending.id);
-        let Some(own) = self.there(transfer).filter(|_| self.levels.sees_all) else { return };
+        let Some(own) = self.there(transfer).filter(|_| self.thread_calls.sees_all) else { return };
         let meets = |operation: &Operation| {
             let there = operation.there.as_ref()?;
             let is_same =
