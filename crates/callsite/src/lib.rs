@@ -3,7 +3,7 @@
 
 use commsan_findings::record::{RawNeed, Record};
 use commsan_findings::{Code, Problem, Role};
-use commsan_shadow::{Mode, Stamp};
+use commsan_shadow::{Epoch, Mode};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -167,7 +167,7 @@ pub trait Place {
         None
     }
     /// The thread that an agent was or is.
-    fn thread_of(&self, stamp: Stamp) -> u32;
+    fn thread_of(&self, stamp: Epoch) -> u32;
     /// The name at an address that hooks passed, a C string; `None` for 0.
     fn name_at(&self, address: usize) -> Option<&'static str>;
     /// Whether `address` lay on the current thread's stack, below what is in use now.

@@ -1,4 +1,7 @@
-//! Clocks: of segments, of collectives, of locks and atomics.
+//! The vector clocks that ranks share: of segments, of collectives, of locks and atomics.
+//!
+//! These are not `VectorClock`s of `commsan-shadow`: a row is an array of atomics in memory that its
+//! owner overwrites while others read it, or words on their way between nodes.
 
 use crate::Fabric;
 use crate::memory::{ENTERED, ENTRIES, NEWEST, PARTS, WINDOWS};

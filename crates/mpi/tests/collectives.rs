@@ -11,7 +11,7 @@ use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::rma::Group;
 use commsan_mpi::{Entering, Tracker};
 use commsan_mpi_calls::named;
-use commsan_shadow::{GRANULE_WORDS, Pages, Stamp};
+use commsan_shadow::{Epoch, GRANULE_WORDS, Pages};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU8, AtomicU64};
@@ -40,7 +40,7 @@ impl Place for Step {
         None
     }
 
-    fn thread_of(&self, _: Stamp) -> u32 {
+    fn thread_of(&self, _: Epoch) -> u32 {
         0
     }
 

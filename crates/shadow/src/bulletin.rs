@@ -223,7 +223,7 @@ impl Bulletin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Stamp, When};
+    use crate::{Epoch, When};
 
     fn memory(bytes: usize) -> &'static [AtomicU64] {
         let words = Bulletin::words(bytes);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     fn store(segment: u32, pc: usize) -> Past {
-        let when = When { segment, stamp: Stamp::default() };
+        let when = When { segment, stamp: Epoch::default() };
         Past { pc, by: 0, when, mode: Mode::Write }
     }
 

@@ -28,8 +28,9 @@ mod pattern;
 mod runs;
 mod shadow;
 mod sorted;
+mod vclock;
 
-pub use agents::{AGENTS, Actor, Clock, Stamp};
+pub use agents::{AGENTS, Actor, Clock};
 pub use bulletin::Bulletin;
 pub use exposed::Exposed;
 pub use footprint::Footprint;
@@ -38,3 +39,4 @@ pub use pages::{GRANULE_WORDS, PAGE_SHIFT, Pages};
 pub use pattern::Pattern;
 pub use runs::{Comb, Runs};
 pub use shadow::{CELLS, Header as ShadowHeader, Past, Place, RECENT, Shadow, When};
+pub use vclock::{Components, Epoch, VectorClock};

@@ -1,16 +1,20 @@
-//! The vector clock of this process, and how it learns from others.
+//! The vector clock of this process among the ranks, and how it acquires from others.
 //!
-//! Time is counted in segments: whatever this process tells others ends one, and so does whatever
-//! it learns. An event of rank r in segment s happens before another if that one's clock has at
-//! least s for r.
+//! Time is counted in segments: whatever this process releases to others ends one, and so does
+//! whatever it acquires. An event of rank r in segment s happens before another if the latter's
+//! clock has at least s for r.
 
 use crate::rma::drafts::{Draft, Drafts};
 use crate::rma::notice::{Announced, Notice, Which};
 use commsan_job_shm::{Fabric, LONGEST};
+use commsan_shadow::{Epoch, VectorClock};
+
+/// A vector clock with a component for each rank of the job: its segments.
+pub type RankClock = VectorClock<Vec<u32>>;
 
 /// This process's clock, and what it tells others.
 pub struct Clock {
-    row: Vec<u32>,
+    row: RankClock,
     fabric: Fabric,
     /// Operations that are told of before anybody can learn of them in another way.
     pub drafts: Drafts,
@@ -26,6 +30,7 @@ impl Clock {
         let mut row = vec![0; fabric.ranks()];
         row[fabric.me()] = 1;
         fabric.publish(&row);
+        let row = RankClock::new(row);
         Clock { row, fabric, drafts: Drafts::default(), open: Vec::new(), unheard: false }
     }
 
@@ -41,47 +46,51 @@ impl Clock {
 
     /// The present segment.
     pub fn segment(&self) -> u32 {
-        self.row[self.fabric.me()]
+        self.row.time(self.me())
     }
 
     /// What has happened before the present segment: all segments of each rank up to these.
-    pub fn row(&self) -> &[u32] {
+    pub fn row(&self) -> &RankClock {
         &self.row
     }
 
-    /// Whether a segment of another rank has ended before the present began.
-    pub fn has_seen(&self, rank: u32, segment: u32) -> bool {
-        self.row[rank as usize] >= segment
+    /// How many ranks the job has.
+    pub fn ranks(&self) -> usize {
+        self.row.components().len()
+    }
+
+    /// Whether a segment of another rank happened before the present one.
+    pub fn comes_after(&self, rank: u32, segment: u32) -> bool {
+        Epoch { agent: rank, time: segment }.happens_before(&self.row)
     }
 
     /// Ends the segment and returns it: others are about to be told of all it contains.
     pub fn end_segment(&mut self) -> u32 {
         self.post();
         self.settle();
-        let ended = self.segment();
-        self.row[self.fabric.me()] += 1;
-        self.fabric.publish(&self.row);
-        ended
+        let ended = self.row.advance(self.me());
+        self.fabric.publish(self.row.components());
+        ended.time
     }
 
     /// A rank has told us of its segments up to this one.
     pub fn join(&mut self, rank: u32, segment: u32) {
-        if !self.has_seen(rank, segment) {
-            self.fabric.join(rank as usize, segment, &mut self.row);
+        if !self.comes_after(rank, segment) {
+            self.fabric.join(rank as usize, segment, self.row.components_mut());
         }
     }
 
     /// The same where it is not known how far that goes.
     pub fn join_newest(&mut self, rank: u32) {
         if rank != self.me() {
-            self.fabric.join_newest(rank as usize, &mut self.row);
+            self.fabric.join_newest(rank as usize, self.row.components_mut());
         }
     }
 
     /// Members of a group have told us what each knew when it entered a collective; tells in which segment that was,
     /// where it is known.
     pub fn gather(&mut self, key: u64, members: &[u32], entered: impl FnMut(u32, u32)) {
-        self.fabric.gather(key, members, &mut self.row, entered);
+        self.fabric.gather(key, members, self.row.components_mut(), entered);
     }
 
     /// Adds the present to a cell of a rank, as an unlock does.
@@ -94,12 +103,12 @@ impl Clock {
     pub fn add(&mut self, rank: u32, cell: u64) {
         self.post();
         self.settle();
-        self.fabric.release(rank as usize, cell, &self.row);
+        self.fabric.release(rank as usize, cell, self.row.components());
     }
 
     /// Adds what has happened before the present segment to a cell of a rank.
     pub fn release_past(&self, rank: u32, cell: u64) {
-        let mut row = self.row.clone();
+        let mut row = self.row.components().to_vec();
         row[self.fabric.me()] -= 1;
         self.fabric.release(rank as usize, cell, &row);
     }
@@ -173,6 +182,6 @@ impl Clock {
 
     /// Learns what was added to a cell.
     pub fn acquire(&mut self, rank: u32, cell: u64) -> bool {
-        self.fabric.acquire(rank as usize, cell, &mut self.row)
+        self.fabric.acquire(rank as usize, cell, self.row.components_mut())
     }
 }

@@ -192,7 +192,7 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rma::notice::Epoch;
+    use crate::rma::notice::AccessEpoch;
     use commsan_callsite::Stacks;
     use commsan_shadow::{Pattern, Runs};
 
@@ -209,7 +209,7 @@ mod tests {
             number: 0,
             mode,
             atomic: None,
-            epoch: Epoch::Shared,
+            epoch: AccessEpoch::Shared,
             each: None,
             complete: false,
             runs: Runs::of(&Pattern::dense(0, size), start),

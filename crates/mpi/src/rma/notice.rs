@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// Under what protection an operation was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Epoch {
+pub enum AccessEpoch {
     /// After the n-th fence of the window.
     Fence(u32),
     /// After the n-th start that names this target.
@@ -38,7 +38,7 @@ pub struct Announced {
     pub number: u32,
     pub mode: Mode,
     pub atomic: Option<Atomic>,
-    pub epoch: Epoch,
+    pub epoch: AccessEpoch,
     /// If it stands for several, none of which touches what another does: the size of each. They follow each other
     /// without a gap within a run.
     pub each: Option<NonZeroU32>,
@@ -205,11 +205,11 @@ impl Notice {
 impl Announced {
     fn head(&self) -> [u64; HEAD] {
         let (kind, count) = match self.epoch {
-            Epoch::None => (0, 0),
-            Epoch::Fence(n) => (1, n),
-            Epoch::Start(n) => (2, n),
-            Epoch::Shared => (3, 0),
-            Epoch::Exclusive => (4, 0),
+            AccessEpoch::None => (0, 0),
+            AccessEpoch::Fence(n) => (1, n),
+            AccessEpoch::Start(n) => (2, n),
+            AccessEpoch::Shared => (3, 0),
+            AccessEpoch::Exclusive => (4, 0),
         };
         let (atomic, op) = match self.atomic.map(|atomic| atomic.op) {
             None => (0, 0),
@@ -256,11 +256,11 @@ impl Announced {
         let rules = Rules::from_bits((kind >> 10 & 0xf) as u8);
         let atomic = op.map(|op| Atomic { datatype, op, rules });
         let epoch = match kind >> 24 & 0xff {
-            1 => Epoch::Fence(count),
-            2 => Epoch::Start(count),
-            3 => Epoch::Shared,
-            4 => Epoch::Exclusive,
-            _ => Epoch::None,
+            1 => AccessEpoch::Fence(count),
+            2 => AccessEpoch::Start(count),
+            3 => AccessEpoch::Shared,
+            4 => AccessEpoch::Exclusive,
+            _ => AccessEpoch::None,
         };
         let each = NonZeroU32::new((kind >> 32) as u32);
         let complete = kind >> 9 & 1 == 1;
@@ -351,13 +351,13 @@ mod tests {
     use commsan_shadow::Pattern;
     use proptest::prelude::*;
 
-    fn epochs() -> impl Strategy<Value = Epoch> {
+    fn epochs() -> impl Strategy<Value = AccessEpoch> {
         prop_oneof![
-            any::<u32>().prop_map(Epoch::Fence),
-            any::<u32>().prop_map(Epoch::Start),
-            Just(Epoch::Shared),
-            Just(Epoch::Exclusive),
-            Just(Epoch::None),
+            any::<u32>().prop_map(AccessEpoch::Fence),
+            any::<u32>().prop_map(AccessEpoch::Start),
+            Just(AccessEpoch::Shared),
+            Just(AccessEpoch::Exclusive),
+            Just(AccessEpoch::None),
         ]
     }
 
@@ -410,7 +410,7 @@ mod tests {
             number: 6,
             mode: Mode::Write,
             atomic: None,
-            epoch: Epoch::Shared,
+            epoch: AccessEpoch::Shared,
             each: None,
             complete: false,
             runs: Runs::of(&Pattern::dense(0, size), start),

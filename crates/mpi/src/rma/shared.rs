@@ -27,7 +27,7 @@
 use crate::ids::mixed;
 use commsan_job_shm::sheets::{Name, Sheets};
 use commsan_shadow::{
-    Access, Bulletin, Exposed, Footprint, Mode, PAGE_SHIFT, Past, Pattern, Stamp, When,
+    Access, Bulletin, Epoch, Exposed, Footprint, Mode, PAGE_SHIFT, Past, Pattern, When,
 };
 use std::ops::{ControlFlow, Range};
 
@@ -77,7 +77,7 @@ struct Far {
 
 impl Far {
     /// It accesses the memory now.
-    fn note(&self, exposed: &Exposed, stamp: Stamp) {
+    fn note(&self, exposed: &Exposed, stamp: Epoch) {
         let footprint = &self.access.footprint;
         let when = When { segment: exposed.shadow().segment(), stamp };
         let _ = footprint.visit::<()>(&footprint.span(), &mut |run| {
@@ -265,7 +265,7 @@ impl Shared {
         (member, offset): (usize, i64),
         access: (Mode, &Pattern),
         (by, pc): (usize, usize),
-        stamp: Stamp,
+        stamp: Epoch,
         lasts: bool,
     ) -> bool {
         let (mode, pattern) = access;
@@ -286,7 +286,7 @@ impl Shared {
 
     /// Operations on a member, or on all, will be complete there when the call in progress returns, or at least
     /// those that only read.
-    pub fn complete(&mut self, exposed: &Exposed, target: Option<i32>, reads: bool, stamp: Stamp) {
+    pub fn complete(&mut self, exposed: &Exposed, target: Option<i32>, reads: bool, stamp: Epoch) {
         let is_over = |far: &mut Far| {
             target.is_none_or(|target| target as usize == far.member)
                 && (!reads || far.access.mode == Mode::Read)

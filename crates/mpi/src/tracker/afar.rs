@@ -4,8 +4,8 @@ use super::separate::MemoryModel;
 use super::shared::SharedMemory;
 use super::{Learning, Template, device};
 use super::{Operation, Tracker};
-use crate::rma::clock::Clock;
-use crate::rma::notice::{Announced, Epoch, Notice, Which};
+use crate::rma::clock::{Clock, RankClock};
+use crate::rma::notice::{AccessEpoch, Announced, Notice, Which};
 use crate::rma::order::{Channel, Collectives, Messages};
 use crate::rma::remote::{Meeting, Remote, Remotes, Separate, single};
 use crate::rma::windows::Windows;
@@ -13,7 +13,7 @@ use commsan_callsite::{About, Findings, Place, Report, Side, Site, StackId, Stac
 use commsan_findings::{Code, Role};
 use commsan_job_shm::Fabric;
 use commsan_mpi_calls::{CALLS, Call};
-use commsan_shadow::{Access, Exposed, Mode, OpId, Pages, Past, Shadow, When};
+use commsan_shadow::{Access, Epoch, Exposed, Mode, OpId, Pages, Past, Shadow, When};
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 
@@ -27,7 +27,7 @@ pub struct OneSided {
     /// The words of the notice that is being read.
     words: Vec<u64>,
     /// The clock of the operation that is being looked at.
-    row: Vec<u32>,
+    row: RankClock,
     pub(super) exposed: Option<Exposed>,
     /// Announced operations of epochs this process has not come to yet.
     pub(super) stashed: Vec<Announced>,
@@ -81,7 +81,7 @@ impl OneSided {
             remotes: Remotes::new(pages),
             clock: None,
             words: Vec::new(),
-            row: Vec::new(),
+            row: RankClock::default(),
             exposed: None,
             stashed: Vec::new(),
             sites: FxHashMap::default(),
@@ -161,7 +161,7 @@ impl OneSided {
         }
         self.losses = losses;
         self.incomplete = true;
-        for rank in 0..clock.row().len() as u32 {
+        for rank in 0..clock.ranks() as u32 {
             let lost = clock.fabric().lost(rank as usize);
             if self.lost.insert(rank, lost).unwrap_or(0) < lost {
                 clock.join_newest(rank);
@@ -175,8 +175,8 @@ impl OneSided {
     fn has_come_to(&self, op: &Announced) -> bool {
         let Some(window) = self.windows.named(op.window) else { return false };
         match op.epoch {
-            Epoch::Fence(n) => window.fences.count() >= n as usize,
-            Epoch::Start(n) => window.granted.get(&op.origin).is_some_and(|g| g.count >= n),
+            AccessEpoch::Fence(n) => window.fences.count() >= n as usize,
+            AccessEpoch::Start(n) => window.granted.get(&op.origin).is_some_and(|g| g.count >= n),
             _ => true,
         }
     }
@@ -321,7 +321,8 @@ impl Tracker {
         if which == Which::Epoch {
             rma.completions.entry((window, origin)).or_default().push(segment);
         }
-        rma.remotes.complete(window, origin, which, (origin, segment));
+        let when = Epoch { agent: origin, time: segment };
+        rma.remotes.complete(window, origin, which, when);
         if let Some(clock) = &rma.clock {
             rma.remotes.learn(clock, self.threads.actor.as_ref());
         }
@@ -332,19 +333,18 @@ impl Tracker {
         let Some(call) = CALLS.get(op.call as usize) else { return };
         let Some(window) = self.rma.windows.named(op.window) else { return };
         let Some(clock) = &self.rma.clock else { return };
-        let me = clock.me() as usize;
+        let me = clock.me();
         let mut row = std::mem::take(&mut self.rma.row);
-        row.clear();
-        row.resize(clock.row().len(), 0);
-        clock.fabric().join(op.origin as usize, op.segment, &mut row);
+        row.reset(clock.ranks());
+        clock.fabric().join(op.origin as usize, op.segment, row.components_mut());
         // It cannot happen before the target has made the window and opened the epoch.
         let opened = match op.epoch {
-            Epoch::Fence(n) => window.fences.nth(n as usize),
-            Epoch::Start(_) => window.granted.get(&op.origin).map(|granted| granted.segment),
+            AccessEpoch::Fence(n) => window.fences.nth(n as usize),
+            AccessEpoch::Start(_) => window.granted.get(&op.origin).map(|granted| granted.segment),
             _ => None,
         };
-        row[me] = row[me].max(window.since).max(opened.unwrap_or(0));
-        let (base, known) = (window.made.base, row[me]);
+        row.acquire(Epoch { agent: me, time: window.since.max(opened.unwrap_or(0)) });
+        let (base, known) = (window.made.base, row.time(me));
         for footprint in op.footprints(base) {
             let access = Access { mode: op.mode, footprint };
             for meeting in self.rma.remotes.meetings(op, &row, &access.footprint) {

@@ -7,7 +7,7 @@
 use super::operation::Operation;
 use super::{OneSided, Reporter, Tracker};
 use crate::buffers::Args;
-use crate::rma::notice::{Announced, Epoch};
+use crate::rma::notice::{AccessEpoch, Announced};
 use commsan_callsite::{Findings, Place, Report, Side, Site};
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::{Call, Effect};
@@ -87,8 +87,8 @@ impl Tracker {
         };
         let granted = |n| window.granted.get(&op.origin).is_some_and(|g| g.count == n);
         let epoch = match op.epoch {
-            Epoch::Fence(n) => n as usize,
-            Epoch::Start(n) if granted(n) => 0,
+            AccessEpoch::Fence(n) => n as usize,
+            AccessEpoch::Start(n) if granted(n) => 0,
             _ => return,
         };
         let Some((_, site)) = window.no_put.iter().find(|(number, _)| *number == epoch) else {

@@ -17,7 +17,7 @@ use crate::threads::Retired;
 use commsan_callsite::{Findings, Place, Report, Side, Site};
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::CALLS;
-use commsan_shadow::{Access, Actor, Mode, OpId, Past, Stamp};
+use commsan_shadow::{Access, Actor, Epoch, Mode, OpId, Past};
 use std::ops::{ControlFlow, Range};
 
 /// Accesses that are told of one operation.
@@ -60,11 +60,11 @@ impl Tracker {
         self.settle();
         self.settle_transfers();
         let Some(actor) = &self.threads.actor else { return };
-        let all_have_seen = actor.all_have_seen;
-        while let Some(id) = self.threads.take_known(all_have_seen) {
+        let known_to_all = actor.known_to_all;
+        while let Some(id) = self.threads.take_known(known_to_all) {
             self.operations.live.end(id);
         }
-        self.rma.remotes.release(all_have_seen);
+        self.rma.remotes.release(known_to_all);
     }
 
     /// Whether it matters who acts: something is known of several threads.
@@ -83,7 +83,7 @@ impl Tracker {
             let Some(operation) = self.operations.live.get_mut(id) else { continue };
             let concerned = operation.window == Some(number)
                 && (target.is_none() || operation.peer == target)
-                && self.threads.has_seen(operation.since);
+                && self.threads.comes_after(operation.since);
             if concerned
                 && let Some(retired) = &mut operation.retired
                 && !retired.is_known(&self.threads)
@@ -110,10 +110,10 @@ impl Tracker {
         let only_reads = accesses.iter().flatten().all(|access| access.mode == Mode::Read);
         let now = actor.stamp;
         let when = match tells && only_reads {
-            true => Stamp { epoch: now.epoch.saturating_sub(1), ..now },
+            true => Epoch { time: now.time.saturating_sub(1), ..now },
             false => now,
         };
-        if accesses.iter().all(Option::is_none) || (actor.all_have_seen)(when) {
+        if accesses.iter().all(Option::is_none) || (actor.known_to_all)(when) {
             return;
         }
         let site = self.reporter.site(args.call, place);
@@ -128,7 +128,7 @@ impl Tracker {
     pub(super) fn retire(&mut self, id: OpId, call: &'static str, place: &impl Place) -> bool {
         let Some(actor) = &self.threads.actor else { return false };
         let when = actor.stamp;
-        if (actor.all_have_seen)(when) {
+        if (actor.known_to_all)(when) {
             return false;
         }
         let site = place.site(Some(call), &mut self.reporter.stacks);
@@ -175,7 +175,7 @@ impl Tracker {
         let _ = access.footprint.visit::<()>(&access.footprint.span(), &mut |run| {
             exposed.shadow().conflicts(&run, access.mode, |past, bytes| {
                 let told = found.iter().any(|(other, _)| other.pc == past.pc);
-                if !told && !self.threads.has_seen(past.when.stamp) {
+                if !told && !self.threads.comes_after(past.when.stamp) {
                     found.push((past, bytes));
                 }
                 found.len() < TOLD

@@ -72,7 +72,7 @@ impl Tracker {
                 (time.rank, time.segment) = (clock.me(), clock.segment() - u32::from(tells));
                 time.learns = call.is_some_and(|call| call.enters || call.at.status.is_some());
                 time.known.clear();
-                time.known.extend_from_slice(clock.row());
+                time.known.extend_from_slice(clock.row().components());
             }
         }));
     }

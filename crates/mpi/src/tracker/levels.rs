@@ -25,7 +25,7 @@ use crate::threads::{Calling, Threads};
 use commsan_callsite::{About, Findings, Place, Report, Site};
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::{Call, Effect};
-use commsan_shadow::Stamp;
+use commsan_shadow::Epoch;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -95,7 +95,7 @@ struct Completion {
     variable: usize,
     /// Whether the call has not returned.
     waits: bool,
-    stamp: Stamp,
+    stamp: Epoch,
     site: Site,
 }
 
@@ -109,7 +109,7 @@ impl ThreadCalls {
     pub(super) fn is_concurrent(&self, before: &Calling, threads: &Threads) -> bool {
         let possible = before.lasts || self.sees_all;
         let is_other = before.stamp.agent != threads.stamp().agent;
-        possible && is_other && !threads.has_seen(before.stamp)
+        possible && is_other && !threads.comes_after(before.stamp)
     }
 
     /// Memory that may have held requests has been given back.
@@ -236,7 +236,7 @@ impl Tracker {
         let before = known.by_thread.take();
         let Some(now) = now else { return false };
         let site = self.reporter.site(call, place);
-        let told = Stamp { epoch: now.epoch.saturating_sub(1), ..now };
+        let told = Epoch { time: now.time.saturating_sub(1), ..now };
         let calling = Calling { stamp: told, site, lasts: true };
         self.together.on.get(on).by_thread = Some(calling);
         self.thread_calls.remembers = true;
@@ -288,7 +288,7 @@ impl Tracker {
             let other = self.thread_calls.completions.iter().find(|other| {
                 let same = other.variable == token.variable && other.site.thread != site.thread;
                 let possible = other.waits || self.thread_calls.sees_all;
-                same && possible && other.waits == active && !self.threads.has_seen(other.stamp)
+                same && possible && other.waits == active && !self.threads.comes_after(other.stamp)
             });
             if let Some(other) = other.map(|other| other.site)
                 && !out.again(Code::RequestShared, site.pc, other.pc)

@@ -114,9 +114,9 @@ impl OneSided {
         };
         let windows = &self.windows;
         self.remotes.forget(|remote| {
-            let complete = remote
-                .complete
-                .is_some_and(|(rank, segment)| entered.get(&rank).is_some_and(|e| segment <= *e));
+            let complete = remote.complete.is_some_and(|last| {
+                entered.get(&last.agent).is_some_and(|entered| last.time <= *entered)
+            });
             complete && windows.named(remote.window).is_none_or(everyone)
         });
         if self.windows.iter().all(everyone)

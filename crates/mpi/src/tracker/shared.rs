@@ -4,13 +4,14 @@ use super::OneSided;
 use super::afar::{CALL, FAR, row};
 use super::{Tracker, device};
 use crate::ids::Key;
+use crate::rma::clock::RankClock;
 use crate::rma::shared::{FENCES, Met, Shared, Told, variable_key};
 use commsan_callsite::{Findings, Party, Place, Report, Side, Site, Stacks};
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
 use commsan_job_shm::sheets::{Name, Sheets};
 use commsan_mpi_calls::CALLS;
-use commsan_shadow::{Mode, Past};
+use commsan_shadow::{Epoch, Mode, Past};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -150,15 +151,15 @@ impl OneSided {
             }
             shared.settle();
             // What this process knew in a segment. It has learned more since, perhaps just now.
-            let (mut of, mut row) = (0, vec![0; clock.row().len()]);
+            let (mut of, mut row) = (0, RankClock::new(vec![0; clock.ranks()]));
             let mut theirs = row.clone();
             let first = group.members[0] as usize;
             let mut is_race = |told: &Told, met: &Met| {
                 let (mine, other) = (told.past.when.segment, met.past.when.segment);
                 let rank = group.members[met.member] as usize;
                 if of != mine {
-                    row.fill(0);
-                    clock.fabric().join(me as usize, mine, &mut row);
+                    row.reset(clock.ranks());
+                    clock.fabric().join(me as usize, mine, row.components_mut());
                     of = mine;
                 }
                 let (owner, _) = shared.place(&met.bytes);
@@ -169,13 +170,16 @@ impl OneSided {
                     (false, true) => owner == own,
                     (false, false) => false,
                 };
-                if is_told || other <= row[rank] {
+                let (mine, other) =
+                    (Epoch { agent: me, time: mine }, Epoch { agent: rank as u32, time: other });
+                if is_told || other.happens_before(&row) {
                     return false;
                 }
-                clock.fabric().acquire(first, Key::Volatile.of(name), &mut row);
-                theirs.fill(0);
-                clock.fabric().join(rank, other, &mut theirs);
-                other > row[rank] && theirs[me as usize] < mine && !shared.is_flag(told, met, own)
+                clock.fabric().acquire(first, Key::Volatile.of(name), row.components_mut());
+                theirs.reset(clock.ranks());
+                clock.fabric().join(rank, other.time, theirs.components_mut());
+                let is_ordered = other.happens_before(&row) || mine.happens_before(&theirs);
+                !is_ordered && !shared.is_flag(told, met, own)
             };
             for one in &told {
                 shared.meet(one, |met| {

@@ -4,9 +4,10 @@ use super::OneSided;
 use super::Tracker;
 use crate::ids::{Key, mixed};
 use crate::rma::clock::Clock;
-use crate::rma::notice::{Epoch, Notice, Which};
+use crate::rma::notice::{AccessEpoch, Notice, Which};
 use crate::rma::windows::{Active, Fetch, Granted, Held, Window};
 use commsan_callsite::{Findings, Place, Site};
+use commsan_shadow::Epoch;
 
 impl OneSided {
     /// This process is about to give up locks.
@@ -111,7 +112,8 @@ impl Tracker {
         }
         let segment = self.end_segment();
         for origin in &origins {
-            self.rma.remotes.complete(name, *origin, Which::All, (me, segment));
+            let when = Epoch { agent: me, time: segment };
+            self.rma.remotes.complete(name, *origin, Which::All, when);
         }
         self.learned(place, out);
     }
@@ -211,13 +213,13 @@ impl Window {
     }
 
     /// Whether this process's lock on its own part keeps an operation of another away.
-    pub(super) fn is_locked(&self, epoch: Epoch, origin: u32) -> bool {
+    pub(super) fn is_locked(&self, epoch: AccessEpoch, origin: u32) -> bool {
         let own = self.made.own.and_then(|own| self.lock_on(own as i32));
         !self.is_own(origin) && own.is_some_and(|lock| excludes(lock.exclusive, epoch))
     }
 
     /// The same for a time that is past.
-    pub(super) fn was_locked(&self, segment: u32, epoch: Epoch, origin: u32) -> bool {
+    pub(super) fn was_locked(&self, segment: u32, epoch: AccessEpoch, origin: u32) -> bool {
         let at = |held: &&Held| (held.from..=held.to).contains(&segment);
         !self.is_own(origin)
             && self.held.iter().filter(at).any(|held| excludes(held.exclusive, epoch))
@@ -232,10 +234,10 @@ impl Window {
 /// Times that a process remembers having locked its own part.
 const MOST_HELD: usize = 64;
 
-fn excludes(exclusive: bool, epoch: Epoch) -> bool {
+fn excludes(exclusive: bool, epoch: AccessEpoch) -> bool {
     match epoch {
-        Epoch::Exclusive => true,
-        Epoch::Shared => exclusive,
+        AccessEpoch::Exclusive => true,
+        AccessEpoch::Shared => exclusive,
         _ => false,
     }
 }

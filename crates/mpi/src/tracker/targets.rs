@@ -9,7 +9,7 @@
 
 use super::{Operation, Tracker, Transfer};
 use crate::buffers::Args;
-use crate::rma::notice::Epoch;
+use crate::rma::notice::AccessEpoch;
 use commsan_callsite::{Findings, Party, Report, Side, Site};
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
@@ -22,7 +22,7 @@ pub(super) struct There {
     /// By offsets from the window's beginning, and [`BASE`].
     access: Access,
     is_atomic: bool,
-    epoch: Epoch,
+    epoch: AccessEpoch,
 }
 
 /// Added to offsets, of which those by mistake are negative.
@@ -58,11 +58,11 @@ impl Tracker {
                 (operation.window, operation.peer) == (Some(number), Some(transfer.target));
             let writes = [there.access.mode, own.access.mode].contains(&Mode::Write);
             let apart = there.is_atomic && own.is_atomic
-                || [there.epoch, own.epoch] == [Epoch::Exclusive; 2];
+                || [there.epoch, own.epoch] == [AccessEpoch::Exclusive; 2];
             if !is_same
                 || !writes
                 || apart
-                || self.threads.has_seen(operation.since) && operation.retired.is_none()
+                || self.threads.comes_after(operation.since) && operation.retired.is_none()
             {
                 return None;
             }

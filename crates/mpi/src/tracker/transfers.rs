@@ -9,7 +9,7 @@ use crate::requests::{Request, State};
 use crate::rma::accumulate::{Atomic, Combine};
 use crate::rma::cells::Cells;
 use crate::rma::drafts::{Draft, Next, Step};
-use crate::rma::notice::{Announced, Epoch, Notice, Which};
+use crate::rma::notice::{AccessEpoch, Announced, Notice, Which};
 use crate::rma::windows::{Fetch, Pending, Window, Young};
 use commsan_callsite::{Findings, Place, Report, Side, Site, Stacks};
 use commsan_findings::record::Record;
@@ -178,7 +178,7 @@ impl Tracker {
             && !self.rma.incomplete
             && !window.has_attached(world, &transfer.pattern, transfer.offset(window));
         let beyond = unattached || window.is_beyond(transfer.target, &transfer.span(window));
-        let (number, outside) = (window.number, window.epoch(transfer.target) == Epoch::None);
+        let (number, outside) = (window.number, window.epoch(transfer.target) == AccessEpoch::None);
         // Those with a request need a lock (MPI 4.1 §12.3.5).
         let requested = args.call.at.request.is_some();
         let active = window.active(transfer.target).filter(|_| requested);
