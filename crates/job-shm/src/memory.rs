@@ -1,7 +1,7 @@
 //! The mapping and how it is divided.
 
-use crate::local_board::{self, LocalBoard};
-use crate::sheets;
+use crate::node_rendezvous::{self, NodeRendezvous};
+use crate::shm_segments;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -77,7 +77,7 @@ impl Memory {
 
     /// Maps what another process has created for as many ranks.
     pub fn open(path: &str, ranks: usize) -> io::Result<Memory> {
-        let file = sheets::open(path)?;
+        let file = shm_segments::open(path)?;
         if file.metadata()?.len() != 8 * words(ranks) as u64 {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "another job's memory"));
         }
@@ -85,7 +85,7 @@ impl Memory {
     }
 
     fn map(file: &File, ranks: usize) -> io::Result<Memory> {
-        Ok(Memory { words: sheets::map(file, words(ranks))?, ranks })
+        Ok(Memory { words: shm_segments::map(file, words(ranks))?, ranks })
     }
 
     pub(crate) fn ranks(self) -> usize {
@@ -94,7 +94,7 @@ impl Memory {
 
     /// Whether the process of a rank is on this node, and has come.
     pub(crate) fn is_here(self, rank: usize) -> bool {
-        self.local_board().process_of(rank) != 0
+        self.node_rendezvous().process_of(rank) != 0
     }
 
     /// Whether a rank of this node has come, which tells others of its order.
@@ -103,8 +103,8 @@ impl Memory {
     }
 
     /// The board of this node, behind all regions.
-    pub(crate) fn local_board(self) -> LocalBoard {
-        LocalBoard::new(&self.words[region_words(self.ranks) * self.ranks..], self.ranks)
+    pub(crate) fn node_rendezvous(self) -> NodeRendezvous {
+        NodeRendezvous::new(&self.words[region_words(self.ranks) * self.ranks..], self.ranks)
     }
 
     pub(crate) fn region(self, rank: usize) -> Region {
@@ -123,7 +123,7 @@ impl Memory {
 }
 
 fn words(ranks: usize) -> usize {
-    region_words(ranks) * ranks + local_board::words(ranks)
+    region_words(ranks) * ranks + node_rendezvous::words(ranks)
 }
 
 fn region_words(ranks: usize) -> usize {

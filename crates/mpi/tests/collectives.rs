@@ -126,7 +126,7 @@ fn run(programs: &[Vec<Call>; RANKS], schedule: &[usize]) -> BTreeSet<Code> {
     let mut ranks: Vec<Tracker> = (0..RANKS as u32)
         .map(|me| {
             let mut tracker = Tracker::new(pages());
-            tracker.together.connect_board(memory.board(), me);
+            tracker.together.connect(memory.rendezvous(), me);
             tracker.together.name_world(COMMS[0], RANKS, (0, 0));
             let dup = named("MPI_Comm_dup").expect("a call of the table");
             for child in &COMMS[1..] {

@@ -6,7 +6,7 @@
 
 use crate::rma::drafts::{Draft, Drafts};
 use crate::rma::notice::{Announced, Notice, Which};
-use commsan_job_shm::{Fabric, LONGEST};
+use commsan_job_shm::{JobShm, LONGEST};
 use commsan_shadow::{Epoch, VectorClock};
 
 /// A vector clock with a component for each rank of the job: its segments.
@@ -15,7 +15,7 @@ pub type RankClock = VectorClock<Vec<u32>>;
 /// This process's clock, and what it tells others.
 pub struct Clock {
     row: RankClock,
-    fabric: Fabric,
+    shm: JobShm,
     /// Operations that are told of before anybody can learn of them in another way.
     pub drafts: Drafts,
     /// Targets and windows that were told of operations, and not that they are complete.
@@ -26,22 +26,22 @@ pub struct Clock {
 
 impl Clock {
     /// The first segment.
-    pub fn new(fabric: Fabric) -> Clock {
-        let mut row = vec![0; fabric.ranks()];
-        row[fabric.me()] = 1;
-        fabric.publish(&row);
+    pub fn new(shm: JobShm) -> Clock {
+        let mut row = vec![0; shm.ranks()];
+        row[shm.me()] = 1;
+        shm.publish(&row);
         let row = RankClock::new(row);
-        Clock { row, fabric, drafts: Drafts::default(), open: Vec::new(), unheard: false }
+        Clock { row, shm, drafts: Drafts::default(), open: Vec::new(), unheard: false }
     }
 
     /// This process's rank in the job.
     pub fn me(&self) -> u32 {
-        self.fabric.me() as u32
+        self.shm.me() as u32
     }
 
     /// The memory shared with others.
-    pub fn fabric(&self) -> &Fabric {
-        &self.fabric
+    pub fn shm(&self) -> &JobShm {
+        &self.shm
     }
 
     /// The present segment.
@@ -69,28 +69,28 @@ impl Clock {
         self.post();
         self.settle();
         let ended = self.row.advance(self.me());
-        self.fabric.publish(self.row.components());
+        self.shm.publish(self.row.components());
         ended.time
     }
 
     /// A rank has told us of its segments up to this one.
     pub fn join(&mut self, rank: u32, segment: u32) {
         if !self.comes_after(rank, segment) {
-            self.fabric.join(rank as usize, segment, self.row.components_mut());
+            self.shm.join(rank as usize, segment, self.row.components_mut());
         }
     }
 
     /// The same where it is not known how far that goes.
     pub fn join_newest(&mut self, rank: u32) {
         if rank != self.me() {
-            self.fabric.join_newest(rank as usize, self.row.components_mut());
+            self.shm.join_newest(rank as usize, self.row.components_mut());
         }
     }
 
     /// Members of a group have told us what each knew when it entered a collective; tells in which segment that was,
     /// where it is known.
     pub fn gather(&mut self, key: u64, members: &[u32], entered: impl FnMut(u32, u32)) {
-        self.fabric.gather(key, members, self.row.components_mut(), entered);
+        self.shm.gather(key, members, self.row.components_mut(), entered);
     }
 
     /// Adds the present to a cell of a rank, as an unlock does.
@@ -103,14 +103,14 @@ impl Clock {
     pub fn add(&mut self, rank: u32, cell: u64) {
         self.post();
         self.settle();
-        self.fabric.release(rank as usize, cell, self.row.components());
+        self.shm.release(rank as usize, cell, self.row.components());
     }
 
     /// Adds what has happened before the present segment to a cell of a rank.
     pub fn release_past(&self, rank: u32, cell: u64) {
         let mut row = self.row.components().to_vec();
-        row[self.fabric.me()] -= 1;
-        self.fabric.release(rank as usize, cell, &row);
+        row[self.shm.me()] -= 1;
+        self.shm.release(rank as usize, cell, &row);
     }
 
     /// Tells of an operation, though not at once.
@@ -173,15 +173,15 @@ impl Clock {
     /// Waits until those on other nodes have what they were told.
     #[inline]
     fn settle(&mut self) {
-        self.unheard |= !self.fabric.settle();
+        self.unheard |= !self.shm.await_delivery();
     }
 
     fn send(&self, rank: u32, notice: &Notice) -> bool {
-        notice.encode(LONGEST, |words| self.fabric.post(rank as usize, words))
+        notice.encode(LONGEST, |words| self.shm.post(rank as usize, words))
     }
 
     /// Learns what was added to a cell.
     pub fn acquire(&mut self, rank: u32, cell: u64) -> bool {
-        self.fabric.acquire(rank as usize, cell, self.row.components_mut())
+        self.shm.acquire(rank as usize, cell, self.row.components_mut())
     }
 }

@@ -25,7 +25,7 @@
 //! through memory outside the window that ranks share in another way, is not seen either: what it orders is reported.
 
 use crate::ids::mixed;
-use commsan_job_shm::sheets::{Name, Sheets};
+use commsan_job_shm::shm_segments::{SegmentName, ShmSegments};
 use commsan_shadow::{
     Access, Bulletin, Epoch, Exposed, Footprint, Mode, PAGE_SHIFT, Past, Pattern, When,
 };
@@ -49,7 +49,7 @@ pub struct Shared {
     offsets: Vec<usize>,
     bytes: usize,
     mine: Bulletin,
-    pub name: Name,
+    pub name: SegmentName,
     /// Of the other members, as far as they were found.
     others: Vec<Option<Bulletin>>,
     /// How many pages each of them had touched when this process looked last.
@@ -109,7 +109,7 @@ impl Shared {
         window: u64,
         views: Vec<Range<usize>>,
         told: u32,
-        sheets: &mut Sheets,
+        segments: &mut ShmSegments,
     ) -> Option<Shared> {
         let mut bytes = 0;
         let offset = |view: &Range<usize>| {
@@ -118,7 +118,7 @@ impl Shared {
             start
         };
         let offsets = views.iter().map(offset).collect();
-        let (name, words) = sheets.take(Bulletin::words(bytes)).ok()?;
+        let (name, words) = segments.allocate(Bulletin::words(bytes)).ok()?;
         let mine = Bulletin::new(words, bytes, window);
         let (others, seen) = (vec![None; views.len()], vec![0; views.len()]);
         let pages = bytes / PAGE;
@@ -159,8 +159,8 @@ impl Shared {
     }
 
     /// Finds a member's bulletin.
-    pub fn found(&mut self, member: usize, name: Name, sheets: &mut Sheets) {
-        let words = sheets.read(name, self.words()).ok();
+    pub fn found(&mut self, member: usize, name: SegmentName, segments: &mut ShmSegments) {
+        let words = segments.open(name, self.words()).ok();
         self.others[member] = words.map(|words| Bulletin::of_another(words, self.bytes));
     }
 

@@ -11,7 +11,7 @@ use crate::rma::remote::{Meeting, Remote, Remotes, Separate, single};
 use crate::rma::windows::Windows;
 use commsan_callsite::{About, Findings, Place, Report, Side, Site, StackId, Stacks};
 use commsan_findings::{Code, Role};
-use commsan_job_shm::Fabric;
+use commsan_job_shm::JobShm;
 use commsan_mpi_calls::{CALLS, Call};
 use commsan_shadow::{Access, Epoch, Exposed, Mode, OpId, Pages, Past, Shadow, When};
 use rustc_hash::FxHashMap;
@@ -107,9 +107,9 @@ impl OneSided {
 
 impl OneSided {
     /// Ranks can tell each other about order and operations from now on.
-    pub fn connect(&mut self, fabric: Fabric) {
-        fabric.attend();
-        self.clock = Some(Clock::new(fabric));
+    pub fn connect(&mut self, shm: JobShm) {
+        shm.attend();
+        self.clock = Some(Clock::new(shm));
     }
 
     /// The memory model to assume.
@@ -120,8 +120,8 @@ impl OneSided {
     /// Others cannot be relied upon, or this rank not by them.
     pub fn disconnect(&mut self) {
         if let Some(clock) = self.clock.take() {
-            clock.fabric().switch_off();
-            self.cut_off |= clock.fabric().has_lost_others();
+            clock.shm().switch_off();
+            self.cut_off |= clock.shm().has_lost_others();
             self.incomplete = true;
             let names: Vec<u64> = self.windows.iter().map(|window| window.name).collect();
             names.into_iter().for_each(|name| self.remotes.close(name));
@@ -150,19 +150,19 @@ impl OneSided {
     /// something else. It may have been the completion of any operation, or what orders others.
     fn is_lost(&mut self, rank: u32, position: u64) -> bool {
         self.look_for_losses();
-        self.clock.as_ref().is_none_or(|clock| position < clock.fabric().lost(rank as usize))
+        self.clock.as_ref().is_none_or(|clock| position < clock.shm().lost(rank as usize))
     }
 
     fn look_for_losses(&mut self) {
         let Some(clock) = &mut self.clock else { return };
-        let losses = clock.fabric().losses();
+        let losses = clock.shm().losses();
         if losses == self.losses {
             return;
         }
         self.losses = losses;
         self.incomplete = true;
         for rank in 0..clock.ranks() as u32 {
-            let lost = clock.fabric().lost(rank as usize);
+            let lost = clock.shm().lost(rank as usize);
             if self.lost.insert(rank, lost).unwrap_or(0) < lost {
                 clock.join_newest(rank);
                 self.remotes.forget_origin(rank);
@@ -192,7 +192,7 @@ impl OneSided {
         (meeting, about): (&Meeting, Option<About>),
         out: &mut dyn Findings,
     ) {
-        if self.clock.as_ref().is_none_or(|clock| clock.fabric().is_off()) {
+        if self.clock.as_ref().is_none_or(|clock| clock.shm().is_off()) {
             return;
         }
         let Remote { call, each, .. } = meeting.first;
@@ -264,26 +264,25 @@ impl Tracker {
     #[inline]
     pub(super) fn take_notices(&mut self, place: &impl Place, out: &mut dyn Findings) {
         let Some(clock) = &self.rma.clock else { return };
-        let fabric = clock.fabric();
-        match fabric.has_notice() || fabric.is_off() || fabric.losses() != self.rma.losses {
+        let shm = clock.shm();
+        match shm.has_message() || shm.is_off() || shm.losses() != self.rma.losses {
             true => self.take_news(place, out),
             false => self.rma.late = false,
         }
     }
 
     fn take_news(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        if self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().is_off()) {
+        if self.rma.clock.as_ref().is_some_and(|clock| clock.shm().is_off()) {
             return self.rma.disconnect();
         }
         self.read_notices(place, out);
         self.rma.look_for_losses();
-        self.rma.late = self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().has_notice());
+        self.rma.late = self.rma.clock.as_ref().is_some_and(|clock| clock.shm().has_message());
     }
 
     fn read_notices(&mut self, place: &impl Place, out: &mut dyn Findings) {
         let mut words = std::mem::take(&mut self.rma.words);
-        while let Some(position) = self.rma.clock.as_ref().and_then(|c| c.fabric().take(&mut words))
-        {
+        while let Some(position) = self.rma.clock.as_ref().and_then(|c| c.shm().take(&mut words)) {
             match Notice::decode(&words) {
                 Some(Notice::Operation(op)) if self.rma.is_lost(op.origin, position) => {}
                 Some(Notice::Operation(op)) if self.rma.has_come_to(&op) => {
@@ -336,7 +335,7 @@ impl Tracker {
         let me = clock.me();
         let mut row = std::mem::take(&mut self.rma.row);
         row.reset(clock.ranks());
-        clock.fabric().join(op.origin as usize, op.segment, row.components_mut());
+        clock.shm().join(op.origin as usize, op.segment, row.components_mut());
         // It cannot happen before the target has made the window and opened the epoch.
         let opened = match op.epoch {
             AccessEpoch::Fence(n) => window.fences.nth(n as usize),

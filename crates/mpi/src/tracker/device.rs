@@ -36,17 +36,17 @@ const WORK: &CStr = c"stream work";
 impl Together {
     /// What is found on the board under a handle.
     fn found(&self, key: u64) -> Option<(u64, u64)> {
-        let (board, _) = self.board?;
-        board.find(key).map(|entry| (entry[0], entry[1]))
+        let (rendezvous, _) = self.rendezvous?;
+        rendezvous.find(key).map(|entry| (entry[0], entry[1]))
     }
 
     /// Tells others of the node what a handle stands for. Those who do not find it, since the board is busy or has
     /// forgotten it, report less.
     fn post_handle(&self, key: u64, words: [u64; 2]) {
-        if let Some((board, _)) = self.board {
+        if let Some((rendezvous, _)) = self.rendezvous {
             let mut entry = [0; ENTRY];
             entry[..2].copy_from_slice(&words);
-            board.post_here(key, &entry);
+            rendezvous.post_here(key, &entry);
         }
     }
 }
@@ -64,7 +64,7 @@ impl Tracker {
     /// is one.
     #[cold]
     pub(super) fn tell_time(&mut self, call: Option<&Call>) {
-        let clock = self.rma.clock.as_ref().filter(|clock| !clock.fabric().is_off());
+        let clock = self.rma.clock.as_ref().filter(|clock| !clock.shm().is_off());
         self.gpu.set_time(clock.map(|clock| {
             |time: &mut Time| {
                 // Whoever is told something by the call has been told in the segment before.

@@ -134,8 +134,8 @@ impl Tracker {
         let name = self.rma.windows.next_name(group);
         let segment = self.end_segment();
         if let Some(clock) = &self.rma.clock {
-            clock.fabric().publish_part(name, part.size, part.unit);
-            clock.fabric().enter(name, segment);
+            clock.shm().publish_part(name, part.size, part.unit);
+            clock.shm().enter(name, segment);
         }
     }
 
@@ -147,12 +147,12 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        if self.rma.clock.as_ref().is_some_and(|clock| !clock.fabric().is_complete()) {
+        if self.rma.clock.as_ref().is_some_and(|clock| !clock.shm().is_complete()) {
             self.rma.disconnect();
         }
         if let Some(clock) = &self.rma.clock {
             let name = self.rma.windows.next_name(&made.group);
-            let parts = clock.fabric().parts(&made.group.members, name).into_iter();
+            let parts = clock.shm().parts(&made.group.members, name).into_iter();
             made.parts = parts.map(|part| part.map(|(size, unit)| Part { size, unit })).collect();
         }
         made.separate = self.rma.memory_model.is_separate(made.separate);

@@ -271,7 +271,7 @@ impl Tracker {
     ) -> Collective {
         let segment = self.end_segment();
         if let Some(clock) = &self.rma.clock {
-            clock.fabric().enter(key, segment);
+            clock.shm().enter(key, segment);
         }
         let root = group.member(root);
         let sources = sources.iter().filter_map(|rank| group.member(*rank)).collect();
@@ -292,7 +292,7 @@ impl Tracker {
         clock.gather(key, teachers, |rank, segment| {
             entered.insert(rank, segment);
         });
-        if let Some(own) = clock.fabric().entered(clock.me() as usize, key) {
+        if let Some(own) = clock.shm().entered(clock.me() as usize, key) {
             entered.insert(clock.me(), own);
         }
         self.learned(place, out);

@@ -9,7 +9,7 @@ use crate::rma::shared::{FENCES, Met, Shared, Told, variable_key};
 use commsan_callsite::{Findings, Party, Place, Report, Side, Site, Stacks};
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
-use commsan_job_shm::sheets::{Name, Sheets};
+use commsan_job_shm::shm_segments::{SegmentName, ShmSegments};
 use commsan_mpi_calls::CALLS;
 use commsan_shadow::{Epoch, Mode, Past};
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ use std::ops::Range;
 pub(super) struct SharedMemory {
     /// Windows that are shared.
     windows: u32,
-    sheets: Sheets,
+    segments: ShmSegments,
     /// Places that others may refer to, by number, and accesses that meet, both yet to be said.
     unsaid: Vec<(u32, Past)>,
     races: Vec<Race>,
@@ -73,7 +73,7 @@ impl OneSided {
         let (Some(clock), Some(exposed)) = (&self.clock, &mut self.exposed) else { return };
         let Some(window) = self.windows.get_mut(handle) else { return };
         let told = clock.segment().saturating_sub(1);
-        let Some(shared) = Shared::new(window.name, views, told, &mut self.shared.sheets) else {
+        let Some(shared) = Shared::new(window.name, views, told, &mut self.shared.segments) else {
             self.incomplete = true;
             return;
         };
@@ -81,7 +81,7 @@ impl OneSided {
             self.incomplete |= !exposed.add(view);
         }
         let words = shared.words() as u64;
-        clock.fabric().publish_part(Key::Bulletin.of(window.name), shared.name.to_bits(), words);
+        clock.shm().publish_part(Key::Bulletin.of(window.name), shared.name.to_bits(), words);
         window.shared = Some(Box::new(shared));
         self.shared.windows += 1;
     }
@@ -98,7 +98,7 @@ impl OneSided {
             && let Some(shared) = all.gone.pop_front()
         {
             shared.retire();
-            all.sheets.give_back(shared.name);
+            all.segments.release(shared.name);
         }
     }
 }
@@ -128,12 +128,12 @@ impl OneSided {
             let (Some(own), Some(shared)) = (window.made.own, &mut window.shared) else { continue };
             let missing: Vec<usize> = shared.unknown(own).collect();
             for member in missing {
-                let part = clock
-                    .fabric()
-                    .part_here(group.members[member] as usize, Key::Bulletin.of(name));
-                if let Some((sheet, _)) = part.filter(|(_, words)| *words == shared.words() as u64)
+                let part =
+                    clock.shm().part_here(group.members[member] as usize, Key::Bulletin.of(name));
+                if let Some((segment, _)) =
+                    part.filter(|(_, words)| *words == shared.words() as u64)
                 {
-                    shared.found(member, Name::from_bits(sheet), &mut rma.shared.sheets);
+                    shared.found(member, SegmentName::from_bits(segment), &mut rma.shared.segments);
                 }
             }
             let mut told = shared.take(exposed, &pages, segment);
@@ -159,7 +159,7 @@ impl OneSided {
                 let rank = group.members[met.member] as usize;
                 if of != mine {
                     row.reset(clock.ranks());
-                    clock.fabric().join(me as usize, mine, row.components_mut());
+                    clock.shm().join(me as usize, mine, row.components_mut());
                     of = mine;
                 }
                 let (owner, _) = shared.place(&met.bytes);
@@ -175,9 +175,9 @@ impl OneSided {
                 if is_told || other.happens_before(&row) {
                     return false;
                 }
-                clock.fabric().acquire(first, Key::Volatile.of(name), row.components_mut());
+                clock.shm().acquire(first, Key::Volatile.of(name), row.components_mut());
                 theirs.reset(clock.ranks());
-                clock.fabric().join(rank, other.time, theirs.components_mut());
+                clock.shm().join(rank, other.time, theirs.components_mut());
                 let is_ordered = other.happens_before(&row) || mine.happens_before(&theirs);
                 !is_ordered && !shared.is_flag(told, met, own)
             };

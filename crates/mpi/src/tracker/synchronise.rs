@@ -35,7 +35,7 @@ impl Tracker {
         window.publish(segment);
         window.ended = Some(segment);
         if let Some(clock) = &rma.clock {
-            clock.fabric().enter(fence_key(window), segment);
+            clock.shm().enter(fence_key(window), segment);
         }
     }
 

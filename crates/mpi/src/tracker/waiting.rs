@@ -118,7 +118,7 @@ impl Together {
     }
 
     fn others(&self, on: On) -> Result<Vec<u32>, Unsure> {
-        let (_, me) = self.board.ok_or(Unsure)?;
+        let (_, me) = self.rendezvous.ok_or(Unsure)?;
         Ok(self.members(on)?.iter().copied().filter(|rank| *rank != me).collect())
     }
 
@@ -146,8 +146,8 @@ impl Together {
     }
 
     fn need_of_finalize(&self, call: &'static Call) -> Result<Need, Unsure> {
-        let (board, me) = self.board.ok_or(Unsure)?;
-        let ranks = (0..board.moves().count() as u32).filter(|rank| *rank != me).collect();
+        let (rendezvous, me) = self.rendezvous.ok_or(Unsure)?;
+        let ranks = (0..rendezvous.moves().count() as u32).filter(|rank| *rank != me).collect();
         let (name, on) = FINALIZE;
         Ok(Need {
             kind: NeedKind::Collective,
