@@ -17,8 +17,8 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use std::time::{Duration, Instant};
 
 /// How long to look for others.
-const PATIENCE: Duration = Duration::from_secs(3);
-const PAUSE: Duration = Duration::from_millis(2);
+const ATTACH_TIMEOUT: Duration = Duration::from_secs(3);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 const UNDECIDED: u64 = 0;
 const ALL_HERE: u64 = 1;
@@ -83,11 +83,11 @@ fn create(place: &PathBuf, ranks: usize) -> Result<Memory, AttachError> {
 
 fn look_for(place: &Path, ranks: usize) -> Result<Memory, AttachError> {
     let begin = Instant::now();
-    while begin.elapsed() < PATIENCE {
+    while begin.elapsed() < ATTACH_TIMEOUT {
         if let Some((path, _)) = read(place) {
             return Memory::open(&path, ranks).map_err(|_| AttachError::NotHere);
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(POLL_INTERVAL);
     }
     Err(AttachError::NotHere)
 }
@@ -129,9 +129,9 @@ impl JobShm {
         while state.load(Acquire) == UNDECIDED {
             let decision = match (0..self.ranks()).all(|rank| self.memory.is_present(rank)) {
                 true => ALL_HERE,
-                false if begin.elapsed() > PATIENCE => OFF,
+                false if begin.elapsed() > ATTACH_TIMEOUT => OFF,
                 false => {
-                    std::thread::sleep(PAUSE);
+                    std::thread::sleep(POLL_INTERVAL);
                     continue;
                 }
             };

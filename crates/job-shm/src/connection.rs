@@ -6,10 +6,10 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 /// How long a relay may take to answer.
-const ANSWER: Duration = Duration::from_secs(30);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// Notices that may be under way, and bytes of them that wait to be sent.
-const UNDER_WAY: usize = 256;
-const UNSENT: usize = 1 << 16;
+const MAX_UNDER_WAY: usize = 256;
+const MAX_UNSENT: usize = 1 << 16;
 
 /// A connection.
 pub(crate) struct Connection {
@@ -25,8 +25,8 @@ pub(crate) struct Connection {
 impl Connection {
     pub(crate) fn new(stream: TcpStream) -> io::Result<Connection> {
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(ANSWER))?;
-        stream.set_write_timeout(Some(ANSWER))?;
+        stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
+        stream.set_write_timeout(Some(ANSWER_TIMEOUT))?;
         Ok(Connection { stream, unsent: Vec::new(), under_way: 0, refused: false, broken: false })
     }
 
@@ -71,7 +71,7 @@ impl Connection {
         let head = [from as u64, to as u64];
         wire::put(&mut self.unsent, Question::Post, head.into_iter().chain(notice.iter().copied()));
         self.under_way += 1;
-        match self.under_way >= UNDER_WAY || self.unsent.len() >= UNSENT {
+        match self.under_way >= MAX_UNDER_WAY || self.unsent.len() >= MAX_UNSENT {
             true => self.settle(),
             false => Ok(()),
         }

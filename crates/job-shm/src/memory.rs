@@ -17,7 +17,7 @@ pub(crate) const WINDOWS: usize = 64;
 /// Clocks of locks and atomics, unless the job is large; those that share a cell are taken for one.
 const CELLS: usize = 256;
 /// Numbers in all clocks of segments, and of locks and atomics, that a rank keeps.
-const ROOM: [usize; 2] = [1 << 20, 1 << 18];
+const MAX_BYTES: [usize; 2] = [1 << 20, 1 << 18];
 /// Words of a ring of notices.
 pub(crate) const RING: usize = 1 << 19;
 /// Words of payload a notice can have.
@@ -145,7 +145,7 @@ pub(crate) struct Kept {
 impl Kept {
     /// In a job of this size.
     pub fn of(ranks: usize) -> Kept {
-        let [rows, cells] = ROOM.map(|room| (room / ranks) & !1);
+        let [rows, cells] = MAX_BYTES.map(|room| (room / ranks) & !1);
         Kept { rows: rows.clamp(64, ROWS), cells: cells.clamp(16, CELLS) }
     }
 }

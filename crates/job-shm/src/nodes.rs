@@ -17,7 +17,7 @@ use std::time::Duration;
 pub(crate) type Token = [u64; 2];
 
 /// How long to try an address.
-const PATIENCE: Duration = Duration::from_secs(2);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What the files of a job's nodes begin with.
 pub(crate) fn prefix(job: &str) -> String {
@@ -88,7 +88,8 @@ fn connect(place: &Path, ranks: usize) -> Option<Connection> {
 
 /// Addresses may be those of others, or of this node.
 fn greet(address: SocketAddr, token: Token, ranks: usize) -> Option<Connection> {
-    let mut node = Connection::new(TcpStream::connect_timeout(&address, PATIENCE).ok()?).ok()?;
+    let mut node =
+        Connection::new(TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).ok()?).ok()?;
     node.ask(Question::Hello, &[token[0], token[1], ranks as u64]).ok()?;
     Some(node)
 }

@@ -14,9 +14,9 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long to look for ranks of other nodes: what is written to a shared file system may be seen late.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
+pub(crate) const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 /// How long to wait before looking again.
-pub(crate) const PAUSE: Duration = Duration::from_millis(10);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// A rank of this node.
 pub(crate) const HERE: u16 = u16::MAX;
 
@@ -98,10 +98,10 @@ impl NodeFinder {
             if let Some(of) = of.iter().copied().collect() {
                 return Ok(of);
             }
-            if begin.elapsed() > PATIENCE {
+            if begin.elapsed() > DISCOVERY_TIMEOUT {
                 return Err(ErrorKind::TimedOut.into());
             }
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 }

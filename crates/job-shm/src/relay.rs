@@ -15,7 +15,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 /// How much of an answer a rank may leave unread.
-const UNREAD: usize = 64 << 20;
+const MAX_UNREAD: usize = 64 << 20;
 
 /// What answers for a node.
 pub struct Relay {
@@ -108,7 +108,7 @@ impl Relay {
                 Err(_) => return None,
             }
         }
-        (peer.answers.len() <= UNREAD).then_some(())
+        (peer.answers.len() <= MAX_UNREAD).then_some(())
     }
 
     /// Answers all frames that are there.

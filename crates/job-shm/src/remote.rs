@@ -6,7 +6,9 @@
 
 use crate::connection::is_over;
 use crate::job_shm::JobShm;
-use crate::other_nodes::{Dated, HERE, NodeFinder, OtherNodes, PATIENCE, PAUSE, lock};
+use crate::other_nodes::{
+    DISCOVERY_TIMEOUT, Dated, HERE, NodeFinder, OtherNodes, POLL_INTERVAL, lock,
+};
 use crate::wire::{self, Question};
 use std::collections::BTreeMap;
 use std::io;
@@ -37,7 +39,9 @@ impl JobShm {
         loop {
             match present() {
                 Some(true) => return true,
-                Some(false) if begin.elapsed() <= PATIENCE => std::thread::sleep(PAUSE),
+                Some(false) if begin.elapsed() <= DISCOVERY_TIMEOUT => {
+                    std::thread::sleep(POLL_INTERVAL)
+                }
                 Some(false) => {
                     self.finder.inspect(|finder| finder.lost.store(true, Relaxed));
                     self.switch_off();

@@ -21,7 +21,7 @@ use crate::sys;
 use crate::windows;
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::collective::communicators::On;
-use commsan_mpi::{Args, Did, Learning, Passed, Synchronisation, Token, Wrong};
+use commsan_mpi::{Acquisition, Args, Did, Passed, Synchronisation, Token, Wrong};
 use commsan_mpi_calls::Effect;
 use commsan_shadow::{Access, Footprint, Mode};
 use commsan_threads::{Here, agents};
@@ -82,7 +82,7 @@ impl Before {
             Effect::Pready | Effect::PreadyRange | Effect::PreadyList => {
                 rank.with(here.thread, &mut |tracker, out| {
                     if mode().is_ordered() {
-                        tracker.tell_by_partitions();
+                        tracker.release_by_partitions();
                     }
                     for token in tokens(args, tracker.now()) {
                         let partitions = ready(args);
@@ -280,15 +280,15 @@ impl After<'_> {
     }
 
     /// An operation has started: all there is to say of a call that does nothing else.
-    pub fn start(&self, lessons: &[Learning]) {
+    pub fn start(&self, acquisitions: &[Acquisition]) {
         let request = self.request();
         self.races(Some(request.0));
         self.steps(Did::Start(request.0));
         if self.args.call.parts {
             self.pass_parts();
         }
-        if !lessons.is_empty() {
-            order::postpone(self.rank, request.0, self.here, lessons);
+        if !acquisitions.is_empty() {
+            order::postpone(self.rank, request.0, self.here, acquisitions);
         }
         let bytes = contiguous(self.args, &Mpi);
         let counted = bytes.is_some();
@@ -460,7 +460,7 @@ impl After<'_> {
                     for token in tokens {
                         tracker.accounts.may_know(*token);
                         tracker.status_true(*token, &call.name, self.here, out);
-                        tracker.learn_from_request(*token, self.status(), self.here, out);
+                        tracker.acquire_from_request(*token, self.status(), self.here, out);
                     }
                 });
             }
@@ -473,7 +473,7 @@ impl After<'_> {
                     for token in tokens {
                         let partition = partition.max(0) as usize;
                         tracker.arrived(*token, partition, &call.name, self.here, out);
-                        tracker.learn_from_partition(*token, self.here, out);
+                        tracker.acquire_from_partition(*token, self.here, out);
                     }
                 });
             }
@@ -497,7 +497,7 @@ impl After<'_> {
             if mode().is_ordered() {
                 let status = self.status().filter(|_| done.len() == 1);
                 done.iter()
-                    .for_each(|token| tracker.learn_from_request(*token, status, self.here, out));
+                    .for_each(|token| tracker.acquire_from_request(*token, status, self.here, out));
             }
         });
     }

@@ -39,11 +39,11 @@ use std::time::Duration;
 static RENDEZVOUS: OnceLock<(Rendezvous, usize)> = OnceLock::new();
 
 /// The calls in which it waits: that of a thread that calls alone, and those of several.
-static BLOCKED: [AtomicPtr<Calling>; 1 + MOST] =
-    [const { AtomicPtr::new(std::ptr::null_mut()) }; 1 + MOST];
+static BLOCKED: [AtomicPtr<Calling>; 1 + MAX_THREADS] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; 1 + MAX_THREADS];
 const ALONE: usize = 0;
 /// Threads that can wait beside others; further ones count as being at work.
-const MOST: usize = 64;
+const MAX_THREADS: usize = 64;
 
 /// Somebody looks at that call.
 static LOOKING: AtomicBool = AtomicBool::new(false);

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Steps that are kept.
-const MOST: usize = 2048;
+const MAX_STEPS: usize = 2048;
 
 /// A communicator that steps name.
 #[derive(Debug)]
@@ -163,7 +163,7 @@ impl Steps {
 
     /// The position of the next step, if there may be so many more.
     fn room(&mut self, steps: usize) -> Option<u32> {
-        if self.are_open() && self.all.len() + steps > MOST {
+        if self.are_open() && self.all.len() + steps > MAX_STEPS {
             self.end();
         }
         self.are_open().then_some(self.all.len() as u32)
@@ -213,10 +213,10 @@ mod tests {
     #[test]
     fn so_many_are_kept() {
         let mut steps = Steps::default();
-        (0..MOST).for_each(|_| steps.begin(&[Step::Send(SENT)], None));
+        (0..MAX_STEPS).for_each(|_| steps.begin(&[Step::Send(SENT)], None));
         assert!(!steps.are_open());
         let (all, _) = steps.known().unwrap();
-        assert_eq!(all.len(), MOST);
+        assert_eq!(all.len(), MAX_STEPS);
         assert!(matches!(all.last(), Some(Step::Finish { .. })));
     }
 

@@ -6,9 +6,9 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 
 /// Completed operations that are kept.
-pub(crate) const MOST: usize = 64;
+pub(crate) const MAX_RETIRED: usize = 64;
 /// Ends of segments that are remembered.
-const SEGMENTS: usize = 256;
+const MAX_SEGMENTS: usize = 256;
 
 /// What there is to know about threads.
 #[derive(Default)]
@@ -78,7 +78,7 @@ impl Threads {
     /// The operation that was completed first, if everybody knows it or there are too many.
     pub fn take_known(&mut self, known_to_all: impl Fn(Epoch) -> bool) -> Option<OpId> {
         let (_, when) = self.retired.front()?;
-        match self.retired.len() > MOST || known_to_all(*when) {
+        match self.retired.len() > MAX_RETIRED || known_to_all(*when) {
             true => self.take_oldest(),
             false => None,
         }
@@ -92,7 +92,7 @@ impl Threads {
     /// The acting thread ends a segment.
     pub fn end_segment(&mut self, segment: u32) {
         if let Some(actor) = &self.actor {
-            if self.ends.len() == SEGMENTS {
+            if self.ends.len() == MAX_SEGMENTS {
                 self.ends.pop_front();
             }
             self.ends.push_back((segment, actor.clock.clone()));
@@ -100,7 +100,7 @@ impl Threads {
     }
 
     /// Whether something was told to whoever knows of all segments up to one.
-    pub fn was_told(&self, when: When, until: u32) -> bool {
+    pub fn was_released(&self, when: When, until: u32) -> bool {
         let end = |segment| self.ends.iter().find(|(ended, _)| *ended == segment);
         // What is not remembered ended when there were no threads, or long ago.
         let told = |segment| end(segment).is_none_or(|(_, clock)| when.stamp.happens_before(clock));
@@ -143,12 +143,12 @@ mod tests {
             threads.end_segment(segment);
         }
         let when = |segment, time| When { segment, stamp: Epoch { agent: 2, time } };
-        assert!(!threads.was_told(when(6, 3), 5), "it came after the segment");
-        assert!(!threads.was_told(when(5, 3), 5), "nobody knew of it");
-        assert!(threads.was_told(when(5, 3), 6), "but somebody did when the next one ended");
-        assert!(!threads.was_told(when(5, 4), 6));
-        assert!(threads.was_told(when(5, 4), 7), "that one ended when there were no threads");
-        assert!(threads.was_told(when(1, 9), 6), "as earlier ones did");
+        assert!(!threads.was_released(when(6, 3), 5), "it came after the segment");
+        assert!(!threads.was_released(when(5, 3), 5), "nobody knew of it");
+        assert!(threads.was_released(when(5, 3), 6), "but somebody did when the next one ended");
+        assert!(!threads.was_released(when(5, 4), 6));
+        assert!(threads.was_released(when(5, 4), 7), "that one ended when there were no threads");
+        assert!(threads.was_released(when(1, 9), 6), "as earlier ones did");
 
         assert!(threads.comes_after(Epoch { agent: 2, time: 3 }));
         assert!(!threads.comes_after(Epoch { agent: 2, time: 4 }));

@@ -12,7 +12,6 @@
 //!   completed by `MPI_Finalize` is reported.
 
 mod accounts;
-mod afar;
 mod arguments;
 mod arrays;
 mod assertions;
@@ -25,9 +24,9 @@ mod concurrent;
 mod conflicts;
 mod detached;
 mod device;
+mod group_creation;
 mod handles;
 mod levels;
-mod makers;
 mod matched;
 mod memory;
 mod messages;
@@ -41,13 +40,14 @@ mod pairwise_volumes;
 mod persistent;
 mod races;
 mod refused;
+mod remote_ops;
 mod reporter;
+mod rma_operations;
 mod separate;
 mod shared;
 mod steps;
 mod synchronise;
 mod targets;
-mod transfers;
 mod waiting;
 mod young;
 
@@ -58,13 +58,13 @@ pub use handles::Sought;
 pub use levels::ThreadLevel;
 pub use onesided::Synchronisation;
 pub use operation::Operation;
-pub use order::{Learning, Template};
+pub use order::{Acquisition, Template};
 pub use pairwise_volumes::Passed;
 pub use races::{Got, Standing};
+pub use rma_operations::{Simple, TargetAccess, combine};
 pub use separate::MemoryModel;
 pub use shared::Atomic as AtomicUse;
 pub use steps::Did;
-pub use transfers::{Simple, Transfer, combine};
 pub use waiting::{Asked, Facts};
 
 use crate::buffers::{Accesses, Args};
@@ -74,7 +74,6 @@ use crate::requests::{Request, Requests, State};
 use crate::steps::Steps;
 use crate::threads::Threads;
 use accounts::Accounts;
-use afar::OneSided;
 use attached_buffer::LibraryMemory;
 use collectives::Together;
 use commsan_callsite::{Findings, Place, Report, Site};
@@ -88,6 +87,7 @@ use objects::Objects;
 use operation::envelope;
 use operations::Operations;
 use refused::Refused;
+use remote_ops::OneSided;
 use reporter::Reporter;
 
 /// What MPI calls mean in one process: its requests and pending operations, and what must be known of it for the rest.
@@ -229,7 +229,7 @@ impl Tracker {
             request.persistent.is_none()
         });
         for id in done.drain(..) {
-            self.read_from_afar(id, place, out);
+            self.request_complete(id, place, out);
             if !certain {
                 self.operations.doubt(id, place);
             }
@@ -272,7 +272,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) -> bool {
-        self.rma.unlearn(token.key);
+        self.rma.forget_request(token.key);
         self.settle();
         self.unbalance_request(token, true);
         let (mut faulty, mut complete, mut over) = (Vec::new(), Vec::new(), Vec::new());

@@ -131,7 +131,7 @@ fn what_the_program_knows_is_no_race() {
     assert_eq!(race(&|races| races.give_up(COMM + 1)), 1);
     assert_eq!(race(&|races| races.forget(7)), 1); // that is complete
     let patient = |races: &mut Races| {
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_TOUCHES {
             see(races, 0..1);
         }
     };
@@ -182,6 +182,9 @@ fn what_waits_for_long_is_bounded() {
         races.receive(sender, wanted(Some(1)), || by(3));
         races.give_up(COMM + 1 + u64::from(sender) % 100);
     }
-    assert!(races.wildcards[0].settled.len() <= MOST && races.wildcards[0].later.len() <= MOST);
+    assert!(
+        races.wildcards[0].settled.len() <= MAX_WILDCARDS
+            && races.wildcards[0].later.len() <= MAX_WILDCARDS
+    );
     assert_eq!((races.wildcards.len(), races.given_up.len()), (1, 100));
 }

@@ -4,8 +4,8 @@
 //! whatever it acquires. An event of rank r in segment s happens before another if the latter's
 //! clock has at least s for r.
 
-use crate::rma::drafts::{Draft, Drafts};
-use crate::rma::notice::{Announced, Notice, Which};
+use crate::rma::message::{Announced, RmaMessage, Which};
+use crate::rma::outbox::{Outbox, Unsent};
 use commsan_job_shm::{JobShm, LONGEST};
 use commsan_shadow::{Epoch, VectorClock};
 
@@ -17,11 +17,11 @@ pub struct Clock {
     row: RankClock,
     shm: JobShm,
     /// Operations that are told of before anybody can learn of them in another way.
-    pub drafts: Drafts,
+    pub outbox: Outbox,
     /// Targets and windows that were told of operations, and not that they are complete.
     open: Vec<(u32, u64)>,
     /// Whether somebody could not be told something.
-    pub unheard: bool,
+    pub has_lost_messages: bool,
 }
 
 impl Clock {
@@ -31,7 +31,7 @@ impl Clock {
         row[shm.me()] = 1;
         shm.publish(&row);
         let row = RankClock::new(row);
-        Clock { row, shm, drafts: Drafts::default(), open: Vec::new(), unheard: false }
+        Clock { row, shm, outbox: Outbox::default(), open: Vec::new(), has_lost_messages: false }
     }
 
     /// This process's rank in the job.
@@ -66,8 +66,8 @@ impl Clock {
 
     /// Ends the segment and returns it: others are about to be told of all it contains.
     pub fn end_segment(&mut self) -> u32 {
-        self.post();
-        self.settle();
+        self.flush();
+        self.await_delivery();
         let ended = self.row.advance(self.me());
         self.shm.publish(self.row.components());
         ended.time
@@ -101,8 +101,8 @@ impl Clock {
 
     /// The same, where others follow: the segment is to be ended then.
     pub fn add(&mut self, rank: u32, cell: u64) {
-        self.post();
-        self.settle();
+        self.flush();
+        self.await_delivery();
         self.shm.release(rank as usize, cell, self.row.components());
     }
 
@@ -114,16 +114,16 @@ impl Clock {
     }
 
     /// Tells of an operation, though not at once.
-    pub fn announce(&mut self, draft: Draft) {
-        if !self.drafts.has_room(&draft) {
-            self.post();
+    pub fn announce(&mut self, unsent: Unsent) {
+        if !self.outbox.has_room(&unsent) {
+            self.flush();
         }
-        self.drafts.push(draft);
+        self.outbox.push(unsent);
     }
 
     /// Tells of an operation that cannot wait, or is more than one run of bytes.
     pub fn announce_now(&mut self, to: u32, operation: Announced) {
-        self.post();
+        self.flush();
         self.send_operation(to, operation);
     }
 
@@ -131,19 +131,19 @@ impl Clock {
     pub fn complete(&mut self, to: u32, window: u64) {
         if self.open.contains(&(to, window)) {
             let (origin, segment) = (self.me(), self.segment());
-            self.tell(to, &Notice::Complete { window, origin, segment, which: Which::All });
+            self.send(to, &RmaMessage::Complete { window, origin, segment, which: Which::All });
             self.open.retain(|open| *open != (to, window));
-        } else if self.drafts.complete(to, window) {
-            self.post();
+        } else if self.outbox.complete(to, window) {
+            self.flush();
         }
     }
 
     /// Tells what was announced and not told yet.
-    pub fn post(&mut self) {
-        if self.drafts.is_empty() {
+    pub fn flush(&mut self) {
+        if self.outbox.is_empty() {
             return;
         }
-        for (to, operation) in self.drafts.take() {
+        for (to, operation) in self.outbox.take() {
             self.send_operation(to, operation);
         }
     }
@@ -153,31 +153,31 @@ impl Clock {
         if !operation.complete && !self.open.contains(&place) {
             self.open.push(place);
         }
-        self.unheard |= !self.send(to, &Notice::Operation(operation));
+        self.has_lost_messages |= !self.try_send(to, &RmaMessage::Operation(operation));
     }
 
     /// Tells a rank something, after all that was announced.
-    pub fn tell(&mut self, rank: u32, notice: &Notice) {
-        self.post();
-        self.unheard |= !self.send(rank, notice);
-        self.settle();
+    pub fn send(&mut self, rank: u32, message: &RmaMessage) {
+        self.flush();
+        self.has_lost_messages |= !self.try_send(rank, message);
+        self.await_delivery();
     }
 
     /// The same where it does no harm if the rank has no room for it.
-    pub fn mention(&mut self, rank: u32, notice: &Notice) {
-        self.post();
-        self.send(rank, notice);
-        self.settle();
+    pub fn send_if_room(&mut self, rank: u32, message: &RmaMessage) {
+        self.flush();
+        self.try_send(rank, message);
+        self.await_delivery();
     }
 
     /// Waits until those on other nodes have what they were told.
     #[inline]
-    fn settle(&mut self) {
-        self.unheard |= !self.shm.await_delivery();
+    fn await_delivery(&mut self) {
+        self.has_lost_messages |= !self.shm.await_delivery();
     }
 
-    fn send(&self, rank: u32, notice: &Notice) -> bool {
-        notice.encode(LONGEST, |words| self.shm.post(rank as usize, words))
+    fn try_send(&self, rank: u32, message: &RmaMessage) -> bool {
+        message.encode(LONGEST, |words| self.shm.post(rank as usize, words))
     }
 
     /// Learns what was added to a cell.

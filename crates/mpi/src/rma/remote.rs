@@ -2,7 +2,7 @@
 
 use crate::rma::accumulate::Atomic;
 use crate::rma::clock::{Clock, RankClock};
-use crate::rma::notice::{AccessEpoch, Announced, Which};
+use crate::rma::message::{AccessEpoch, Announced, Which};
 use crate::threads::Threads;
 use commsan_mpi_calls::Call;
 use commsan_shadow::{Access, Actor, Epoch, Footprint, Live, Mode, OpId, Pages};
@@ -33,7 +33,7 @@ pub struct Remote {
     /// This process has seen its effect.
     pub seen: bool,
     /// When a thread of this process came after it, if others did not yet.
-    pub learned: Option<Epoch>,
+    pub acquired: Option<Epoch>,
     /// Set in the separate memory model.
     pub separate: Option<Separate>,
 }
@@ -64,7 +64,7 @@ impl Remote {
             each,
             complete: announced.complete.then_some(Epoch { agent: origin, time: segment }),
             seen: false,
-            learned: None,
+            acquired: None,
             separate: None,
         }
     }
@@ -204,11 +204,11 @@ pub struct Remotes {
 }
 
 /// Operations that are complete, of each origin and of the past, that are remembered.
-const MOST: usize = 1 << 16;
+const MAX_COMPLETE: usize = 1 << 16;
 /// Operations that some threads of this process have not come after.
-const MOST_RETIRED: usize = 256;
+const MAX_RETIRED: usize = 256;
 /// Meetings that are told of one operation.
-const MEETINGS: usize = 8;
+const MAX_MEETINGS: usize = 8;
 
 impl Remotes {
     pub fn new(pages: Pages) -> Remotes {
@@ -248,7 +248,7 @@ impl Remotes {
                     return ControlFlow::Continue(());
                 }
                 found.push(Meeting { first: first.clone(), access: access.clone(), bytes });
-                if found.len() < MEETINGS {
+                if found.len() < MAX_MEETINGS {
                     ControlFlow::Continue(())
                 } else {
                     ControlFlow::Break(())
@@ -263,12 +263,16 @@ impl Remotes {
         let mut found = Vec::new();
         let _ = self.present.conflicts(access.mode, &access.footprint, |id, other, bytes| {
             let over = |first: &Remote| {
-                first.seen || first.learned.is_some_and(|stamp| threads.comes_after(stamp))
+                first.seen || first.acquired.is_some_and(|stamp| threads.comes_after(stamp))
             };
             if let Some(first) = self.present.get(id).filter(|first| !over(first)) {
                 found.push(Meeting { first: first.clone(), access: other.clone(), bytes });
             }
-            if found.len() < MEETINGS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if found.len() < MAX_MEETINGS {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
         });
         found
     }
@@ -311,11 +315,11 @@ impl Remotes {
     /// room for.
     fn forget_oldest(&mut self) {
         let (past, order) = (&mut self.past, &mut self.order);
-        if order.len() <= 2 * MOST {
+        if order.len() <= 2 * MAX_COMPLETE {
             return;
         }
         order.retain(|id| past.get(*id).is_some());
-        let excess = order.len().saturating_sub(MOST);
+        let excess = order.len().saturating_sub(MAX_COMPLETE);
         for id in order.drain(..excess) {
             past.end(id);
             self.dropped += 1;
@@ -355,13 +359,13 @@ impl Remotes {
     }
 
     /// This process may have come after some operations, or at least the thread that acts.
-    pub fn learn(&mut self, clock: &Clock, actor: Option<&Actor>) {
+    pub fn acquire(&mut self, clock: &Clock, actor: Option<&Actor>) {
         let (present, past, order) = (&mut self.present, &mut self.past, &mut self.order);
         let alone = |actor: &&Actor| !(actor.known_to_all)(actor.stamp);
         let when = actor.filter(alone).map(|actor| actor.stamp);
         for (rank, complete) in &mut self.complete {
             while let Some((segment, id)) = complete.front().copied()
-                && (clock.comes_after(*rank, segment) || complete.len() > MOST)
+                && (clock.comes_after(*rank, segment) || complete.len() > MAX_COMPLETE)
             {
                 complete.pop_front();
                 let is_lost = !clock.comes_after(*rank, segment) && present.get(id).is_some();
@@ -373,7 +377,7 @@ impl Remotes {
                         self.over.entry(*window).or_default().push(id);
                     }
                     (Some(when), Some(remote)) => {
-                        remote.learned = Some(when);
+                        remote.acquired = Some(when);
                         self.retired.push_back((when, id));
                     }
                     _ => pass(present, past, order, id),
@@ -390,7 +394,7 @@ impl Remotes {
     /// All threads of this process have come after what happened then.
     pub fn release(&mut self, by_all: impl Fn(Epoch) -> bool) {
         while let Some((when, id)) = self.retired.front().copied()
-            && (self.retired.len() > MOST_RETIRED || by_all(when))
+            && (self.retired.len() > MAX_RETIRED || by_all(when))
         {
             self.retired.pop_front();
             pass(&mut self.present, &mut self.past, &mut self.order, id);

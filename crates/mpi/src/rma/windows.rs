@@ -4,7 +4,7 @@ use crate::ids::{Group, mixed};
 use crate::overlap::conflict;
 use crate::rma::accumulate::Rules;
 use crate::rma::cells::Cells;
-use crate::rma::notice::AccessEpoch;
+use crate::rma::message::AccessEpoch;
 use crate::rma::segments::Segments;
 use crate::rma::shared::Shared;
 use commsan_callsite::Site;

@@ -1,7 +1,7 @@
 //! The collectives that this rank enters, compared with what other ranks enter; see
 //! [`crate::collective`].
 
-use super::makers::Making;
+use super::group_creation::Making;
 use super::{OneSided, ThreadCalls, Tracker};
 use crate::buffers::Args;
 use crate::collective::alike;
@@ -290,7 +290,7 @@ impl Tracker {
             ),
             Difference::Data => (
                 Code::SignaturesDiffer,
-                passed(own, first, |entry| entry.data.map(Signature::describe)).map(told_apart),
+                passed(own, first, |entry| entry.data.map(Signature::describe)).map(distinguished),
             ),
             Difference::Assertions => (
                 Code::AssertionsDiffer,
@@ -390,7 +390,7 @@ fn passed(
 }
 
 /// Two sides of which the words may be the same, though the data are not.
-fn told_apart([own, other]: [String; 2]) -> [String; 2] {
+fn distinguished([own, other]: [String; 2]) -> [String; 2] {
     match own == other {
         true => [format!("{own} of other types, or otherwise shared out"), other],
         false => [own, other],

@@ -8,7 +8,7 @@
 //! **Soundness.** Both sides of a finding were performed by agents of which neither had come after
 //! the other ([`Actor`]). Missed is what another thread did, before an operation started, to memory
 //! that is neither in a window nor among the pages that are shared (see `docs/threads.md`), what was
-//! completed before the last [`MOST`](crate::threads::MOST) operations, and what has memory that was used [`MAX_TOUCHES`](super::operations::MAX_TOUCHES) times since
+//! completed before the last [`MAX_RETIRED`](crate::threads::MAX_RETIRED) operations, and what has memory that was used [`MAX_TOUCHES`](super::operations::MAX_TOUCHES) times since
 //! by threads that knew of its completion.
 
 use super::{OneSided, Operation, Reporter, Tracker};
@@ -21,7 +21,7 @@ use commsan_shadow::{Access, Actor, Epoch, Mode, OpId, Past};
 use std::ops::{ControlFlow, Range};
 
 /// Accesses that are told of one operation.
-const TOLD: usize = 4;
+const MAX_REPORTED: usize = 4;
 
 impl OneSided {
     /// Threads use these pages: what they do there is noted from now on.
@@ -58,7 +58,7 @@ impl Tracker {
             return;
         }
         self.settle();
-        self.settle_transfers();
+        self.settle_rma();
         let Some(actor) = &self.threads.actor else { return };
         let known_to_all = actor.known_to_all;
         while let Some(id) = self.threads.take_known(known_to_all) {
@@ -178,7 +178,7 @@ impl Tracker {
                 if !told && !self.threads.comes_after(past.when.stamp) {
                     found.push((past, bytes));
                 }
-                found.len() < TOLD
+                found.len() < MAX_REPORTED
             });
             ControlFlow::Continue(())
         });
@@ -196,7 +196,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let by_call = past.by >= super::afar::CALL;
+        let by_call = past.by >= super::remote_ops::CALL;
         let code = match by_call {
             true => Code::OperationsOverlap,
             false => code(args.call.at.win.is_some(), access.mode, past.mode),
@@ -225,7 +225,7 @@ impl Reporter {
     /// Where and by what something was done that was noted.
     pub(super) fn past(&mut self, past: &Past, place: &impl Place) -> (Site, &'static str) {
         let stack = self.stacks.intern(&[past.pc]);
-        let call = super::afar::row(past.by).map(|row| CALLS[row].name.as_str());
+        let call = super::remote_ops::row(past.by).map(|row| CALLS[row].name.as_str());
         let plain = if past.mode == Mode::Write { "store" } else { "load" };
         let by = call.or_else(|| place.name_at(past.by)).unwrap_or(plain);
         let thread = place.thread_of(past.when.stamp);

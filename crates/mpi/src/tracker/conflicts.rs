@@ -18,11 +18,14 @@ pub(super) struct Conflict {
 }
 
 /// Conflicts looked at for one access; more are repetitions for the reader.
-pub(super) const CONFLICTS: usize = 8;
+pub(super) const MAX_CONFLICTS: usize = 8;
 
 impl Tracker {
     /// The operations an access conflicts with; `None`, nearly always and quickly, without any.
-    pub(super) fn conflicts(&mut self, access: &Access) -> Option<[Option<Conflict>; CONFLICTS]> {
+    pub(super) fn conflicts(
+        &mut self,
+        access: &Access,
+    ) -> Option<[Option<Conflict>; MAX_CONFLICTS]> {
         let footprint = &access.footprint;
         let possible = footprint.visit(&footprint.span(), &mut |run| match self
             .pages
@@ -39,10 +42,10 @@ impl Tracker {
         &mut self,
         access: &Access,
         filtered: bool,
-    ) -> [Option<Conflict>; CONFLICTS] {
+    ) -> [Option<Conflict>; MAX_CONFLICTS] {
         self.requests.accessed(access);
         self.settle_if_met(access);
-        let mut found = [const { None }; CONFLICTS];
+        let mut found = [const { None }; MAX_CONFLICTS];
         let (mut count, mut over) = (0, None);
         let take = |id, other: &Access, bytes| {
             // Named once for each run of bytes they share.

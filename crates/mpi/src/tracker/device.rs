@@ -8,7 +8,7 @@
 
 use super::Together;
 use super::Tracker;
-use crate::rma::notice::Announced;
+use crate::rma::message::Announced;
 use crate::rma::remote::{Meeting, Remote};
 use commsan_callsite::{About, Findings, Place, Report, Side};
 use commsan_cuda::{

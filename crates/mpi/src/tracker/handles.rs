@@ -19,7 +19,7 @@ use commsan_mpi_calls::{Call, Role as Kind};
 use std::collections::VecDeque;
 
 /// Uses, and probes, that are remembered.
-const MOST: usize = 64;
+const MAX_USES: usize = 64;
 
 /// A source and tag on a communicator; either may be a wildcard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Tracker {
         let uses = &mut self.thread_calls.objects.uses;
         for object in objects {
             uses.retain(|used| used.object != *object || used.calling.stamp.agent != stamp.agent);
-            uses.truncate(MOST - 1);
+            uses.truncate(MAX_USES - 1);
             uses.push_front(Use { object: *object, calling });
         }
         self.thread_calls.remember();
@@ -135,7 +135,7 @@ impl Tracker {
         let probes = &mut self.thread_calls.objects.probes;
         let is_of = |probe: &Probe| probe.calling.stamp.agent == stamp.agent;
         probes.retain(|probe| !is_of(probe) || probe.received && probe.found != found);
-        probes.truncate(MOST - 1);
+        probes.truncate(MAX_USES - 1);
         probes.push_front(Probe { found, calling, received: false, taken: None });
         self.thread_calls.remember();
     }

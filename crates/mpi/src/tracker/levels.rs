@@ -62,7 +62,7 @@ impl ThreadLevel {
 }
 
 /// Completions that are remembered.
-const MOST: usize = 64;
+const MAX_COMPLETIONS: usize = 64;
 
 /// Calls of MPI by several threads, as far as the rules for them need.
 #[derive(Default)]
@@ -300,7 +300,7 @@ impl Tracker {
             if active {
                 let variable = token.variable;
                 self.thread_calls.completions.retain(|other| other.variable != variable);
-                self.thread_calls.completions.truncate(MOST - 1);
+                self.thread_calls.completions.truncate(MAX_COMPLETIONS - 1);
                 let completion = Completion { variable, waits: true, stamp: now, site };
                 self.thread_calls.completions.push_front(completion);
                 self.thread_calls.remembers = true;

@@ -2,7 +2,7 @@
 //! leaves the function it belongs to.
 
 use super::concurrent::code;
-use super::conflicts::{CONFLICTS, Conflict};
+use super::conflicts::{Conflict, MAX_CONFLICTS};
 use super::{Operation, Tracker};
 use crate::nursery::Young;
 use commsan_callsite::{Findings, Place, Side};
@@ -58,7 +58,7 @@ impl Tracker {
         &mut self,
         by: &str,
         call: Option<&'static str>,
-        conflicts: [Option<Conflict>; CONFLICTS],
+        conflicts: [Option<Conflict>; MAX_CONFLICTS],
         place: &impl Place,
         out: &mut dyn Findings,
     ) {

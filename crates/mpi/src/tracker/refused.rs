@@ -9,7 +9,7 @@ use commsan_callsite::{About, Findings, Party, Place, Report, Stacks};
 use commsan_findings::{Code, Role};
 
 /// Places that are remembered at most.
-const MOST: usize = 32;
+const MAX_PLACES: usize = 32;
 
 /// The error's class.
 const TRUNCATED: &str = "MPI_ERR_TRUNCATE";
@@ -53,7 +53,7 @@ impl Tracker {
     /// A call has returned this error.
     pub fn refused(&mut self, args: &Args, place: &impl Place) {
         let is_known = self.refused.0.iter().any(|party| party.site.pc == place.pc());
-        if !is_known && self.refused.0.len() < MOST {
+        if !is_known && self.refused.0.len() < MAX_PLACES {
             let party = self.reporter.operation(args, place).party();
             self.refused.0.push(party);
         }

@@ -4,7 +4,7 @@ use super::OneSided;
 use super::Tracker;
 use crate::ids::{Key, mixed};
 use crate::rma::clock::Clock;
-use crate::rma::notice::{AccessEpoch, Notice, Which};
+use crate::rma::message::{AccessEpoch, RmaMessage, Which};
 use crate::rma::windows::{Active, Fetch, Granted, Held, Window};
 use commsan_callsite::{Findings, Place, Site};
 use commsan_shadow::Epoch;
@@ -27,7 +27,7 @@ impl OneSided {
 
 impl Tracker {
     pub(super) fn enter_fence(&mut self, handle: usize) {
-        self.tell_complete(handle, None, Which::All);
+        self.send_complete(handle, None, Which::All);
         let segment = self.end_segment();
         let rma = &mut self.rma;
         let Some(window) = rma.windows.get_mut(handle) else { return };
@@ -52,7 +52,7 @@ impl Tracker {
         let (key, group) = (fence_key(window), window.made.group.clone());
         self.unstash(place, out);
         let me = self.rma.clock.as_ref().map_or(0, Clock::me);
-        self.learn_of_collective(key, &group, &group.others(me), true, place, out);
+        self.acquire_from_collective(key, &group, &group.others(me), true, place, out);
         self.unstash(place, out);
     }
 
@@ -64,8 +64,9 @@ impl Tracker {
             let granted = window.granted.entry(*origin).or_default();
             *granted = Granted { count: granted.count + 1, segment };
             if let Some(clock) = &mut rma.clock {
-                let notice = Notice::Exposed { window: window.name, target: clock.me(), segment };
-                clock.tell(*origin, &notice);
+                let message =
+                    RmaMessage::Exposed { window: window.name, target: clock.me(), segment };
+                clock.send(*origin, &message);
             }
         }
         window.publish(segment);
@@ -89,7 +90,7 @@ impl Tracker {
                 clock.join(*rank, segment);
             }
         }
-        self.learned(place, out);
+        self.acquired(place, out);
     }
 
     pub(super) fn close_exposure(
@@ -115,7 +116,7 @@ impl Tracker {
             let when = Epoch { agent: me, time: segment };
             self.rma.remotes.complete(name, *origin, Which::All, when);
         }
-        self.learned(place, out);
+        self.acquired(place, out);
     }
 
     /// This process may have got locks that others had.
@@ -137,12 +138,12 @@ impl Tracker {
             }
         }
         if news || exclusive {
-            self.learned(place, out);
+            self.acquired(place, out);
         }
     }
 
     /// Atomic reads have returned: they may have seen any atomic write before.
-    pub(super) fn learn_from_fetches(
+    pub(super) fn acquire_from_fetches(
         &mut self,
         handle: usize,
         returned: impl Fn(&Fetch) -> bool,
@@ -173,7 +174,7 @@ impl Tracker {
             }
         }
         if news {
-            self.learned(place, out);
+            self.acquired(place, out);
         }
     }
 }
@@ -198,7 +199,7 @@ impl Window {
     /// This process takes a lock on its own part in a segment, or has given it up in one.
     pub(super) fn hold(&mut self, target: Option<i32>, exclusive: bool, from: u32) {
         if target.is_none() || target == self.made.own.map(|own| own as i32) {
-            if self.held.len() == MOST_HELD {
+            if self.held.len() == MAX_HELD {
                 self.held.remove(0);
             }
             self.held.push(Held { from, to: u32::MAX, exclusive });
@@ -232,7 +233,7 @@ impl Window {
 }
 
 /// Times that a process remembers having locked its own part.
-const MOST_HELD: usize = 64;
+const MAX_HELD: usize = 64;
 
 fn excludes(exclusive: bool, epoch: AccessEpoch) -> bool {
     match epoch {

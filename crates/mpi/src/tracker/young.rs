@@ -85,7 +85,7 @@ impl Tracker {
             self.settle();
         }
         if self.rma.windows.meet(access) {
-            self.settle_transfers();
+            self.settle_rma();
         }
     }
 
