@@ -27,7 +27,7 @@ pub struct Checker {
     pub tracker: Tracker,
 }
 
-/// What the board of a node knows a handle by, of an event or of memory.
+/// What the rendezvous of a node knows a handle by, of an event or of memory.
 fn key_of(kind: &str, handle: &[u8; 64]) -> u64 {
     let mut hasher = FxHasher::default();
     (kind, handle).hash(&mut hasher);
@@ -128,7 +128,7 @@ impl StreamChecker for Checker {
     fn enqueue(&mut self, work: &Work, place: &dyn Place, out: &mut dyn Findings) -> Ticket {
         self.tracker.other_work_changed();
         // NCCL, and kernels with memory of others, may release to other ranks.
-        self.tracker.told();
+        self.tracker.accounts.inform_others();
         self.meets_operations(work, place, out);
         let ticket = self.gpu().enqueue(work, place, out);
         self.suspect_operations(work, (work.stream, ticket), place);
@@ -146,7 +146,7 @@ impl StreamChecker for Checker {
         if self.devices().makes_graph(stream) {
             return self.gpu().graph_launched(exec, stream, place, out);
         }
-        self.tracker.told();
+        self.tracker.accounts.inform_others();
         let all = self.devices().work_of_graph(exec);
         for (work, _) in &all {
             self.meets_operations(work, place, out);

@@ -13,7 +13,7 @@
 //! Hooks write cells without a lock, as accesses of several threads come; of two at the same
 //! time one may be lost, as the older of two always is.
 
-use crate::{Mode, Stamp};
+use crate::{Epoch, Mode};
 use std::ops::Range;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
@@ -76,7 +76,7 @@ pub struct When {
     /// The segment.
     pub segment: u32,
     /// The agent and its epoch.
-    pub stamp: Stamp,
+    pub stamp: Epoch,
 }
 
 /// An access that a cell remembers.
@@ -429,7 +429,7 @@ impl Shadow {
 
 impl Place {
     fn when(&self) -> When {
-        let stamp = Stamp::from_bits(self.stamp.load(Relaxed));
+        let stamp = Epoch::from_bits(self.stamp.load(Relaxed));
         When { segment: self.segment.load(Relaxed), stamp }
     }
 
@@ -483,7 +483,7 @@ mod tests {
     }
 
     fn at(segment: u32) -> When {
-        When { segment, stamp: Stamp::default() }
+        When { segment, stamp: Epoch::default() }
     }
 
     #[derive(Clone, Debug)]

@@ -1,14 +1,14 @@
 //! The agents of this process, and what passes between them.
 
 use commsan_process::{abi, thread};
-use commsan_shadow::{AGENTS, Actor, Clock, Stamp};
+use commsan_shadow::{AGENTS, Actor, Clock, Epoch};
 use std::cell::Cell as Local;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
 
 type Row = [AtomicU32; AGENTS];
 
-/// What each agent knows of the others; written by itself.
+/// The vector clock of each agent, which it alone writes: atomics, since others read it at any time.
 static CLOCKS: [Row; AGENTS] = [const { [const { AtomicU32::new(0) }; AGENTS] }; AGENTS];
 static CELLS: [Row; MOST_CELLS] = [const { [const { AtomicU32::new(0) }; AGENTS] }; MOST_CELLS];
 /// What agents have told all, also those that begin later.
@@ -142,8 +142,8 @@ fn is_main() -> bool {
 }
 
 fn set(agent: usize) {
-    let epoch = CLOCKS.get(agent).map_or(0, |row| row[agent].load(Relaxed));
-    let stamp = if agent == NONE { Stamp::default() } else { Stamp { agent: agent as u32, epoch } };
+    let time = CLOCKS.get(agent).map_or(0, |row| row[agent].load(Relaxed));
+    let stamp = if agent == NONE { Epoch::default() } else { Epoch { agent: agent as u32, time } };
     THIS.with(|this| {
         this.agent.set(agent);
         this.stamp.set(stamp.to_bits());
@@ -268,21 +268,21 @@ pub fn actor() -> Option<Actor> {
     }
     let me = current()?;
     let clock = Clock::new(std::array::from_fn(|agent| CLOCKS[me][agent].load(Relaxed)));
-    Some(Actor { stamp: stamp(), clock, all_have_seen })
+    Some(Actor { stamp: stamp(), clock, known_to_all })
 }
 
 /// The thread on which an agent runs or ran last.
-pub fn thread_of(stamp: Stamp) -> u32 {
+pub fn thread_of(stamp: Epoch) -> u32 {
     THREADS[stamp.agent as usize % AGENTS].load(Relaxed)
 }
 
 /// What this thread's accesses are noted with.
-pub fn stamp() -> Stamp {
-    THIS.with(|this| Stamp::from_bits(this.stamp.get()))
+pub fn stamp() -> Epoch {
+    THIS.with(|this| Epoch::from_bits(this.stamp.get()))
 }
 
 /// Whether all agents that run, or may begin to, come after an epoch.
-fn all_have_seen(stamp: Stamp) -> bool {
-    let knows = |agent: usize| CLOCKS[agent][stamp.agent as usize].load(Relaxed) >= stamp.epoch;
+fn known_to_all(stamp: Epoch) -> bool {
+    let knows = |agent: usize| CLOCKS[agent][stamp.agent as usize].load(Relaxed) >= stamp.time;
     UNBORN.load(Acquire) == 0 && running().all(knows)
 }

@@ -5,7 +5,7 @@ use commsan_callsite::{DEPTH, Place, StackId, Stacks};
 use commsan_process::python;
 use commsan_process::stack::{Caller, Search};
 use commsan_process::thread::{self, Thread};
-use commsan_shadow::Stamp;
+use commsan_shadow::Epoch;
 use std::ffi::CStr;
 
 /// The program's place in a call.
@@ -94,7 +94,7 @@ impl Place for Here<'_> {
         depth
     }
 
-    fn thread_of(&self, stamp: Stamp) -> u32 {
+    fn thread_of(&self, stamp: Epoch) -> u32 {
         agents::thread_of(stamp)
     }
 

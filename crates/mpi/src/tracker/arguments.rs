@@ -155,7 +155,7 @@ impl Reporter {
 impl Tracker {
     /// The process exits with success after `MPI_Init`, without `MPI_Finalize`.
     pub fn never_finalized(&mut self, out: &mut dyn Findings) {
-        if let Some((call, site)) = self.levels.began {
+        if let Some((call, site)) = self.thread_calls.began {
             self.reporter.never_ended(call, site, out);
         }
     }

@@ -7,7 +7,7 @@
 use super::operation::Operation;
 use super::{OneSided, Reporter, Tracker};
 use crate::buffers::Args;
-use crate::rma::notice::{Announced, Epoch};
+use crate::rma::message::{AccessEpoch, Announced};
 use commsan_callsite::{Findings, Place, Report, Side, Site};
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::{Call, Effect};
@@ -15,7 +15,7 @@ use commsan_shadow::{Mode, Past};
 use std::ops::Range;
 
 /// Fences that are remembered.
-const FENCES: usize = 4;
+const MAX_FENCES: usize = 4;
 
 impl OneSided {
     /// A call that synchronises a window goes on; it may be one that says that nobody puts.
@@ -36,7 +36,7 @@ impl OneSided {
             Effect::Fence => {
                 let fence = window.fences.count();
                 // Operations arrive late, but not that late.
-                window.no_put.retain(|(number, _)| number + FENCES > fence);
+                window.no_put.retain(|(number, _)| number + MAX_FENCES > fence);
                 window.no_put.extend(no_put.map(|site| (fence, site)));
             }
             Effect::ExposureBegin => {
@@ -87,8 +87,8 @@ impl Tracker {
         };
         let granted = |n| window.granted.get(&op.origin).is_some_and(|g| g.count == n);
         let epoch = match op.epoch {
-            Epoch::Fence(n) => n as usize,
-            Epoch::Start(n) if granted(n) => 0,
+            AccessEpoch::Fence(n) => n as usize,
+            AccessEpoch::Start(n) if granted(n) => 0,
             _ => return,
         };
         let Some((_, site)) = window.no_put.iter().find(|(number, _)| *number == epoch) else {

@@ -33,9 +33,9 @@ struct Told {
 }
 
 /// Uses that are told at most.
-const MOST: usize = 10_000;
+const MAX_USES: usize = 10_000;
 /// How often one is told that grows.
-const AGAIN: u8 = 16;
+const MAX_REPEATS: u8 = 16;
 
 impl Bounds {
     /// Whether a use tells more than those before.
@@ -43,11 +43,11 @@ impl Bounds {
         let count = self.told.len();
         let told = self.told.entry((pc, used.parameter, by.variable)).or_default();
         let (size, elements) = (used.bytes.len(), by.elements);
-        let is_new = (size > told.size || elements != told.elements) && told.times < AGAIN;
-        if is_new && count < MOST {
+        let is_new = (size > told.size || elements != told.elements) && told.times < MAX_REPEATS;
+        if is_new && count < MAX_USES {
             *told = Told { times: told.times + 1, size: told.size.max(size), elements };
         }
-        is_new && count < MOST
+        is_new && count < MAX_USES
     }
 }
 
@@ -135,7 +135,7 @@ mod tests {
         assert!(told(1, -8, 41));
         assert!(told(1, -16, 40) && told(2, -8, 40));
         let grown = (42..100).filter(|size| told(1, -8, *size)).count();
-        assert_eq!(grown, usize::from(AGAIN) - 2);
+        assert_eq!(grown, usize::from(MAX_REPEATS) - 2);
     }
 
     #[test]
@@ -146,6 +146,6 @@ mod tests {
             let variable = Variable::Static { address: 64 };
             uses.is_new(pc, &used, &Use { variable, elements: None })
         };
-        assert_eq!((0..2 * MOST).filter(|pc| told(*pc)).count(), MOST);
+        assert_eq!((0..2 * MAX_USES).filter(|pc| told(*pc)).count(), MAX_USES);
     }
 }

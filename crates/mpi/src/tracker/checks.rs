@@ -44,7 +44,7 @@ impl Tracker {
             let conflicts = self.conflicts(access);
             if conflicts.is_some() {
                 if access.mode == Mode::Read {
-                    self.races.race_for(
+                    self.accounts.races.race_for(
                         &mut self.reporter.stacks,
                         access,
                         Some(&args.call.name),

@@ -4,7 +4,7 @@ use super::{OneSided, Operation, Reporter, Tracker};
 use crate::buffers::Args;
 use crate::ids::Group;
 use crate::rma::clock::Clock;
-use crate::rma::notice::{Notice, Which};
+use crate::rma::message::{RmaMessage, Which};
 use crate::rma::windows::{Active, Fetch, Lock, Made, Part, Released, Window, Young};
 use commsan_callsite::{Findings, Place, Report, Side, Site, Stacks};
 use commsan_findings::{Code, Role};
@@ -46,7 +46,7 @@ impl OneSided {
 
     /// Memory is attached to a dynamic window.
     pub fn attach(&mut self, window: usize, bytes: Range<usize>) {
-        self.tell_attached(window, &bytes, true);
+        self.send_attached(window, &bytes, true);
         let Some(window) = self.windows.get_mut(window) else { return };
         window.memory.push(bytes.clone());
         if let Some(exposed) = &mut self.exposed {
@@ -60,22 +60,22 @@ impl OneSided {
         let Some(at) = window.memory.iter().position(|bytes| bytes.start == base) else { return };
         let bytes = window.memory.swap_remove(at);
         window.released = None;
-        self.tell_attached(handle, &bytes, false);
+        self.send_attached(handle, &bytes, false);
         if let Some(exposed) = &mut self.exposed {
             exposed.remove(&bytes);
         }
     }
 
     /// Tells all who could access it.
-    fn tell_attached(&mut self, handle: usize, bytes: &Range<usize>, attached: bool) {
+    fn send_attached(&mut self, handle: usize, bytes: &Range<usize>, attached: bool) {
         let (Some(window), Some(clock)) = (self.windows.get(handle), &mut self.clock) else {
             return;
         };
         let (window, members) = (window.name, window.made.group.members.clone());
         for rank in members.iter() {
             let (owner, bytes) = (clock.me(), bytes.clone());
-            let notice = Notice::Attached { window, owner, bytes, attached };
-            clock.tell(*rank, &notice);
+            let message = RmaMessage::Attached { window, owner, bytes, attached };
+            clock.send(*rank, &message);
         }
     }
 }
@@ -134,8 +134,8 @@ impl Tracker {
         let name = self.rma.windows.next_name(group);
         let segment = self.end_segment();
         if let Some(clock) = &self.rma.clock {
-            clock.fabric().publish_part(name, part.size, part.unit);
-            clock.fabric().enter(name, segment);
+            clock.shm().publish_part(name, part.size, part.unit);
+            clock.shm().enter(name, segment);
         }
     }
 
@@ -147,12 +147,12 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        if self.rma.clock.as_ref().is_some_and(|clock| !clock.fabric().is_complete()) {
+        if self.rma.clock.as_ref().is_some_and(|clock| !clock.shm().is_complete()) {
             self.rma.disconnect();
         }
         if let Some(clock) = &self.rma.clock {
             let name = self.rma.windows.next_name(&made.group);
-            let parts = clock.fabric().parts(&made.group.members, name).into_iter();
+            let parts = clock.shm().parts(&made.group.members, name).into_iter();
             made.parts = parts.map(|part| part.map(|(size, unit)| Part { size, unit })).collect();
         }
         made.separate = self.rma.memory_model.is_separate(made.separate);
@@ -178,7 +178,7 @@ impl Tracker {
         let Some(window) = self.rma.windows.get(handle) else { return };
         let (key, group) = (window.name, window.made.group.clone());
         let me = self.rma.clock.as_ref().map_or(0, Clock::me);
-        self.learn_of_collective(key, &group, &group.others(me), true, place, out);
+        self.acquire_from_collective(key, &group, &group.others(me), true, place, out);
     }
 
     /// A synchronisation call is about to be made: does it fit, and what will others be told by it?
@@ -222,7 +222,7 @@ impl Tracker {
             }
             Effect::ExposureBegin => self.expose(handle, active),
             Effect::EpochEnd => {
-                self.tell_complete(handle, None, Which::Epoch);
+                self.send_complete(handle, None, Which::Epoch);
                 let ended = self.end_segment();
                 if let Some(window) = self.rma.windows.get_mut(handle) {
                     window.ended = Some(ended);
@@ -238,10 +238,10 @@ impl Tracker {
                 window.hold(target, exclusive, segment);
             }
             Effect::Unlock => {
-                self.tell_complete(handle, target(args), Which::All);
+                self.send_complete(handle, target(args), Which::All);
                 self.rma.pass_locks(handle, target(args));
             }
-            Effect::Flush => self.tell_complete(handle, target(args), Which::All),
+            Effect::Flush => self.send_complete(handle, target(args), Which::All),
             Effect::WindowSync => {
                 self.publish(handle);
                 self.synchronise_shared(handle, place, out);
@@ -251,7 +251,7 @@ impl Tracker {
         self.rma.note_synchronised(handle, args, sync.no_put.then_some(site));
         match args.call.effect {
             // What is complete there is still this rank's own affair.
-            Effect::Flush => self.take_notices(place, out),
+            Effect::Flush => self.take_messages(place, out),
             _ => self.drain(place, out),
         }
     }
@@ -309,7 +309,7 @@ impl Tracker {
             }
             Effect::FlushLocal => {
                 self.complete_locally(handle, target, call, place, out);
-                self.tell_complete(handle, target, Which::Reads);
+                self.send_complete(handle, target, Which::Reads);
             }
             _ => {}
         }
@@ -344,12 +344,12 @@ impl Tracker {
         self.rma.noted_as_of = None;
         self.complete_again(handle, target);
         let returned = |fetch: &Fetch| target.is_none_or(|target| fetch.target == target);
-        self.learn_from_fetches(handle, returned, place, out);
+        self.acquire_from_fetches(handle, returned, place, out);
     }
 
     /// Operations on a target, or on all, will be complete there when the call returns; everybody in
     /// the access epoch is told of its end.
-    pub(super) fn tell_complete(&mut self, handle: usize, target: Option<i32>, which: Which) {
+    pub(super) fn send_complete(&mut self, handle: usize, target: Option<i32>, which: Which) {
         let rma = &mut self.rma;
         let Some(window) = rma.windows.get_mut(handle) else { return };
         let Some(clock) = &mut rma.clock else { return };
@@ -378,7 +378,7 @@ impl Tracker {
         for rank in told {
             match which {
                 Which::All => clock.complete(rank, window),
-                _ => clock.tell(rank, &Notice::Complete { window, origin, segment, which }),
+                _ => clock.send(rank, &RmaMessage::Complete { window, origin, segment, which }),
             }
         }
     }
@@ -411,10 +411,10 @@ impl Tracker {
     pub fn window_freed(&mut self, handle: usize, place: &impl Place, out: &mut dyn Findings) {
         self.leave_fence(handle, None, place, out);
         // All have said by now which memory they have touched.
-        self.rma.tell_shared(&mut self.reporter.stacks);
-        self.say_shared(place, out);
+        self.rma.publish_shared(&mut self.reporter.stacks);
+        self.report_shared(place, out);
         self.update_view(handle, place, out);
-        self.settle_transfers();
+        self.settle_rma();
         let Some(mut window) = self.rma.windows.remove(handle) else { return };
         if let Some(exposed) = &mut self.rma.exposed {
             window.memory.iter().for_each(|bytes| exposed.remove(bytes));
@@ -436,7 +436,7 @@ impl Tracker {
             .iter()
             .map(|window| (window.number, window.site, open_epochs(window)))
             .collect();
-        let last = self.levels.last_call().map(|call| &*call.name);
+        let last = self.thread_calls.last_call().map(|call| &*call.name);
         let here = place.site(last, &mut self.reporter.stacks);
         for (number, made, opened) in left {
             for opened in opened {

@@ -2,7 +2,7 @@
 
 use super::{Operation, Together, Tracker};
 use crate::other_work::{MetWork, OtherWork, Others, RankTime};
-use crate::rma::notice::Announced;
+use crate::rma::message::Announced;
 use crate::rma::remote::{Meeting, Remote};
 use commsan_callsite::{About, Findings, Party, Place, Side, Site, Stacks};
 use commsan_findings::Code;
@@ -42,19 +42,19 @@ impl MetRemote {
 }
 
 impl Together {
-    /// What the job's board says of a handle by which processes share something.
+    /// What the node's rendezvous says of a handle by which processes share something.
     pub fn find_handle(&self, key: u64) -> Option<(u64, u64)> {
-        let (board, _) = self.board?;
-        board.find(key).map(|entry| (entry[0], entry[1]))
+        let (rendezvous, _) = self.rendezvous?;
+        rendezvous.find(key).map(|entry| (entry[0], entry[1]))
     }
 
-    /// Publishes what a handle stands for on the node's board. Those who do not find it, since the board is busy or
+    /// Publishes what a handle stands for on the node's rendezvous. Those who do not find it, since that is busy or
     /// has forgotten it, report less.
     pub fn post_handle(&self, key: u64, words: [u64; 2]) {
-        if let Some((board, _)) = self.board {
+        if let Some((rendezvous, _)) = self.rendezvous {
             let mut entry = [0; ENTRY];
             entry[..2].copy_from_slice(&words);
-            board.post_here(key, &entry);
+            rendezvous.post_here(key, &entry);
         }
     }
 }
@@ -98,14 +98,14 @@ impl Tracker {
     /// Publishes the time among ranks to other work; of what a call has done, if there is one.
     #[cold]
     pub fn publish_time(&mut self, call: Option<&Call>) {
-        let clock = self.rma.clock.as_ref().filter(|clock| !clock.fabric().is_off());
+        let clock = self.rma.clock.as_ref().filter(|clock| !clock.shm().is_off());
         self.others.work().set_time(clock.map(|clock| {
             // Whoever acquires this rank's clock by the call acquires that of the segment before.
             let releases = call.is_some_and(|call| call.enters || call.at.dest.is_some());
             RankTime {
                 rank: clock.me(),
                 segment: clock.segment() - u32::from(releases),
-                known: clock.row(),
+                known: clock.row().components(),
                 acquires: call.is_some_and(|call| call.enters || call.at.status.is_some()),
             }
         }));
@@ -113,14 +113,14 @@ impl Tracker {
 
     /// Whether no operation is pending.
     pub fn is_quiet(&self) -> bool {
-        self.nursery.is_empty() && self.live.ranges() == 0 && self.rma.windows.len() == 0
+        self.nursery.is_empty() && self.operations.live.ranges() == 0 && self.rma.windows.len() == 0
     }
 
     /// The pending operations that an access conflicts with, whatever the page filter says.
     pub fn operations_met_by(&mut self, access: &Access) -> impl Iterator<Item = MetOperation> {
         let conflicts = self.met_by(access, false);
         conflicts.into_iter().flatten().filter_map(|conflict| {
-            let party = self.live.get(conflict.id)?.party();
+            let party = self.operations.live.get(conflict.id)?.party();
             let super::conflicts::Conflict { id, mode, span, touched, bytes } = conflict;
             Some(MetOperation { id, party, mode, span, touched, bytes })
         })
@@ -130,17 +130,24 @@ impl Tracker {
     pub fn accesses_met_by(&mut self, access: &Access) -> Vec<(Party, Access)> {
         self.settle_if_met(access);
         let mut met: Vec<(OpId, Access)> = Vec::new();
-        let _ = self.live.meeting::<()>(access.mode, &access.footprint, |id, other, _| {
-            met.push((id, other.clone()));
-            ControlFlow::Continue(())
-        });
-        let party = |id| self.live.get(id).filter(|_| !self.is_over(id)).map(Operation::party);
+        let _ =
+            self.operations.live.meeting::<()>(access.mode, &access.footprint, |id, other, _| {
+                met.push((id, other.clone()));
+                ControlFlow::Continue(())
+            });
+        let party = |id| {
+            self.operations
+                .live
+                .get(id)
+                .filter(|_| !self.operations.is_over(id, &self.threads))
+                .map(Operation::party)
+        };
         met.into_iter().filter_map(|(id, access)| Some((party(id)?, access))).collect()
     }
 
     /// A finding about an operation is completed by where that ends.
     pub fn subscribe_to(&mut self, met: &MetOperation, finding: u32) {
-        self.subscribe(met.id, finding);
+        self.operations.subscribe(met.id, finding);
     }
 
     /// Operations of other ranks on this one's windows that an access conflicts with.
@@ -179,8 +186,8 @@ impl Tracker {
     ) {
         if self.others.status().shares_memory {
             self.publish_time(None);
-            if let Some(operation) = self.live.get(id) {
-                let (accesses, name) = (self.live.accesses(id), &*operation.call.name);
+            if let Some(operation) = self.operations.live.get(id) {
+                let (accesses, name) = (self.operations.live.accesses(id), &*operation.call.name);
                 self.others.work().operation_started(id, accesses, name, place, out);
             }
         }
@@ -191,8 +198,8 @@ impl Tracker {
     pub(super) fn ends_for_others(&mut self, id: OpId) {
         if self.others.status().shares_memory {
             self.publish_time(None);
-            if let Some(operation) = self.live.get(id) {
-                let (accesses, name) = (self.live.accesses(id), &*operation.call.name);
+            if let Some(operation) = self.operations.live.get(id) {
+                let (accesses, name) = (self.operations.live.accesses(id), &*operation.call.name);
                 self.others.work().operation_ended(id, accesses, name);
             }
         }

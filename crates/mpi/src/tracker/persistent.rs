@@ -64,7 +64,8 @@ impl Tracker {
             // What the library makes of it is its own affair: the operation is followed no longer.
             request.state = State::Inactive;
             let Some(id) = running else { return };
-            self.misuse(Code::ActiveRequestStarted, id, &args.call.name, place, out);
+            let (code, here) = (Code::ActiveRequestStarted, (args.call.name.as_str(), place));
+            self.operations.misuse(code, id, here, &mut self.reporter, out);
             self.finish(id, None, place, out);
             return;
         }
@@ -77,20 +78,22 @@ impl Tracker {
         };
         let (accesses, partitioned) = (persistent.accesses.clone(), persistent.partitioned);
         let (call, messages) = (request.call, persistent.messages.clone());
-        self.count_repeated(&messages, &call.name, place);
+        self.accounts.count_repeated(&messages, call, place, &mut self.reporter);
         self.step_again(&messages, call, token.key, place, out);
         let sends = accesses.first().is_some_and(|a| a.mode == Mode::Read);
         let state = match (partitioned, sends) {
             (true, true) => State::Partitions(vec![None; accesses.len()].into()),
             (true, false) => {
                 self.check_all(args, accesses.iter(), place, out);
-                let begin = |access| Some(self.begin(&mut [Some(access)], operation.copy(), place));
+                let begin = |access| {
+                    Some(self.operations.begin(&mut [Some(access)], operation.copy(), place))
+                };
                 State::Partitions(accesses.into_iter().map(begin).collect())
             }
             (false, _) => {
                 self.check_all(args, accesses.iter(), place, out);
                 let mut accesses: Vec<_> = accesses.into_iter().map(Some).collect();
-                let id = self.begin(&mut accesses, operation, place);
+                let id = self.operations.begin(&mut accesses, operation, place);
                 self.starts_for_others(id, place, out);
                 State::Active(id)
             }
@@ -150,7 +153,7 @@ impl Tracker {
                 ..self.reporter.operation(args, place)
             };
             self.check_all(args, std::iter::once(&access), place, out);
-            let id = self.begin(&mut [Some(access)], operation, place);
+            let id = self.operations.begin(&mut [Some(access)], operation, place);
             if let Some(Request { state: State::Partitions(ids), .. }) = self.requests.one(token) {
                 ids[partition] = Some(id);
             }

@@ -37,8 +37,8 @@ impl OneSided {
 }
 
 impl Steps {
-    /// Tells the steps.
-    pub(super) fn tell(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
+    /// Writes the steps to the log.
+    pub(super) fn write(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
         let Some((steps, comms)) = self.known() else { return };
         for comm in comms {
             let (on, members) = (Cow::Borrowed(&*comm.on), Cow::Borrowed(&*comm.members));
@@ -49,21 +49,6 @@ impl Steps {
 }
 
 impl Tracker {
-    /// Whether more steps are asked for.
-    pub fn steps_are_open(&self) -> bool {
-        self.steps.are_open()
-    }
-
-    /// What this process does from now on is not known to others.
-    pub fn end_steps(&mut self) {
-        self.steps.end();
-    }
-
-    /// Several threads call.
-    pub fn give_up_steps(&mut self) {
-        self.steps.give_up();
-    }
-
     /// A call has succeeded.
     pub fn step<L: Library>(
         &mut self,

@@ -67,11 +67,13 @@ impl Tracker {
             let operation =
                 Operation { peer, tag, of, frame, on_stack, ..Operation::at(call, site) };
             let footprint = Footprint::Dense(young.bytes.clone());
-            let id =
-                self.live.begin(&mut [Some(Access { mode: young.mode, footprint })], operation);
+            let id = self
+                .operations
+                .live
+                .begin(&mut [Some(Access { mode: young.mode, footprint })], operation);
             // The engine has marked them again.
             self.pages.unmark(young.bytes, young.mode);
-            self.know_frame(id);
+            self.operations.enter_frame(id);
             let request = Request::new(young.key, young.variable, young.call, State::Active(id));
             self.requests.insert_as(request, young.sequence);
         }
@@ -83,7 +85,7 @@ impl Tracker {
             self.settle();
         }
         if self.rma.windows.meet(access) {
-            self.settle_transfers();
+            self.settle_rma();
         }
     }
 

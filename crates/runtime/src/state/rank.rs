@@ -8,7 +8,7 @@ use commsan_callsite::Findings;
 use commsan_checker::Host;
 pub use commsan_checker::rank::Checker;
 use commsan_counters::Traffic;
-use commsan_job_shm::Fabric;
+use commsan_job_shm::JobShm;
 use commsan_mpi::{AtomicUse, Tracker};
 use commsan_mpi_shim::{Rank, Shared, set_mode};
 use commsan_process::abi;
@@ -58,7 +58,7 @@ impl Published {
     #[inline]
     pub fn publish(&self, checker: &Checker) {
         let tracker = &checker.tracker;
-        self.remembering.store(tracker.remembers_calls(), Ordering::Relaxed);
+        self.remembering.store(tracker.thread_calls.are_remembered(), Ordering::Relaxed);
         self.next_request.store(tracker.now(), Ordering::Release);
         self.share_windows(tracker.rma.shared_windows() != 0);
     }
@@ -178,18 +178,18 @@ impl State {
                 true => format!("ranks are not compared with each other in this job: {why}"),
                 false => format!("collectives of different ranks are not compared: {why}"),
             }),
-            Shared::Fabric { fabric, windows } => {
-                tracker.together.connect_board(fabric.board(), fabric.me() as u32);
+            Shared::Job { shm, windows } => {
+                tracker.together.connect(shm.rendezvous(), shm.me() as u32);
                 if windows {
-                    self.follow_windows(fabric, tracker, recorder);
+                    self.follow_windows(shm, tracker, recorder);
                 }
             }
         }
     }
 
     /// Order between ranks and accesses to windows are of interest from now on.
-    fn follow_windows(&self, fabric: Fabric, tracker: &mut Tracker, recorder: &mut Recorder) {
-        tracker.rma.connect(fabric);
+    fn follow_windows(&self, shm: JobShm, tracker: &mut Tracker, recorder: &mut Recorder) {
+        tracker.rma.connect(shm);
         match abi::shadow() {
             Some(shadow) => {
                 let _ = self.published.shadow.set(shadow);
