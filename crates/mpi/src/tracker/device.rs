@@ -1,10 +1,10 @@
 //! Work of CUDA streams beside MPI's operations.
 //!
-//! **Soundness.** Work is compared with operations that are pending when it is put into its stream, and
-//! operations with work that the host has not waited for when they start: MPI orders nothing that a
-//! stream does, and a stream nothing that MPI does. While a function of the host is in some stream, which may
-//! complete operations there, work is not compared with pending operations; nor is work that may wait until
-//! the host stores a flag.
+//! **Soundness.** Work is compared with operations that are pending when it is put into its stream,
+//! and operations with work that the host has not waited for when they start: MPI orders nothing
+//! that a stream does, and a stream nothing that MPI does. While a function of the host is in some
+//! stream, which may complete operations there, work is not compared with pending operations; nor
+//! is work that may wait until the host stores a flag.
 
 use super::Together;
 use super::Tracker;
@@ -40,8 +40,8 @@ impl Together {
         rendezvous.find(key).map(|entry| (entry[0], entry[1]))
     }
 
-    /// Tells others of the node what a handle stands for. Those who do not find it, since the board is busy or has
-    /// forgotten it, report less.
+    /// Tells others of the node what a handle stands for. Those who do not find it, since the board
+    /// is busy or has forgotten it, report less.
     fn post_handle(&self, key: u64, words: [u64; 2]) {
         if let Some((rendezvous, _)) = self.rendezvous {
             let mut entry = [0; ENTRY];
@@ -60,8 +60,8 @@ impl Tracker {
         &mut self.gpu
     }
 
-    /// The time among ranks, for memory of devices that several of them use; of what a call has done, if there
-    /// is one.
+    /// The time among ranks, for memory of devices that several of them use; of what a call has
+    /// done, if there is one.
     #[cold]
     pub(super) fn tell_time(&mut self, call: Option<&Call>) {
         let clock = self.rma.clock.as_ref().filter(|clock| !clock.shm().is_off());
@@ -261,7 +261,8 @@ impl Tracker {
         }
     }
 
-    /// Notes what work that is over has done to window memory, as of now: the host has waited for it.
+    /// Notes what work that is over has done to window memory, as of now: the host has waited for
+    /// it.
     pub(super) fn note_ended_work(&mut self) {
         let Some(exposed) = &self.rma.exposed else { return };
         let when = When { segment: exposed.shadow().segment(), stamp: self.threads.stamp() };
