@@ -1,12 +1,13 @@
-//! What this process does first that others may wait for: messages, collectives, and waiting for them. When the job is
-//! over, `commsan_report` goes through the steps of all ranks as if no message were buffered and every collective waited
-//! for all.
+//! What this process does first that others may wait for: messages, collectives, and waiting for
+//! them. When the job is over, `commsan_report` goes through the steps of all ranks as if no
+//! message were buffered and every collective waited for all.
 //!
-//! **Soundness.** The steps are those of a program in which time decides nothing: they end before the first
-//! call whose result may depend on that, as far as MPI tells (a receive from anybody, a test, a wait for any of several
-//! requests), and before whatever is not followed here (windows, partitioned messages, persistent
-//! collectives, communicators without a name). There are none where several threads call, and they end where several might:
-//! what one waits for, another may do.
+//! **Soundness.** The steps are those of a program in which time decides nothing: they end before
+//! the first call whose result may depend on that, as far as MPI tells (a receive from anybody, a
+//! test, a wait for any of several requests), and before whatever is not followed here (windows,
+//! partitioned messages, persistent collectives, communicators without a name). There are none
+//! where several threads call, and they end where several might: what one waits for, another may
+//! do.
 
 use commsan_findings::{Message, Step};
 use rustc_hash::FxHashMap;
@@ -39,7 +40,8 @@ pub struct Steps {
     state: State,
 }
 
-/// What the requests of one handle stand for. Some libraries give one handle to all sends that they have done with.
+/// What the requests of one handle stand for. Some libraries give one handle to all sends that they
+/// have done with.
 #[derive(Debug)]
 struct Started {
     requests: usize,

@@ -1,4 +1,5 @@
-//! Threads of this process as agents: who acts, which completions others have not heard of, and calls of several threads.
+//! Threads of this process as agents: who acts, which completions others have not heard of, and
+//! calls of several threads.
 
 use commsan_callsite::Site;
 use commsan_shadow::{Actor, Clock, Epoch, OpId, When};

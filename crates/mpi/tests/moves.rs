@@ -1,5 +1,5 @@
-//! What collectives move, from each process to each other: what all processes say must agree, and be what
-//! the standard says that each must get.
+//! What collectives move, from each process to each other: what all processes say must agree, and
+//! be what the standard says that each must get.
 
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::transfers::{Peers, Transfer, transfers};
@@ -18,7 +18,8 @@ const RECVBUF: usize = 0x90_0000;
 /// Between a group of two, which this process is in, and one of [`SIZE`].
 const INTER: usize = 99;
 
-/// An MPI in which a communicator is the rank of who asks, but for [`INTER`], and all types are doubles.
+/// An MPI in which a communicator is the rank of who asks, but for [`INTER`], and all types are
+/// doubles.
 struct Mpi;
 
 impl Library for Mpi {
