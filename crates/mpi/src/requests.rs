@@ -252,13 +252,13 @@ impl Requests {
             if request.variable != token.variable {
                 others_moved |= request.moved || request.overwritten.is_some();
             } else if at_home.is_none() {
-                // Of those that were stored here this one is left.
+                // Of the requests that were stored here, this one is left.
                 at_home = Some((slot, request.moved));
             }
         }
         match (count, at_home) {
             (1, _) => Meant::One(first),
-            // A handle that came here from elsewhere was stored here.
+            // A handle that was moved here from another variable was stored here by the program.
             (_, Some((slot, false))) if self.stores_are_seen || !others_moved => Meant::One(slot),
             _ => Meant::Some,
         }
@@ -330,7 +330,7 @@ impl Requests {
         self.unlink(request.key, slot, request.older);
     }
 
-    /// Takes a request out of those with its handle; `older` comes after it there.
+    /// Removes a request from the list of its handle; `older` follows it there.
     fn unlink(&mut self, key: usize, slot: u32, older: u32) {
         let Some(youngest) = self.by_key.get_mut(&key) else { return };
         if *youngest == slot {
