@@ -1,4 +1,4 @@
-//! Adds up what a call has moved: which row of counts each move belongs to.
+//! Adds up transfers: which row of counts each belongs to.
 
 use super::{Described, InOrder};
 use commsan_callsite::StackId;
@@ -44,7 +44,7 @@ impl Counting<'_> {
             (_, false) => Side::Target,
         };
         let own_part = own.map(|(object, base)| (object, (base, &transfer.footprint)));
-        // What one process sees of both ends is told from where to where.
+        // Where one process sees both ends, they are the source and the target.
         let (first, second) = match side == Side::Both && !transfer.sends {
             true => (afar, own_part),
             false => (own_part, afar),
@@ -94,7 +94,8 @@ impl Counting<'_> {
         }
     }
 
-    /// Gives a message its place among others, if that is known. Returns its channel and the communicator.
+    /// Gives a message its number in the matching order, if that is known. Returns its channel and
+    /// the communicator.
     fn in_order(&mut self, order: InOrder, key: &Key, row: Option<u32>) -> Option<(u32, usize)> {
         let comm = match order {
             InOrder::Starts(comm) => comm.unwrap_or_default(),
@@ -114,14 +115,14 @@ impl Counting<'_> {
                 return Some((channel, comm));
             }
             (Some(channel), _) => self.traffic.out_of_order(channel),
-            // It may be anyone's.
+            // It may be any sender's.
             (None, Side::Target) if !is_known => self.traffic.without_order(key.group),
             (None, _) => {}
         }
         None
     }
 
-    /// The other end.
+    /// The remote end of a transfer.
     fn end(&mut self, described: &Described, transfer: &Transfer, group: Option<u32>) -> End {
         let unknown = End::At(Place::Unknown);
         match (transfer.peers, group) {

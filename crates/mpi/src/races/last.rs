@@ -1,16 +1,18 @@
-//! Messages of anybody that have replaced others of anybody, unseen, and what the program does with them.
+//! Message races in memory: messages received from any rank that have replaced others, unread, and
+//! how the program uses them.
 //!
-//! **Soundness.** The two might have come in the other order, as the rank had told nobody anything in between. A use is told of where
-//! the two differ in the bytes that the program looks at, until it looks at the status, which tells whose
-//! message it is. The first bytes of a message are compared only.
+//! **Soundness.** The two messages could have arrived in the other order, since this rank informed
+//! no other rank in between. A use is reported where the two differ in the bytes that the program
+//! reads, until it reads the status, which reveals the sender. Only the first bytes of messages are
+//! compared.
 
 use commsan_callsite::Site;
 use commsan_shadow::{Access, Footprint, Live, Mode, OpId, Pages};
 use std::ops::{ControlFlow, Range};
 
-/// Bytes of a message that are kept, to be compared with those of another.
+/// Bytes kept of each message, to be compared with those of another.
 pub(crate) const KEPT: usize = 64;
-/// Messages that are followed, and uses that are told.
+/// Messages that are followed, and uses that are reported, at most.
 const MAX_LASTS: usize = 16;
 
 /// The first bytes of a message, and where they were put.
@@ -29,7 +31,7 @@ impl Content {
     }
 }
 
-/// A message of anybody.
+/// A message that was received from any rank.
 #[derive(Clone, Copy)]
 pub(crate) struct Message {
     /// Where it was received.
@@ -46,27 +48,27 @@ pub(crate) struct Replacing {
     pub last: Message,
 }
 
-/// What comes of a look at memory.
+/// The effect of an access to memory.
 #[derive(Default)]
 pub(crate) struct Seen {
     /// A message that has replaced another one is used; uses are numbered as they are found.
     pub used: Option<(u32, Replacing)>,
-    /// The program may know whose message it has used, of this number.
+    /// From now on the program may know the sender of the message whose use has this number.
     pub known: Option<u32>,
 }
 
 enum State {
-    /// The program has not looked at it.
+    /// The program has not read it.
     Unseen(Box<Replacing>),
-    /// It has, but not at the status.
+    /// The program has read the message, but not its status.
     Used(u32),
 }
 
-/// All of them.
+/// All messages that have replaced others.
 pub(crate) struct Lasts {
     watched: Live<()>,
     all: Vec<(OpId, Option<Range<usize>>, State)>,
-    /// Places of uses, and of the last receive before.
+    /// Addresses of reported uses, and of the last receive before.
     told: Vec<(usize, usize)>,
 }
 
@@ -80,7 +82,7 @@ impl Lasts {
         self.watched.ranges()
     }
 
-    /// A message has replaced another one; the program may learn from the status whose it is.
+    /// A message has replaced another one; the program may find out its sender from the status.
     pub fn push(&mut self, replacing: Replacing, status: Option<Range<usize>>) {
         if self.all.len() == MAX_LASTS {
             self.remove(0);
@@ -91,7 +93,7 @@ impl Lasts {
         self.all.push((id, status, State::Unseen(Box::new(replacing))));
     }
 
-    /// The program looks at memory, or a call for it, at a place.
+    /// The program, or a call for it, accesses memory at a place.
     pub fn touched(&mut self, access: &Access, pc: usize) -> Seen {
         let mut seen = Seen::default();
         let mut met = None;
@@ -121,7 +123,7 @@ impl Lasts {
         seen
     }
 
-    /// Nothing is followed any more.
+    /// Stops following messages.
     pub fn clear(&mut self) {
         while !self.all.is_empty() {
             self.remove(0);
@@ -139,7 +141,7 @@ fn watch(bytes: Option<Range<usize>>) -> Option<Access> {
     Some(Access { mode: Mode::Write, footprint: Footprint::Dense(bytes?) })
 }
 
-/// Whether the access looks at bytes in which the two messages differ.
+/// Whether the access reads bytes in which the two messages differ.
 fn differs(replacing: &Replacing, access: &Access) -> bool {
     let (Mode::Read, Footprint::Dense(bytes)) = (access.mode, &access.footprint) else {
         return false;

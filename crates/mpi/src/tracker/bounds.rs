@@ -1,4 +1,4 @@
-//! Whether there is as much memory as calls use.
+//! Buffer bounds: whether the memory that a call is given has as many bytes as the call uses.
 
 use super::Reporter;
 use crate::buffers::Args;
@@ -15,11 +15,11 @@ pub struct Used {
     pub parameter: &'static str,
     /// Whether it is written.
     pub mode: Mode,
-    /// From the first byte to past the last.
+    /// From the first byte to one past the last.
     pub bytes: Range<usize>,
 }
 
-/// Uses of variables by calls at a place, as far as they have been told.
+/// Uses of variables by calls at a place that were already reported.
 #[derive(Debug, Default)]
 pub(crate) struct Bounds {
     told: FxHashMap<(usize, &'static str, Variable), Told>,
@@ -32,13 +32,13 @@ struct Told {
     elements: Option<(&'static str, u64)>,
 }
 
-/// Uses that are told at most.
+/// Uses that are reported at most.
 const MAX_USES: usize = 10_000;
-/// How often one is told that grows.
+/// How often a use that grows is reported.
 const MAX_REPEATS: u8 = 16;
 
 impl Bounds {
-    /// Whether a use tells more than those before.
+    /// Whether a use says more than earlier ones.
     fn is_new(&mut self, pc: usize, used: &Used, by: &Use) -> bool {
         let count = self.told.len();
         let told = self.told.entry((pc, used.parameter, by.variable)).or_default();
@@ -52,7 +52,8 @@ impl Bounds {
 }
 
 impl Reporter {
-    /// A call is about to use more than what `block`, which the program has allocated, has from there on.
+    /// Reports that a call is about to use more than `block`, which the program has allocated, has
+    /// from there on.
     pub fn overruns(
         &mut self,
         args: &Args,
@@ -77,7 +78,7 @@ impl Reporter {
         });
     }
 
-    /// A call is about to use memory of a variable.
+    /// Records that a call is about to use memory of a variable; its size is judged after the run.
     pub fn uses(
         &mut self,
         args: &Args,

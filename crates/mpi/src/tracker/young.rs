@@ -1,4 +1,4 @@
-//! Operations that are not in the full structures yet: most end before anybody asks for more than their bytes.
+//! The nursery's operations in the tracker: most end before more than their bytes is needed.
 
 use super::operation::telling;
 use super::{Operation, Tracker};
@@ -11,8 +11,8 @@ use commsan_shadow::{Access, Footprint, Mode};
 use std::ops::Range;
 
 impl Tracker {
-    /// Starts an operation on contiguous memory in the nursery, if there is nothing special about
-    /// it and it touches nothing pending.
+    /// Starts an operation on contiguous memory in the nursery, if it is simple and touches nothing
+    /// pending.
     pub fn start_young(
         &mut self,
         args: &Args,
@@ -71,7 +71,7 @@ impl Tracker {
                 .operations
                 .live
                 .begin(&mut [Some(Access { mode: young.mode, footprint })], operation);
-            // The engine has marked them again.
+            // `begin` has marked them again.
             self.pages.unmark(young.bytes, young.mode);
             self.operations.enter_frame(id);
             let request = Request::new(young.key, young.variable, young.call, State::Active(id));
@@ -79,7 +79,8 @@ impl Tracker {
         }
     }
 
-    /// The same if an access conflicts with one of them, or with one on a window.
+    /// Moves the operations of the nursery, or the young ones of windows, to the full structures if
+    /// an access conflicts with one of them.
     pub(super) fn settle_if_met(&mut self, access: &Access) {
         if self.nursery.meets(access) {
             self.settle();
@@ -89,7 +90,7 @@ impl Tracker {
         }
     }
 
-    /// An operation is over that was not in the full structures.
+    /// An operation of the nursery, or a young one of a window, is complete.
     #[inline]
     pub(super) fn end_young(
         &mut self,
