@@ -1,10 +1,10 @@
 //! MPI's operations and work of CUDA streams in one process.
 //!
-//! **Soundness.** Work is compared with operations that are pending when it is put into its stream, and
-//! operations with work that the host has not waited for when they start: MPI orders nothing that a
-//! stream does, and a stream nothing that MPI does. While a function of the host is in some stream, which may
-//! complete operations there, work is not compared with pending operations; nor is work that may wait until
-//! the host stores a flag.
+//! **Soundness.** Work is compared with operations that are pending when it is put into its stream,
+//! and operations with work that the host has not waited for when they start: MPI orders nothing
+//! that a stream does, and a stream nothing that MPI does. While a function of the host is in some
+//! stream, which may complete operations there, work is not compared with pending operations; nor
+//! is work that may wait until the host stores a flag.
 
 mod streams;
 
@@ -23,7 +23,8 @@ use streams::Streams;
 
 /// What is known of a rank: MPI's operations, and beside them the work of its streams.
 pub struct Checker {
-    /// MPI's operations. The work of streams is the [`OtherWork`](commsan_mpi::OtherWork) that they meet.
+    /// MPI's operations. The work of streams is the [`OtherWork`](commsan_mpi::OtherWork) that they
+    /// meet.
     pub tracker: Tracker,
 }
 

@@ -1,5 +1,5 @@
-//! A library to preload: writes what the entry points hand to the semantics to the file that `COMMSAN_TOLD` names, a
-//! line each.
+//! A library to preload: writes what the entry points hand to the semantics to the file that
+//! `COMMSAN_TOLD` names, a line each.
 
 use commsan_callsite::{Findings, Place, Placed, Report, Stacks, Use};
 use commsan_cuda::{

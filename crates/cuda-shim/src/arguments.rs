@@ -1,4 +1,5 @@
-//! Arguments of the library's functions that are pointers: what the program has prepared, and where results go.
+//! Arguments of the library's functions that are pointers: what the program has prepared, and where
+//! results go.
 
 /// Where the library writes a result.
 #[repr(transparent)]
@@ -42,7 +43,7 @@ impl<T: Copy> In<T> {
         unsafe { self.0.read_unaligned() }
     }
 
-    /// The same for calls that may have been refused: there may be none.
+    /// What there is for calls that may have been refused: there may be none.
     pub fn if_any(self) -> Option<T> {
         (!self.is_null()).then(|| self.get())
     }

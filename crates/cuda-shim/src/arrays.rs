@@ -1,7 +1,7 @@
 //! CUDA arrays: memory that the program has handles of, and no addresses.
 //!
-//! Texels count as if they lay row after row. On the simulated device they do, and it says where; on
-//! hardware nobody tells, and they get addresses that no memory has.
+//! Texels count as if they lay row after row. On the simulated device they do, and it says where;
+//! on hardware nobody tells, and they get addresses that no memory has.
 
 use crate::arguments::In;
 use crate::call::Call;
@@ -46,7 +46,7 @@ impl Array {
         Rows { start, pitch: self.pitch, slice: self.slice }
     }
 
-    /// The same of a position in texels.
+    /// What begins at a position in texels.
     pub fn at(&self, at: Pos) -> Rows {
         self.rows(at.x * self.element, at.y, at.z)
     }

@@ -1,8 +1,8 @@
 //! What commsan asks the library itself.
 //!
-//! Questions leave the program's last error as it was: a call that succeeds does not touch it, and what
-//! one that fails leaves is taken away. Where the program has an error of its own that it has not looked
-//! at, and the question fails as well, it finds the latter.
+//! Questions leave the program's last error as it was: a call that succeeds does not touch it, and
+//! what one that fails leaves is taken away. Where the program has an error of its own that it has
+//! not looked at, and the question fails as well, it finds the latter.
 
 use crate::real::{SUCCESS, real};
 use std::ffi::{c_int, c_uint};
@@ -44,7 +44,8 @@ pub(crate) fn device() -> u32 {
     answer!(c"cudaGetDevice", c_int).map_or(0, |device| device.max(0) as u32)
 }
 
-/// The device that memory of the current one is on: the driver knows it where the runtime is linked into the program.
+/// The device that memory of the current one is on: the driver knows it where the runtime is linked
+/// into the program.
 pub(crate) fn device_of(address: usize) -> u32 {
     /// `CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL`
     const ORDINAL: c_int = 9;

@@ -46,8 +46,8 @@ impl<'a> Call<'a> {
         Call { here: Here::new(caller, self.here.thread), ..*self }
     }
 
-    /// Runs `f` with what checks the work of streams, the place of this call, and where findings go; not at all if
-    /// nothing is checked.
+    /// Runs `f` with what checks the work of streams, the place of this call, and where findings
+    /// go; not at all if nothing is checked.
     pub fn with<R>(
         &self,
         f: impl FnOnce(&mut dyn StreamChecker, &dyn Place, &mut dyn Findings) -> R,

@@ -1,13 +1,15 @@
 //! The functions that commsan stands in front of, each with its arguments and what it says.
 //!
-//! A row is `before` if it speaks before the library does what is asked, `after` if after it has done so
-//! with success, `waits` if the host knows then that work is over, by success or since the device has failed,
-//! `launches` if a library launches kernels meanwhile, `touches` if that is a copy or a set, which may be
-//! refused, `instead` if it calls the library's function, `real`, itself. The second name of a row is the twin for programs whose default stream is per thread: there, handle 0 means that one.
+//! A row is `before` if it speaks before the library does what is asked, `after` if after it has
+//! done so with success, `waits` if the host knows then that work is over, by success or since the
+//! device has failed, `launches` if a library launches kernels meanwhile, `touches` if that is a
+//! copy or a set, which may be refused, `instead` if it calls the library's function, `real`,
+//! itself. The second name of a row is the twin for programs whose default stream is per thread:
+//! there, handle 0 means that one.
 //!
-//! Where CUDA 12 and 13 differ in what a name means, the arguments are words, and the version that is
-//! loaded says which is what. All are passed on in either case: those that a function does not have
-//! are what happened to be there.
+//! Where CUDA 12 and 13 differ in what a name means, the arguments are words, and the version that
+//! is loaded says which is what. All are passed on in either case: those that a function does not
+//! have are what happened to be there.
 
 /// A function that is interposed, and the types that its arguments have here.
 #[derive(Clone, Copy, Debug)]

@@ -61,8 +61,8 @@ pub(crate) fn after(
     code
 }
 
-/// Calls the library, and says what the host has waited for. A device that has failed has nothing left to do, so that
-/// nobody need wait for it who knows that.
+/// Calls the library, and says what the host has waited for. A device that has failed has nothing
+/// left to do, so that nobody need wait for it who knows that.
 #[inline]
 pub(crate) fn waits(
     call: Option<&Call>,

@@ -183,8 +183,8 @@ impl Target {
         self.does(call, NodeKind::Set(&set));
     }
 
-    /// It calls a function of the host: ours, with which the library's function runs; with the program's
-    /// where there is none.
+    /// It calls a function of the host: ours, with which the library's function runs; with the
+    /// program's where there is none.
     pub fn host(
         self,
         call: Option<&Call>,

@@ -1,8 +1,8 @@
 //! Functions of the program that streams call.
 //!
-//! The library gets a function of ours instead, which says when the program's begins and when it ends. What
-//! it needs for that lives until the function has been called, or as long as the process if it may be
-//! called again, by a graph.
+//! The library gets a function of ours instead, which says when the program's begins and when it
+//! ends. What it needs for that lives until the function has been called, or as long as the process
+//! if it may be called again, by a graph.
 
 use crate::call::Call;
 use crate::process::{quietly, with_streams};
@@ -122,8 +122,8 @@ pub(crate) fn callback(
     }
 }
 
-/// The parameters of a node that calls a function of the program: they call ours. The node is there as
-/// long as its graphs, which may be for ever; so is what is needed for it.
+/// The parameters of a node that calls a function of the program: they call ours. The node is there
+/// as long as its graphs, which may be for ever; so is what is needed for it.
 pub(crate) struct Planting {
     /// For the library.
     pub parameters: HostNodeParams,

@@ -1,5 +1,6 @@
-//! What operations of NCCL mean (NCCL user guide, "Operations", "Group calls"): work in a stream that reads
-//! what is sent and writes what is received. In a group they are in their streams when it ends.
+//! What operations of NCCL mean (NCCL user guide, "Operations", "Group calls"): work in a stream
+//! that reads what is sent and writes what is received. In a group they are in their streams when
+//! it ends.
 
 use crate::call::Call;
 use crate::real::{SUCCESS, real};
@@ -65,7 +66,8 @@ macro_rules! answer {
     ($name:literal, $comm:expr) => {{
         let mut answer: c_int = 0;
         let asked = real!($name, fn(usize, *mut c_int) -> c_int)
-            // SAFETY: the function of this name, a communicator of the program, a place for its answer.
+            // SAFETY: the function of this name, a communicator of the program, a place for its
+            // answer.
             .is_some_and(|function| unsafe { function($comm, &mut answer) } == SUCCESS);
         asked.then_some(answer)
     }};
@@ -120,8 +122,8 @@ pub(crate) fn leave_group() -> Vec<Work> {
     })
 }
 
-/// A group has ended. Its streams wait for each other before and after it (NCCL user guide, "CUDA Stream
-/// Semantics").
+/// A group has ended. Its streams wait for each other before and after it (NCCL user guide, "CUDA
+/// Stream Semantics").
 pub(crate) fn group_ended(call: &Call, works: &[Work]) {
     let mut streams: Vec<StreamName> = Vec::new();
     for work in works {

@@ -1,6 +1,7 @@
-//! What calls of NVSHMEM's host library move between processing elements (PEs): puts and gets as they are asked
-//! for, collectives in their logical shape, as those of MPI. What the library itself does for that is not looked
-//! at, nor are its functions for kernels, which are no calls of the host.
+//! What calls of NVSHMEM's host library move between processing elements (PEs): puts and gets as
+//! they are asked for, collectives in their logical shape, as those of MPI. What the library itself
+//! does for that is not looked at, nor are its functions for kernels, which are no calls of the
+//! host.
 
 use crate::call::{Call, DefaultStream};
 use crate::process::{process, quietly};
@@ -61,7 +62,7 @@ impl Elements {
 pub(crate) enum Shape {
     /// From a root, by its number in the team, to each other.
     FromRoot(c_int),
-    /// The same from each to each other.
+    /// Equal parts from each to each other.
     Gather,
     /// To each other another part.
     AllToAll,
@@ -86,8 +87,8 @@ pub(crate) enum Asks {
     Collective { team: c_int, shape: Shape, to: Elements, from: Elements },
 }
 
-/// Counts what the library is about to do, unless it asks for that itself. It does so as long as what this returns is
-/// there.
+/// Counts what the library is about to do, unless it asks for that itself. It does so as long as
+/// what this returns is there.
 pub(crate) fn counted(name: &'static str, caller: Caller, asks: Asks) -> Option<Inside> {
     let process = process()?;
     let inside = Inside::enter()?;
@@ -104,7 +105,8 @@ pub(crate) fn counted(name: &'static str, caller: Caller, asks: Asks) -> Option<
 
 macro_rules! ask {
     ($name:literal($($argument:expr),*) as fn($($ty:ty),*)) => {
-        // SAFETY: the library's function of this name; it reads its numbers and has no other effect.
+        // SAFETY: the library's function of this name; it reads its numbers and has no other
+        // effect.
         real!($name, fn($($ty),*) -> c_int).map(|function| unsafe { function($($argument),*) })
     };
 }

@@ -39,8 +39,8 @@ impl Real {
     }
 }
 
-/// A function of a libcudart, the driver that it has loaded, NCCL, or NVSHMEM, loaded for somebody in particular, as
-/// Python's modules are: they call us all the same, since we were there first.
+/// A function of a libcudart, the driver that it has loaded, NCCL, or NVSHMEM, loaded for somebody
+/// in particular, as Python's modules are: they call us all the same, since we were there first.
 fn in_loaded_library(name: &CStr) -> *mut c_void {
     let libraries: [&[u8]; 4] = [b"libcudart", b"libcuda.so", b"libnccl", b"libnvshmem_host"];
     let is_one = |file: &[u8]| libraries.iter().any(|library| file.starts_with(library));

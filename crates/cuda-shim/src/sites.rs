@@ -1,14 +1,14 @@
 //! Where kernels are launched.
 //!
-//! `f<<<…>>>(…)` is three calls: one that notes the configuration, in the function that says so; and from
-//! a stub that the compiler has made, one that takes it back and one that launches. The place is that of
-//! the first.
+//! `f<<<…>>>(…)` is three calls: one that notes the configuration, in the function that says so;
+//! and from a stub that the compiler has made, one that takes it back and one that launches. The
+//! place is that of the first.
 
 use commsan_process::stack::Caller;
 use std::cell::Cell;
 
-/// Configurations noted at a time, of launches among the arguments of others. Where there are more, the
-/// place is the stub's.
+/// Configurations noted at a time, of launches among the arguments of others. Where there are more,
+/// the place is the stub's.
 const DEPTH: usize = 4;
 
 #[derive(Clone, Copy)]

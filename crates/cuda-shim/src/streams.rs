@@ -20,7 +20,8 @@ pub(crate) fn created(handle: usize) {
     KNOWN.lock().insert(handle);
 }
 
-/// A stream is used; `created` runs, with whether it is a blocking one, if it has not been seen being made.
+/// A stream is used; `created` runs, with whether it is a blocking one, if it has not been seen
+/// being made.
 #[inline]
 pub(crate) fn meet(handle: usize, created: impl FnOnce(bool)) {
     if recent(handle).load(Ordering::Relaxed) != handle {

@@ -49,8 +49,8 @@ pub(crate) fn reset() {
     ADDRESSES.lock().clear();
 }
 
-/// A managed variable was registered, which the program reaches through a pointer that the library sets
-/// when it makes its memory.
+/// A managed variable was registered, which the program reaches through a pointer that the library
+/// sets when it makes its memory.
 pub(crate) fn managed(pointer: usize, size: usize) {
     let mut managed = MANAGED.lock();
     managed.known.insert(pointer);

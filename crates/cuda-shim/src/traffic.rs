@@ -1,8 +1,8 @@
 //! Counting what copies move, and what kernels access outside their device.
 //!
-//! Copies count when they are put into a stream; those of graphs each time that their graph is launched.
-//! What kernels do to memory of other devices and of the host the simulated device reports, access by access;
-//! real devices do not.
+//! Copies count when they are put into a stream; those of graphs each time that their graph is
+//! launched. What kernels do to memory of other devices and of the host the simulated device
+//! reports, access by access; real devices do not.
 
 pub(crate) mod accesses;
 pub(crate) mod graphs;
@@ -46,7 +46,8 @@ fn count_copies(call: &Call, copies: &[Copy]) {
     });
 }
 
-/// The number on its host of a device of this process, which may see but some of them, in another order.
+/// The number on its host of a device of this process, which may see but some of them, in another
+/// order.
 fn on_host(device: u32) -> u32 {
     static VISIBLE: OnceLock<Vec<u32>> = OnceLock::new();
     let visible = VISIBLE.get_or_init(|| {
@@ -58,8 +59,8 @@ fn on_host(device: u32) -> u32 {
     visible.get(device as usize).copied().unwrap_or(device)
 }
 
-/// The devices that `CUDA_VISIBLE_DEVICES` names, up to the first that is not there; none if it names any by
-/// identifiers.
+/// The devices that `CUDA_VISIBLE_DEVICES` names, up to the first that is not there; none if it
+/// names any by identifiers.
 fn numbers(list: &str) -> Vec<u32> {
     let is_identifier = |name: &str| name.trim_start().starts_with(|c: char| c.is_alphabetic());
     if list.split(',').any(is_identifier) {

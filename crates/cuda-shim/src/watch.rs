@@ -1,9 +1,10 @@
 //! The simulated device reports what kernels really access, and that they have failed.
 //!
-//! It has functions of its own: by one, the work that a thread is about to put into a stream gets a tag, for
-//! which the ticket is taken; by others, it gets callbacks that say whether tagged work is of interest, and that take
-//! what it accesses, and that it has failed. It calls them on any thread, with its own lock held: the
-//! runtime's lock is taken inside that one, and never the other way round.
+//! It has functions of its own: by one, the work that a thread is about to put into a stream gets a
+//! tag, for which the ticket is taken; by others, it gets callbacks that say whether tagged work is
+//! of interest, and that take what it accesses, and that it has failed. It calls them on any
+//! thread, with its own lock held: the runtime's lock is taken inside that one, and never the other
+//! way round.
 
 use crate::call::Call;
 use crate::process::{process, quietly, with_streams};
@@ -39,11 +40,12 @@ struct DeviceFailure {
 type Failures = unsafe extern "C" fn(extern "C" fn(&DeviceFailure));
 type Watch = unsafe extern "C" fn(Wants, Touched);
 
-/// Set to 1, simulated devices do not say what their kernels access, just as hardware does not: what is found then is
-/// what hardware must show (`gpu-check` compares both).
+/// Set to 1, simulated devices do not say what their kernels access, just as hardware does not:
+/// what is found then is what hardware must show (`gpu-check` compares both).
 const OPAQUE: &str = "COMMSAN_GPU_OPAQUE";
 
-/// What tags work, if the device is a simulated one that may say what kernels access. The first call begins to watch it.
+/// What tags work, if the device is a simulated one that may say what kernels access. The first
+/// call begins to watch it.
 #[inline]
 pub(crate) fn tag(call: &Call) -> Option<Tag> {
     static TAG: OnceLock<Option<Tag>> = OnceLock::new();
@@ -59,7 +61,7 @@ pub(crate) fn tag(call: &Call) -> Option<Tag> {
         unsafe {
             std::mem::transmute::<*mut _, Watch>(watch)(wants, touched);
             std::mem::transmute::<*mut _, Failures>(failures)(failed);
-            quietly(|| call.with(|streams, _, _| streams.resolve_doubts()));
+            quietly(|| call.with(|streams, _, _| streams.observe_accesses()));
             Some(std::mem::transmute::<*mut _, Tag>(tag))
         }
     })
@@ -82,7 +84,7 @@ pub(crate) fn tagged(tag: Tag, ticket: Option<Ticket>, put: impl FnOnce() -> c_i
 type Execute = unsafe extern "C" fn(u32);
 
 /// How long kernels may take that nobody waits for, in milliseconds.
-const LIMIT: u32 = 1000;
+const EXECUTION_TIMEOUT: u32 = 1000;
 
 /// Work may never be executed otherwise: if it is suspected of something, let it be
 /// executed now. Nothing happens where no device reports.
@@ -94,7 +96,7 @@ pub fn execute_suspects(thread: &Thread) {
     }
     if suspects && let Some(execute) = EXECUTE.get() {
         // SAFETY: the simulated runtime's function of this name, which may be called at any time.
-        unsafe { std::mem::transmute::<*mut _, Execute>(execute)(LIMIT) };
+        unsafe { std::mem::transmute::<*mut _, Execute>(execute)(EXECUTION_TIMEOUT) };
     }
 }
 

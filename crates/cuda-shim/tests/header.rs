@@ -10,8 +10,8 @@ use std::fs;
 use std::path::Path;
 use support::{Headers, Toolkit};
 
-/// What of a type decides how it is passed, for each of ours: what is in a register of its own, by its
-/// size, and structures that are not.
+/// What of a type decides how it is passed, for each of ours: what is in a register of its own, by
+/// its size, and structures that are not.
 fn class(ours: &str) -> &'static str {
     match ours {
         "c_int" | "c_uint" => "Int",
@@ -40,8 +40,8 @@ const IN_WORDS: &[&str] = &[
     "cudaStreamUpdateCaptureDependencies",
 ];
 
-/// Functions that CUDA 13's headers do not declare: those of the compiler's code, those that are gone,
-/// and what some were called in the library when they were new.
+/// Functions that CUDA 13's headers do not declare: those of the compiler's code, those that are
+/// gone, and what some were called in the library when they were new.
 const UNDECLARED: &[&str] = &[
     "__cudaGetKernel",
     "__cudaLaunchKernel",

@@ -1,6 +1,8 @@
-//! What programs do on the simulated device, as the entry points hand it to the semantics; and that they do not notice.
+//! What programs do on the simulated device, as the entry points hand it to the semantics; and that
+//! they do not notice.
 //!
-//! `examples/print.rs` is preloaded, and writes a line for each call of the semantics. Programs check their own results.
+//! `examples/print.rs` is preloaded, and writes a line for each call of the semantics. Programs
+//! check their own results.
 
 #[path = "../../simgpu/tests/support/mod.rs"]
 mod support;
@@ -19,8 +21,8 @@ struct Environment {
     seed: u32,
 }
 
-/// Compiles a program, runs it in each environment with the printer preloaded, and gives what it prints and what is
-/// told each time.
+/// Compiles a program, runs it in each environment with the printer preloaded, and gives what it
+/// prints and what is told each time.
 fn told(source: &Path, flags: &[String], environments: &[Environment]) -> Vec<(String, String)> {
     let directory = tempfile::tempdir().expect("a directory");
     let (program, told) = (directory.path().join("program"), directory.path().join("told"));
@@ -61,8 +63,8 @@ fn programs(of: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(of).join("tests/programs")
 }
 
-/// Addresses and handles by names: blocks of memory as they are allocated, whatever else as it is seen
-/// first.
+/// Addresses and handles by names: blocks of memory as they are allocated, whatever else as it is
+/// seen first.
 #[derive(Default)]
 struct Names {
     blocks: Vec<Range<usize>>,
@@ -111,8 +113,8 @@ fn allocated(line: &str) -> Option<Range<usize>> {
     Some(start.parse().ok()?..end.parse().ok()?)
 }
 
-/// What is told with names; after all others what other threads tell, host functions and kernels: when these run is for
-/// the system to say.
+/// What is told with names; after all others what other threads tell, host functions and kernels:
+/// when these run is for the system to say.
 fn named(told: &str) -> String {
     let mut names = Names::default();
     let teller = |line: &str| match line {
@@ -159,8 +161,8 @@ fn is_watched(source: &Path) -> bool {
         return false;
     }
     let text = fs::read_to_string(source).expect("a readable program");
-    // The device has one watcher; who is one itself is not to be watched. And the toolkit's library, which programs
-    // are linked with here, does not answer for MPI.
+    // The device has one watcher; who is one itself is not to be watched. And the toolkit's
+    // library, which programs are linked with here, does not answer for MPI.
     !text.contains("commsan_simgpu_watch") && !text.contains("MPIX_")
 }
 

@@ -1,33 +1,33 @@
 //! Everything commsan knows about CUDA in one process.
 
 mod check;
-mod doubt;
 mod failure;
 mod graphs;
+mod may_conflict;
 mod memory;
+mod observed;
 mod polling;
-mod seen;
 mod shared;
 mod stack;
 
 pub use check::Met;
-pub use doubt::Suspect;
 pub use failure::Failure;
 pub use graphs::NodeKind;
+pub use may_conflict::Suspect;
 pub use shared::Time;
 
-use crate::afar::{Afar, Recorded, SharedEvent};
-use crate::clock::{Clock, Moment};
 use crate::graphs::{Act, Graphs};
+use crate::ipc::{Ipc, Recorded, SharedEvent};
 use crate::memory::{Block, Memory};
 use crate::order::{Kind, Order};
+use crate::stream_clock::StreamClock;
 use crate::work::{Copy, Rows, Set, StreamName, Touch, Wait, Work};
 use commsan_callsite::{Doing, Findings, Place, Site, Stacks};
 use commsan_findings::Role;
 use commsan_findings::record::Record;
-use commsan_shadow::{Actor, Live, OpId, Pages};
-use doubt::Doubts;
+use commsan_shadow::{Actor, Epoch, Live, OpId, Pages};
 use failure::Launches;
+use may_conflict::PossibleConflicts;
 use rustc_hash::FxHashMap;
 use shared::Shared;
 use smallvec::SmallVec;
@@ -42,24 +42,25 @@ pub struct Ticket(pub u64);
 
 /// Streams, events, graphs, memory and work of one process.
 ///
-/// **Soundness.** Both sides of a finding touch a common byte, one of them writes, and what the CUDA
-/// Runtime API says of streams, events and the host's waits orders neither before the other
-/// (`order.rs`, `rules.rs`). What touches are certain is for who makes [`Work`] to say; others are no
-/// finding before an execution has shown them. Missed is what was put into streams before more than
-/// [`MOST`] other pieces of work that nobody has waited for, and what host threads did to memory before
-/// work on it began without being ordered before it.
+/// **Soundness.** Both sides of a finding touch a common byte, one of them writes, and what the
+/// CUDA Runtime API says of streams, events and the host's waits orders neither before the other
+/// (`order.rs`, `rules.rs`). What touches are certain is for who makes [`Work`] to say; others are
+/// no finding before an execution has shown them. Missed is what was put into streams before more
+/// than [`MAX_IN_FLIGHT`] other pieces of work that nobody has waited for, and what host threads
+/// did to memory before work on it began without being ordered before it.
 pub struct Gpu {
     pages: Pages,
     order: Order,
-    afar: Afar,
+    ipc: Ipc,
     memory: Memory,
     shared: Shared,
     /// What threads are giving back: the call may fail.
     released: FxHashMap<u32, Block>,
     graphs: Graphs,
-    /// Work that some thread of the host may not know to be complete, with what it certainly touches.
+    /// Work that some thread of the host may not know to be complete, with what it certainly
+    /// touches.
     live: Live<Flight>,
-    doubts: Doubts,
+    possible: PossibleConflicts,
     launches: Launches,
     /// Work in flight by place and touches: the same again takes its place.
     same: FxHashMap<(u32, usize), OpId>,
@@ -71,16 +72,17 @@ pub struct Gpu {
     /// Who acts, if there are several and it is known.
     actor: Option<Actor>,
     /// What host functions in streams come after, and the threads that run one.
-    host_functions: FxHashMap<Ticket, (Moment, Clock)>,
+    host_functions: FxHashMap<Ticket, (Epoch, StreamClock)>,
     hosts: SmallVec<[(u32, Ticket); 2]>,
     /// Work in flight that may wait for the host.
-    waiting: Vec<Moment>,
+    waiting: Vec<Epoch>,
     /// Whether some work may wait for other work.
     listens: bool,
     labels: FxHashMap<u32, Arc<str>>,
     streams: u32,
     tickets: u64,
-    /// Work that is over and has not been asked for, the first [`MOST`]; none is kept where nobody asks.
+    /// Work that is over and has not been asked for, the first [`MAX_IN_FLIGHT`]; none is kept
+    /// where nobody asks.
     ended: Option<Vec<Ended>>,
     stacks: Stacks,
 }
@@ -96,9 +98,9 @@ pub struct Ended {
 
 /// Work in flight.
 struct Flight {
-    moment: Moment,
+    epoch: Epoch,
     /// What it comes after.
-    clock: Clock,
+    clock: StreamClock,
     ticket: Ticket,
     call: &'static str,
     kernel: Option<Arc<str>>,
@@ -114,38 +116,38 @@ struct Flight {
 
 /// What a thread of the host has waited for.
 struct Knowledge {
-    clock: Clock,
+    clock: StreamClock,
     /// The function of a stream that it runs: there is work that waits for that.
-    within: Option<Moment>,
+    within: Option<Epoch>,
 }
 
 impl Knowledge {
     /// Whether neither of this thread's present and some work comes after the other.
     fn is_unordered(&self, flight: &Flight) -> bool {
-        let waits = self.within.is_some_and(|function| flight.clock.has_seen(function));
-        !waits && !self.clock.has_seen(flight.moment)
+        let waits = self.within.is_some_and(|function| function.happens_before(&flight.clock));
+        !waits && !flight.epoch.happens_before(&self.clock)
     }
 }
 
 /// A piece of work at its begin.
 struct Started<'c> {
     ticket: Ticket,
-    moment: Moment,
+    epoch: Epoch,
     /// What it comes after.
-    clock: &'c Clock,
+    clock: &'c StreamClock,
     /// Where it was put into its stream or graph.
     site: Site,
 }
 
 /// Work in flight that is kept at most.
-pub const MOST: usize = 1 << 16;
+pub const MAX_IN_FLIGHT: usize = 1 << 16;
 
-/// What copies and sets that touch the same bytes have in common: destination, source, width, height and
-/// depth.
+/// What copies and sets that touch the same bytes have in common: destination, source, width,
+/// height and depth.
 type Extent = (Rows, Option<Rows>, [usize; 3]);
 
 /// Extents that are remembered.
-const EXTENTS: usize = 1 << 12;
+const MAX_EXTENTS: usize = 1 << 12;
 
 impl Gpu {
     /// Nothing in any stream.
@@ -153,13 +155,13 @@ impl Gpu {
         Gpu {
             pages,
             order: Order::default(),
-            afar: Afar::default(),
+            ipc: Ipc::default(),
             memory: Memory::default(),
             shared: Shared::default(),
             released: FxHashMap::default(),
             graphs: Graphs::default(),
             live: Live::unmarked(),
-            doubts: Doubts::default(),
+            possible: PossibleConflicts::default(),
             launches: Launches::default(),
             same: FxHashMap::default(),
             locals: Vec::new(),
@@ -206,11 +208,11 @@ impl Gpu {
     pub fn stream_created(&mut self, handle: usize, device: u32, blocking: bool) {
         let kind = if blocking { Kind::Blocking } else { Kind::NonBlocking };
         self.order.create(StreamName::Created { handle }, device, kind);
-        let lane = self.order.lane(StreamName::Created { handle }, device);
+        let slot = self.order.slot(StreamName::Created { handle }, device);
         self.streams += 1;
         let nonblocking = if blocking { "" } else { "non-blocking " };
         let label = format!("{nonblocking}stream {} of device {device}", self.streams);
-        self.labels.insert(lane, label.into());
+        self.labels.insert(slot, label.into());
     }
 
     /// A stream is about to be destroyed.
@@ -219,9 +221,9 @@ impl Gpu {
     }
 
     /// The place of a stream.
-    fn lane(&mut self, stream: StreamName) -> u32 {
-        let lane = self.order.lane(stream, 0);
-        self.labels.entry(lane).or_insert_with(|| match stream {
+    fn slot(&mut self, stream: StreamName) -> u32 {
+        let slot = self.order.slot(stream, 0);
+        self.labels.entry(slot).or_insert_with(|| match stream {
             StreamName::Legacy { device } => {
                 format!("the default stream of device {device}").into()
             }
@@ -230,10 +232,10 @@ impl Gpu {
             }
             StreamName::Created { handle } => format!("stream {handle:#x}").into(),
         });
-        lane
+        slot
     }
 
-    /// The host has waited for a stream, or was told that it has nothing left to do.
+    /// The host has waited for a stream, or knows from the library that it has nothing left to do.
     pub fn stream_synchronized(
         &mut self,
         stream: StreamName,
@@ -241,12 +243,12 @@ impl Gpu {
         place: &dyn Place,
         out: &mut dyn Findings,
     ) {
-        let lane = self.lane(stream);
-        let clock = self.order.of_stream(lane);
+        let slot = self.slot(stream);
+        let clock = self.order.of_stream(slot);
         self.host_waited(&clock, call, place, out);
     }
 
-    /// The host was told that a stream's device has failed: it does nothing any more.
+    /// The host knows from the library that a stream's device has failed: it does nothing any more.
     pub fn stream_failed(
         &mut self,
         stream: StreamName,
@@ -254,8 +256,8 @@ impl Gpu {
         place: &dyn Place,
         out: &mut dyn Findings,
     ) {
-        let lane = self.lane(stream);
-        self.device_synchronized(self.order.device(lane), call, place, out);
+        let slot = self.slot(stream);
+        self.device_synchronized(self.order.device(slot), call, place, out);
     }
 
     /// The host has waited for a device.
@@ -270,7 +272,8 @@ impl Gpu {
         self.host_waited(&clock, call, place, out);
     }
 
-    /// An event is recorded in a stream; if `external`, by a graph that is captured there, when that is launched.
+    /// An event is recorded in a stream; if `external`, by a graph that is captured there, when
+    /// that is launched.
     pub fn event_recorded(
         &mut self,
         event: usize,
@@ -281,38 +284,38 @@ impl Gpu {
         if external && self.captured(stream, NodeKind::Record(event), place) {
             return;
         }
-        let lane = self.lane(stream);
-        if !self.graphs.record(event, lane) {
-            self.order.record(event, lane, self.actor.as_ref());
+        let slot = self.slot(stream);
+        if !self.graphs.record(event, slot) {
+            self.order.record(event, slot, self.actor.as_ref());
             self.publish(event);
         }
     }
 
     /// Other processes may open an event; where they find what it stands for.
     pub fn event_exported(&mut self, event: usize) -> Option<SharedEvent> {
-        let shared = self.afar.export(event);
+        let shared = self.ipc.export(event);
         self.publish(event);
         shared
     }
 
     /// An event of another process was opened, which says where, or nobody does.
     pub fn event_opened(&mut self, event: usize, shared: Option<SharedEvent>) {
-        self.afar.open(event, shared);
+        self.ipc.open(event, shared);
     }
 
     /// Other processes see what an event stands for, if it is theirs, too.
     fn publish(&mut self, event: usize) {
-        if self.afar.is_used()
+        if self.ipc.is_used()
             && let Some(clock) = self.order.event(event)
         {
-            self.afar.record(event, clock);
+            self.ipc.record(event, clock);
         }
     }
 
     /// What an event stands for.
-    fn event(&mut self, event: usize) -> Option<Clock> {
-        if self.afar.is_used()
-            && let Some(recorded) = self.afar.recorded(event, &mut self.order)
+    fn event(&mut self, event: usize) -> Option<StreamClock> {
+        if self.ipc.is_used()
+            && let Some(recorded) = self.ipc.recorded(event, &mut self.order)
         {
             return match recorded {
                 Recorded::Never => None,
@@ -323,7 +326,7 @@ impl Gpu {
         self.order.event(event).cloned()
     }
 
-    /// The host has waited for an event, or was told that it has come.
+    /// The host has waited for an event, or knows from the library that it has come.
     pub fn event_synchronized(
         &mut self,
         event: usize,
@@ -336,7 +339,8 @@ impl Gpu {
         }
     }
 
-    /// A stream waits for an event; if `external`, a graph that is captured there does, when that is launched.
+    /// A stream waits for an event; if `external`, a graph that is captured there does, when that
+    /// is launched.
     pub fn event_awaited(
         &mut self,
         stream: StreamName,
@@ -347,18 +351,18 @@ impl Gpu {
         if external && self.captured(stream, NodeKind::Wait(event), place) {
             return;
         }
-        let lane = self.lane(stream);
-        if !self.graphs.wait(lane, event)
+        let slot = self.slot(stream);
+        if !self.graphs.wait(slot, event)
             && let Some(clock) = self.event(event)
         {
-            self.order.add(lane, &clock);
+            self.order.add(slot, &clock);
         }
     }
 
     /// An event is destroyed. What waits for it goes on waiting.
     pub fn event_destroyed(&mut self, event: usize) {
         self.order.forget_event(event);
-        self.afar.forget(event);
+        self.ipc.forget(event);
         self.graphs.forget_event(event);
     }
 
@@ -375,20 +379,20 @@ impl Gpu {
     /// Whoever acts has waited for this.
     fn host_waited(
         &mut self,
-        clock: &Clock,
+        clock: &StreamClock,
         call: &'static str,
         place: &dyn Place,
         out: &mut dyn Findings,
     ) {
-        self.afar.tell(clock);
+        self.ipc.release(clock);
         self.order.wait(clock, self.actor.as_ref());
         self.complete_shared(clock);
         self.sweep(Some(call), place, out);
     }
 
     /// Hosts of other processes may have waited for work of this one.
-    fn hear(&mut self) {
-        if let Some(clock) = self.afar.hear() {
+    fn acquire_from_others(&mut self) {
+        if let Some(clock) = self.ipc.acquire() {
             self.order.wait(&clock, None);
             self.complete_shared(&clock);
         }
@@ -396,32 +400,32 @@ impl Gpu {
 
     /// What whoever acts here has waited for.
     fn knowledge(&mut self, thread: u32) -> Knowledge {
-        self.hear();
+        self.acquire_from_others();
         let mut clock = self.order.host(self.actor.as_ref());
         let running = self.hosts.iter().rev().find(|(running, _)| *running == thread);
         let function = running.and_then(|(_, ticket)| self.host_functions.get(ticket));
         if let Some((_, past)) = function {
             clock.join(past);
         }
-        Knowledge { clock, within: function.map(|(moment, _)| *moment) }
+        Knowledge { clock, within: function.map(|(epoch, _)| *epoch) }
     }
 
     /// Forgets work that all threads of the host know to be complete.
     fn sweep(&mut self, call: Option<&'static str>, place: &dyn Place, out: &mut dyn Findings) {
-        self.sweep_doubts(call, place, out);
-        self.waiting.retain(|moment| !self.order.is_known_to_all(*moment));
+        self.sweep_possible(call, place, out);
+        self.waiting.retain(|epoch| !self.order.is_known_to_all(*epoch));
         if self.live.ranges() == 0 {
             return;
         }
-        let known = |flight: &Flight| self.order.is_known_to_all(flight.moment);
+        let known = |flight: &Flight| self.order.is_known_to_all(flight.epoch);
         let over: SmallVec<[OpId; 16]> =
             self.live.iter().filter(|(_, flight)| known(flight)).map(|(id, _)| id).collect();
-        let heard = self.heard_by(&over);
+        let heard = self.awaited_by(&over);
         for id in over {
             self.finish(id, call, place, out);
         }
-        if heard != Clock::default() {
-            self.afar.tell(&heard);
+        if heard != StreamClock::default() {
+            self.ipc.release(&heard);
             self.order.wait(&heard, None);
             self.sweep(call, place, out);
         }
@@ -437,19 +441,19 @@ impl Gpu {
     ) {
         let Some(flight) = self.live.end(id) else { return };
         self.forget_locals(id);
-        self.tell_waited(&flight, call, place, out);
-        if let Some(ended) = self.ended.as_mut().filter(|ended| ended.len() < MOST) {
+        self.report_waited(&flight, call, place, out);
+        if let Some(ended) = self.ended.as_mut().filter(|ended| ended.len() < MAX_IN_FLIGHT) {
             ended.push(Ended { pc: flight.site.pc, touches: Arc::clone(&flight.touches) });
         }
         self.unmark(flight.marks);
-        let key = (flight.moment.lane, Arc::as_ptr(&flight.touches).addr());
+        let key = (flight.epoch.agent, Arc::as_ptr(&flight.touches).addr());
         if self.same.get(&key) == Some(&id) {
             self.same.remove(&key);
         }
     }
 
     /// Findings about work learn by which call the host has waited for it.
-    fn tell_waited(
+    fn report_waited(
         &mut self,
         flight: &Flight,
         call: Option<&'static str>,
@@ -501,7 +505,7 @@ impl Gpu {
         if let Some(touches) = self.extents.get(&extent) {
             return Arc::clone(touches);
         }
-        if self.extents.len() == EXTENTS {
+        if self.extents.len() == MAX_EXTENTS {
             self.extents.clear();
         }
         let (to, from, size) = extent;
@@ -512,20 +516,20 @@ impl Gpu {
 
     /// Work has been put into a stream.
     pub fn enqueue(&mut self, work: &Work, place: &dyn Place, out: &mut dyn Findings) -> Ticket {
-        let lane = self.lane(work.stream);
+        let slot = self.slot(work.stream);
         let ticket = self.ticket();
         let site = place.site(Some(work.call), &mut self.stacks);
-        if self.graphs.captures(lane) {
-            self.graphs.add_captured(lane, Act::Work(Arc::new(work.clone()), site, ticket));
+        if self.graphs.captures(slot) {
+            self.graphs.add_captured(slot, Act::Work(Arc::new(work.clone()), site, ticket));
             return ticket;
         }
-        self.hear();
-        let (moment, clock) = self.order.enqueue(lane, self.actor.as_ref());
-        let started = Started { ticket, moment, clock: &clock, site };
+        self.acquire_from_others();
+        let (epoch, clock) = self.order.enqueue(slot, self.actor.as_ref());
+        let started = Started { ticket, epoch, clock: &clock, site };
         self.begin(work, &started, place, out);
         if work.wait == Wait::Work {
             let mut clock = clock;
-            clock.see(moment);
+            clock.acquire(epoch);
             self.host_waited(&clock, work.call, place, out);
         }
         ticket
@@ -533,13 +537,13 @@ impl Gpu {
 
     /// Work of a stream that is serialised with all of some devices, past and future.
     pub fn serialise(&mut self, stream: StreamName, devices: &[u32]) {
-        let lane = self.lane(stream);
-        let mut clock = self.order.of_stream(lane);
+        let slot = self.slot(stream);
+        let mut clock = self.order.of_stream(slot);
         devices.iter().for_each(|device| clock.join(&self.order.of_device(*device)));
         self.order.serialise(devices, &clock);
     }
 
-    /// A ticket for what is put into a stream or a graph next, or told of later.
+    /// A ticket for what is put into a stream or a graph next, or is handed over later.
     pub fn ticket(&mut self) -> Ticket {
         self.tickets += 1;
         Ticket(self.tickets)
@@ -547,12 +551,12 @@ impl Gpu {
 
     /// A function of the host has been put into a stream; it comes after what is there.
     pub fn host_function(&mut self, stream: StreamName) -> Ticket {
-        let lane = self.lane(stream);
+        let slot = self.slot(stream);
         let ticket = self.ticket();
-        if self.graphs.captures(lane) {
-            self.graphs.add_captured(lane, Act::Host(ticket));
+        if self.graphs.captures(slot) {
+            self.graphs.add_captured(slot, Act::Host(ticket));
         } else {
-            let function = self.order.enqueue(lane, self.actor.as_ref());
+            let function = self.order.enqueue(slot, self.actor.as_ref());
             self.host_functions.insert(ticket, function);
         }
         ticket
@@ -563,20 +567,21 @@ impl Gpu {
         self.hosts.push((thread, ticket));
     }
 
-    /// It has ended, and is not called again unless it is a graph's. It may have told anybody of all
-    /// that it came after, by whatever means: a flag, a condition variable, a message.
+    /// It has ended, and is not called again unless it is a graph's. It may have released all that
+    /// it came after to anybody, by whatever means: a flag, a condition variable, a message.
     pub fn host_function_ends(&mut self, ticket: Ticket, thread: u32) {
         if let Some(at) = self.hosts.iter().rposition(|host| *host == (thread, ticket)) {
             self.hosts.remove(at);
         }
         if let Some((_, past)) = self.host_functions.remove(&ticket) {
-            self.afar.tell(&past);
+            self.ipc.release(&past);
             self.order.wait(&past, None);
             self.complete_shared(&past);
         }
     }
 
-    /// Work that was told is not in its stream: the call that should have put it there has failed.
+    /// Work that was enqueued is not in its stream: the call that should have put it there has
+    /// failed.
     pub fn withdrawn(&mut self, ticket: Ticket, place: &dyn Place, out: &mut dyn Findings) {
         self.host_functions.remove(&ticket);
         let withdrawn: SmallVec<[OpId; 2]> = self
@@ -588,25 +593,25 @@ impl Gpu {
         withdrawn.into_iter().for_each(|id| self.finish(id, None, place, out));
     }
 
-    /// Whether work that is put into a stream next may wait for what this process is taken to do later: for a
-    /// function of the host that still has to run, or for what a kernel looks for.
+    /// Whether work that is put into a stream next may wait for what this process is taken to do
+    /// later: for a function of the host that still has to run, or for what a kernel looks for.
     pub fn may_wait_for_host(&mut self, work: &Work) -> bool {
-        let lane = self.lane(work.stream);
-        let is_told = self.hears_host(work) || self.is_held_back(&self.order.of_stream(lane));
+        let slot = self.slot(work.stream);
+        let is_told = self.awaits_host(work) || self.is_held_back(&self.order.of_stream(slot));
         is_told || !self.host_functions.is_empty()
     }
 
     /// What findings say of work that is about to be put into a stream.
     pub fn doing(&mut self, work: &Work, touch: &Touch) -> Doing {
-        let lane = self.lane(work.stream);
-        self.doing_in(lane, work, touch)
+        let slot = self.slot(work.stream);
+        self.doing_in(slot, work, touch)
     }
 
-    /// The same of work with a place.
-    fn doing_in(&self, lane: u32, work: &Work, touch: &Touch) -> Doing {
+    /// What findings say of work in a stream slot.
+    fn doing_in(&self, slot: u32, work: &Work, touch: &Touch) -> Doing {
         Doing {
             kernel: work.kernel.clone(),
-            stream: Arc::clone(&self.labels[&lane]),
+            stream: Arc::clone(&self.labels[&slot]),
             line: touch.line.as_ref().map(|line| (Arc::clone(&line.file), line.line)),
         }
     }

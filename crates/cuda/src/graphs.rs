@@ -1,12 +1,12 @@
 //! Graphs of work: made node by node or captured from streams, and launched as often as the program
 //! likes.
 //!
-//! Of a graph's nodes, each that has one before it that nobody else goes on from takes its *track*, so
-//! that a graph needs as many places among the streams as it is wide.
+//! Of a graph's nodes, each that has one before it that nobody else goes on from takes its *track*,
+//! so that a graph needs as many places among the streams as it is wide.
 
-use crate::clock::Clock;
 use crate::gpu::Ticket;
 use crate::memory::Block;
+use crate::stream_clock::StreamClock;
 use crate::work::{Touch, Work};
 use commsan_callsite::Site;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -33,14 +33,15 @@ pub enum Act {
     Wait(usize),
     /// Memory is there from now on.
     Alloc(Arc<Block>),
-    /// Memory that begins at an address is given back by a call, where the program has made the node.
+    /// Memory that begins at an address is given back by a call, where the program has made the
+    /// node.
     Free(usize, &'static str, Site),
     /// None, one or several of these graphs, as they are when it is made ready.
     Choice(Arc<[usize]>),
 }
 
 /// Graphs that nodes choose from, within each other, that are looked into.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 #[derive(Clone, Debug)]
 struct Node {
@@ -74,18 +75,18 @@ pub struct Exec {
     /// In an order that respects the edges.
     pub steps: Arc<[Step]>,
     /// Places among the streams for its tracks; none before the first launch.
-    pub lanes: Vec<u32>,
+    pub slots: Vec<u32>,
     /// How many it needs.
     pub tracks: u32,
     /// What its launches so far have done: they do not overlap.
-    pub last: Clock,
+    pub last: StreamClock,
     /// The nodes that have names, which are those of the graph that it was made of.
     handles: FxHashMap<usize, u32>,
 }
 
 impl Exec {
-    /// A node does something else from now on. Of one without a known handle it is not known which it is,
-    /// and so of none of these what they do; nor is it of graphs in a node.
+    /// A node does something else from now on. Of one without a known handle it is not known which
+    /// it is, and so of none of these what they do; nor is it of graphs in a node.
     pub fn change(&mut self, node: usize, act: &Act) {
         let number = self.handles.get(&node).copied();
         let act = match (number, act) {
@@ -126,61 +127,62 @@ pub struct Graphs {
 impl Graphs {
     /// Whether what is put into a stream makes a graph.
     #[inline]
-    pub fn captures(&self, lane: u32) -> bool {
-        self.captures.iter().any(|capture| capture.heads.contains_key(&lane))
+    pub fn captures(&self, slot: u32) -> bool {
+        self.captures.iter().any(|capture| capture.heads.contains_key(&slot))
     }
 
-    fn capture(&mut self, lane: u32) -> Option<&mut Capture> {
-        self.captures.iter_mut().find(|capture| capture.heads.contains_key(&lane))
+    fn capture(&mut self, slot: u32) -> Option<&mut Capture> {
+        self.captures.iter_mut().find(|capture| capture.heads.contains_key(&slot))
     }
 
     /// A stream's work makes a graph from now on.
-    pub fn begin(&mut self, lane: u32) {
-        let heads = [(lane, Nodes::new())].into_iter().collect();
-        self.captures.push(Capture { graph: Graph::default(), heads, origin: lane, name: None });
+    pub fn begin(&mut self, slot: u32) {
+        let heads = [(slot, Nodes::new())].into_iter().collect();
+        self.captures.push(Capture { graph: Graph::default(), heads, origin: slot, name: None });
     }
 
-    /// The same, as a continuation of a graph.
-    pub fn begin_to(&mut self, lane: u32, graph: usize, after: &[usize]) {
+    /// What is captured from a stream continues a graph.
+    pub fn begin_to(&mut self, slot: u32, graph: usize, after: &[usize]) {
         let name = Some(graph);
         let graph = self.graphs.get(&graph).cloned().unwrap_or_default();
-        let heads = [(lane, graph.numbers(after))].into_iter().collect();
-        self.captures.push(Capture { graph, heads, origin: lane, name });
+        let heads = [(slot, graph.numbers(after))].into_iter().collect();
+        self.captures.push(Capture { graph, heads, origin: slot, name });
     }
 
     /// The graph is complete, and known by this name.
-    pub fn end(&mut self, lane: u32, graph: usize) {
-        let found = self.captures.iter().position(|capture| capture.origin == lane);
+    pub fn end(&mut self, slot: u32, graph: usize) {
+        let found = self.captures.iter().position(|capture| capture.origin == slot);
         if let Some(at) = found {
             let capture = self.captures.remove(at);
-            self.events.retain(|_, (origin, _)| *origin != lane);
+            self.events.retain(|_, (origin, _)| *origin != slot);
             self.graphs.insert(graph, capture.graph);
         }
     }
 
     /// Adds what is put into a stream that is captured.
-    pub fn add_captured(&mut self, lane: u32, act: Act) {
-        if let Some(Capture { graph, heads, .. }) = self.capture(lane)
-            && let Some(head) = heads.get_mut(&lane)
+    pub fn add_captured(&mut self, slot: u32, act: Act) {
+        if let Some(Capture { graph, heads, .. }) = self.capture(slot)
+            && let Some(head) = heads.get_mut(&slot)
         {
             let node = graph.add(act, std::mem::take(head));
             head.push(node);
         }
     }
 
-    /// What is ready is launched into a stream that is captured: its nodes become part of that graph.
-    pub fn add_launch(&mut self, lane: u32, exec: usize) {
+    /// What is ready is launched into a stream that is captured: its nodes become part of that
+    /// graph.
+    pub fn add_launch(&mut self, slot: u32, exec: usize) {
         let Some(exec) = self.execs.get(&exec) else { return };
         let nodes = exec.steps.iter();
         let nodes = nodes.map(|step| Node { act: step.act.clone(), after: step.after.clone() });
         let graph = Graph { nodes: nodes.collect(), handles: FxHashMap::default() };
-        self.add_captured(lane, Act::Graph(Arc::new(graph)));
+        self.add_captured(slot, Act::Graph(Arc::new(graph)));
     }
 
     /// An event is recorded; false if that is no part of a capture.
-    pub fn record(&mut self, event: usize, lane: u32) -> bool {
+    pub fn record(&mut self, event: usize, slot: u32) -> bool {
         let recorded =
-            self.capture(lane).map(|capture| (capture.origin, capture.heads[&lane].clone()));
+            self.capture(slot).map(|capture| (capture.origin, capture.heads[&slot].clone()));
         match recorded {
             Some(recorded) => {
                 self.events.insert(event, recorded);
@@ -193,12 +195,13 @@ impl Graphs {
         }
     }
 
-    /// A stream waits for an event, and so becomes part of a capture; false if the event is in none.
-    pub fn wait(&mut self, lane: u32, event: usize) -> bool {
+    /// A stream waits for an event, and so becomes part of a capture; false if the event is in
+    /// none.
+    pub fn wait(&mut self, slot: u32, event: usize) -> bool {
         let Some((origin, nodes)) = self.events.get(&event) else { return false };
         let capture = self.captures.iter_mut().find(|capture| capture.origin == *origin);
         let Some(capture) = capture else { return false };
-        let head = capture.heads.entry(lane).or_default();
+        let head = capture.heads.entry(slot).or_default();
         for node in nodes {
             if !head.contains(node) {
                 head.push(*node);
@@ -207,26 +210,26 @@ impl Graphs {
         true
     }
 
-    /// The graph that a stream's work makes has this name, and these are the stream's last nodes. Which is
-    /// which is known if it is one.
-    pub fn name(&mut self, lane: u32, name: usize, handles: &[usize]) {
-        let Some(capture) = self.capture(lane) else { return };
+    /// The graph that a stream's work makes has this name, and these are the stream's last nodes.
+    /// Which is which is known if it is one.
+    pub fn name(&mut self, slot: u32, name: usize, handles: &[usize]) {
+        let Some(capture) = self.capture(slot) else { return };
         capture.name = Some(name);
-        if let ([handle], [number]) = (handles, &capture.heads[&lane][..]) {
+        if let ([handle], [number]) = (handles, &capture.heads[&slot][..]) {
             capture.graph.handles.insert(*handle, *number);
         }
     }
 
-    /// What is put into a stream next comes after these nodes, and, if they are added, after what it would
-    /// have come after anyway.
-    pub fn go_on_after(&mut self, lane: u32, handles: &[usize], added: bool) {
-        let Some(Capture { graph, heads, .. }) = self.capture(lane) else { return };
+    /// What is put into a stream next comes after these nodes, and, if they are added, after what
+    /// it would have come after anyway.
+    pub fn go_on_after(&mut self, slot: u32, handles: &[usize], added: bool) {
+        let Some(Capture { graph, heads, .. }) = self.capture(slot) else { return };
         let mut head = graph.numbers(handles);
         if added {
-            let before = heads.remove(&lane).unwrap_or_default();
+            let before = heads.remove(&slot).unwrap_or_default();
             head.extend(before.into_iter().filter(|node| !head.contains(node)).collect::<Nodes>());
         }
-        heads.insert(lane, head);
+        heads.insert(slot, head);
     }
 
     /// The graph of a name, in the making or made.
@@ -315,7 +318,7 @@ impl Graphs {
         let mut settled = graph.clone();
         for node in &mut settled.nodes {
             let inside = match &node.act {
-                _ if depth == DEEPEST => continue,
+                _ if depth == MAX_DEPTH => continue,
                 Act::Choice(bodies) => self.perhaps(bodies, depth + 1),
                 Act::Graph(graph) => self.settled(graph, depth + 1),
                 _ => continue,
@@ -325,8 +328,8 @@ impl Graphs {
         settled
     }
 
-    /// Graphs of which it is open which are launched. They are never launched at once: each comes after the
-    /// one before.
+    /// Graphs of which it is open which are launched. They are never launched at once: each comes
+    /// after the one before.
     fn perhaps(&self, bodies: &[usize], depth: usize) -> Graph {
         let mut all = Graph::default();
         let mut last = Nodes::new();
@@ -344,9 +347,9 @@ impl Graphs {
         let handles = graph.handles.clone();
         let before = self.execs.remove(&exec).unwrap_or_default();
         let made =
-            Exec { steps: steps.into(), lanes: Vec::new(), tracks, last: before.last, handles };
+            Exec { steps: steps.into(), slots: Vec::new(), tracks, last: before.last, handles };
         self.execs.insert(exec, made);
-        before.lanes
+        before.slots
     }
 
     /// What can be launched under a name.
@@ -356,7 +359,7 @@ impl Graphs {
 
     /// It cannot any more. Gives its places.
     pub fn destroy_exec(&mut self, exec: usize) -> Vec<u32> {
-        self.execs.remove(&exec).map_or(Vec::new(), |exec| exec.lanes)
+        self.execs.remove(&exec).map_or(Vec::new(), |exec| exec.slots)
     }
 }
 
@@ -366,8 +369,8 @@ impl Graph {
         self.nodes.len() as u32 - 1
     }
 
-    /// Nodes by their handles. Where some is not known, which may be any, all that there are: what comes
-    /// after them comes after it.
+    /// Nodes by their handles. Where some is not known, which may be any, all that there are: what
+    /// comes after them comes after it.
     fn numbers(&self, handles: &[usize]) -> Nodes {
         let known = handles.iter().map(|handle| self.handles.get(handle).copied());
         known.collect::<Option<_>>().unwrap_or_else(|| (0..self.nodes.len() as u32).collect())
@@ -388,7 +391,7 @@ impl Graph {
         }
     }
 
-    /// The same, of which nothing is certain to be done.
+    /// These steps, of which nothing is certain to be done.
     fn doubtful(mut self) -> Graph {
         for node in &mut self.nodes {
             match &mut node.act {
@@ -443,8 +446,8 @@ impl Graph {
         last.flat_map(|(_, end)| end).collect()
     }
 
-    /// The nodes, each after those it comes after, and else as they were made. CUDA makes no graph with a cycle; what would be in
-    /// one is left out.
+    /// The nodes, each after those it comes after, and else as they were made. CUDA makes no graph
+    /// with a cycle; what would be in one is left out.
     fn in_order(&self) -> Vec<u32> {
         let mut open: Vec<usize> = self.nodes.iter().map(|node| node.after.len()).collect();
         let mut next: FxHashMap<u32, Nodes> = FxHashMap::default();
@@ -467,7 +470,8 @@ impl Graph {
     }
 }
 
-/// Gives each step a track: that of a step before it that has no other successor on it, else a new one.
+/// Gives each step a track: that of a step before it that has no other successor on it, else a new
+/// one.
 fn lay_tracks(steps: &mut [Step]) -> u32 {
     let mut tracks = 0;
     let mut left = vec![false; steps.len()];

@@ -1,20 +1,21 @@
 //! What a kernel launch touches, told from the device code that the program carries.
 //!
-//! The compiler's code registers modules, kernels and variables before `main`; a module's PTX is read
-//! when the first of its kernels is launched, a kernel's accesses are summarised when it is first
-//! launched itself (`commsan_ptx::Summary`). A launch puts its arguments and its grid into that.
+//! The compiler's code registers modules, kernels and variables before `main`; a module's PTX is
+//! read when the first of its kernels is launched, a kernel's accesses are summarised when it is
+//! first launched itself (`commsan_ptx::Summary`). A launch puts its arguments and its grid into
+//! that.
 //!
-//! **Soundness.** What is [certain](Touch::certain) is touched, to the byte, by every run of the kernel
-//! that ends without a fault. All touches together cover what the kernel may touch, as far as it is
-//! memory that others can name: its own local and shared memory, and variables that the host does not
-//! know of, such as texts to print, are left out. A kernel whose code cannot be read has no touches but
-//! [`None`]. Supposed is what compilers suppose: that a pointer into one allocation does not reach
-//! another, and that indices do not overflow. And the PTX that is read must be what runs: where a
-//! program has code for several architectures, which of it is read depends on
-//! [`Modules::set_architecture`].
+//! **Soundness.** What is [certain](Touch::certain) is touched, to the byte, by every run of the
+//! kernel that ends without a fault. All touches together cover what the kernel may touch, as far
+//! as it is memory that others can name: its own local and shared memory, and variables that the
+//! host does not know of, such as texts to print, are left out. A kernel whose code cannot be read
+//! has no touches but [`None`]. Supposed is what compilers suppose: that a pointer into one
+//! allocation does not reach another, and that indices do not overflow. And the PTX that is read
+//! must be what runs: where a program has code for several architectures, which of it is read
+//! depends on [`Modules::set_architecture`].
 //!
-//! A launch like one before costs a look-up: launches are alike where they agree in the grid, and in
-//! those bytes of the arguments that addresses and conditions depend on.
+//! A launch like one before costs a look-up: launches are alike where they agree in the grid, and
+//! in those bytes of the arguments that addresses and conditions depend on.
 
 mod code;
 mod join;
@@ -90,7 +91,7 @@ struct Scratch {
 }
 
 /// Launches of one kernel that are remembered; programs that vary more vary without end.
-const MOST_LAUNCHES: usize = 1024;
+const MAX_LAUNCHES: usize = 1024;
 
 /// The architecture of the simulated devices.
 const SIMULATED: u32 = 90;
@@ -109,8 +110,8 @@ impl Default for Modules {
 }
 
 impl Modules {
-    /// The devices' architecture, such as 90 for `sm_90`, which code is chosen by that is read from now
-    /// on.
+    /// The devices' architecture, such as 90 for `sm_90`, which code is chosen by that is read from
+    /// now on.
     pub fn set_architecture(&mut self, architecture: u32) {
         self.architecture = architecture;
     }
@@ -118,8 +119,8 @@ impl Modules {
     /// `__cudaRegisterFatBinary` was given `wrapper`, and has returned `handle`.
     ///
     /// # Safety
-    /// `wrapper` is the address of what a compiler has made for that call, which stays until the module
-    /// is unregistered.
+    /// `wrapper` is the address of what a compiler has made for that call, which stays until the
+    /// module is unregistered.
     pub unsafe fn register(&mut self, handle: usize, wrapper: usize) {
         self.images.insert(handle, Image { wrapper, code: None });
     }
@@ -133,19 +134,20 @@ impl Modules {
         self.handles.retain(|_, function| kernels.contains_key(function));
     }
 
-    /// `__cudaRegisterFunction`: a kernel by its name in the module, and the function of the host that
-    /// stands for it.
+    /// `__cudaRegisterFunction`: a kernel by its name in the module, and the function of the host
+    /// that stands for it.
     pub fn register_kernel(&mut self, handle: usize, function: usize, name: &str) {
         self.kernels.insert(function, Kernel { image: handle, name: name.into(), known: None });
     }
 
-    /// `__cudaRegisterVar` and `__cudaRegisterManagedVar`: a variable by its name in the module, and what
-    /// stands for it on the host.
+    /// `__cudaRegisterVar` and `__cudaRegisterManagedVar`: a variable by its name in the module,
+    /// and what stands for it on the host.
     pub fn register_variable(&mut self, handle: usize, host: usize, name: &str, size: usize) {
         self.variables.insert(host, Variable { image: handle, name: name.into(), size });
     }
 
-    /// What the runtime calls the kernel that a function of the host stands for (`__cudaGetKernel`).
+    /// What the runtime calls the kernel that a function of the host stands for
+    /// (`__cudaGetKernel`).
     pub fn register_handle(&mut self, kernel: usize, function: usize) {
         if kernel != function {
             self.handles.insert(kernel, function);
@@ -157,12 +159,13 @@ impl Modules {
         self.variables.get(&host).map(|variable| variable.size)
     }
 
-    /// What a launch touches, of a kernel by its function of the host or its handle. None if the kernel
-    /// is not known: then it may touch anything. `variable` tells the address on the current device of
-    /// the variable that something of the host stands for.
+    /// What a launch touches, of a kernel by its function of the host or its handle. None if the
+    /// kernel is not known: then it may touch anything. `variable` tells the address on the current
+    /// device of the variable that something of the host stands for.
     ///
     /// # Safety
-    /// `arguments` points to a pointer to each of the kernel's arguments, as launches are given them.
+    /// `arguments` points to a pointer to each of the kernel's arguments, as launches are given
+    /// them.
     pub unsafe fn launch(
         &mut self,
         function: usize,
@@ -186,7 +189,7 @@ impl Modules {
         }
         let touches = known.touches(&shape, bytes, addresses);
         let launched = Launched { kernel: known.name.clone(), touches };
-        if known.launches.len() >= MOST_LAUNCHES {
+        if known.launches.len() >= MAX_LAUNCHES {
             known.launches.clear();
         }
         known.launches.insert(key.as_slice().into(), launched.clone());

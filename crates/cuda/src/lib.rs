@@ -1,22 +1,23 @@
-//! What CUDA calls mean: which work of streams is ordered, what it touches, what the host knows of it.
+//! What CUDA calls mean: which work of streams is ordered, what it touches, what the host knows of
+//! it.
 //!
-//! The shim hands over each call; nothing here calls CUDA, so that everything can be tested without it,
-//! and no device is emulated.
+//! The shim hands over each call; nothing here calls CUDA, so that everything can be tested without
+//! it, and no device is emulated.
 
-mod afar;
-mod clock;
 mod gpu;
 mod graphs;
+mod ipc;
 mod kernels;
 mod memory;
 mod order;
 mod rules;
 mod stream_checker;
+mod stream_clock;
 mod work;
 
-pub use afar::{SharedEvent, SharedMemory};
 pub use commsan_ptx::Strength;
 pub use gpu::{Ended, Failure, Gpu, Met, NodeKind, Suspect, Ticket, Time};
+pub use ipc::{SharedEvent, SharedMemory};
 pub use kernels::{Launched, Modules, Shape, demangled};
 pub use stream_checker::StreamChecker;
 pub use work::{

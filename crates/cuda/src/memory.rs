@@ -1,10 +1,10 @@
 //! Memory that the program has from CUDA, and what it has given back.
 
-use crate::afar::SharedMemory;
-use crate::clock::Moment;
 use crate::gpu::Ticket;
+use crate::ipc::SharedMemory;
 use crate::work::MemoryKind;
 use commsan_callsite::Site;
+use commsan_shadow::Epoch;
 use std::collections::BTreeMap;
 use std::ops::{Bound, Range};
 
@@ -23,7 +23,7 @@ pub struct Block {
     /// Where it was allocated, with the call.
     pub site: Site,
     /// The work in whose order it came into being, for memory of a pool.
-    pub born: Option<Moment>,
+    pub born: Option<Epoch>,
     /// Whether the page filter has it.
     pub marked: bool,
     /// Set if other processes may use it, too.
@@ -79,7 +79,7 @@ impl Memory {
         (before.map(|(_, block)| block), behind.map(|(_, block)| block))
     }
 
-    /// The same, to be changed.
+    /// The block that an address lies in, to be changed.
     pub fn around_mut(&mut self, address: usize) -> Option<&mut Block> {
         let (_, block) = self.blocks.range_mut(..=address).next_back()?;
         block.bytes.contains(&address).then_some(block)

@@ -1,8 +1,8 @@
 //! What orders work: streams, events, and what the host waits for.
 //!
-//! Each stream has a clock, which knows what its next work comes after; an event is a copy of one; the
-//! host has one, too. What the CUDA Runtime API says of streams ("Stream synchronization behavior",
-//! "API synchronization behavior") becomes a join of clocks:
+//! Each stream has a clock, which knows what its next work comes after; an event is a copy of one;
+//! the host has one, too. What the CUDA Runtime API says of streams ("Stream synchronization
+//! behavior", "API synchronization behavior") becomes a join of clocks:
 //!
 //! - work of the legacy default stream comes after that of all blocking streams of its device, and
 //!   theirs after it; non-blocking streams have nothing to do with it;
@@ -10,20 +10,21 @@
 //!   stands for the new place alone, one that never was for nothing;
 //! - `cudaMemcpyPeer` is serialised with all work of its devices, past and future.
 //!
-//! **Soundness.** Two pieces of work are called unordered only if no chain of these leads from one to
-//! the other. Where several host threads wait, each knows what those know that it comes after
-//! ([`Actor`]); of more than [`WAITS`] waits that not all threads know of, the oldest count as known.
+//! **Soundness.** Two pieces of work are called unordered only if no chain of these leads from one
+//! to the other. Where several host threads wait, each knows what those know that it comes after
+//! ([`Actor`]); of more than [`WAITS`] waits that not all threads know of, the oldest count as
+//! known.
 
-use crate::clock::{Clock, Moment};
+use crate::stream_clock::StreamClock;
 use crate::work::StreamName;
 use commsan_shadow::{Actor, Epoch};
 use rustc_hash::FxHashMap;
 
-/// Waits of single threads that are told apart.
+/// Waits of single threads that are kept apart.
 const WAITS: usize = 64;
 
 /// What stands for the device of other processes' streams.
-const AFAR: u32 = u32::MAX;
+const REMOTE: u32 = u32::MAX;
 
 /// How a stream relates to the legacy default stream of its device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +39,11 @@ pub enum Kind {
 
 /// A stream, or what else has a place among them: parallel parts of a graph.
 #[derive(Debug)]
-struct Lane {
+struct StreamSlot {
     device: u32,
     kind: Kind,
     /// What its next work comes after.
-    clock: Clock,
+    clock: StreamClock,
     /// Work so far, that of earlier streams with this place included.
     number: u32,
     /// The program has no name for it any more.
@@ -52,15 +53,15 @@ struct Lane {
 /// Streams, events and the host.
 #[derive(Default)]
 pub struct Order {
-    lanes: Vec<Lane>,
+    slots: Vec<StreamSlot>,
     streams: FxHashMap<StreamName, u32>,
-    events: FxHashMap<usize, Clock>,
+    events: FxHashMap<usize, StreamClock>,
     /// What all threads of the host have waited for.
-    host: Clock,
+    host: StreamClock,
     /// What single threads have waited for, and when.
-    waits: Vec<(Epoch, Clock)>,
+    waits: Vec<(Epoch, StreamClock)>,
     /// What all work of a device comes after, streams that do not exist yet included.
-    serial: FxHashMap<u32, Clock>,
+    serial: FxHashMap<u32, StreamClock>,
 }
 
 impl Order {
@@ -68,50 +69,50 @@ impl Order {
     pub fn create(&mut self, name: StreamName, device: u32, kind: Kind) {
         // The handle may be that of a stream whose end nobody has seen.
         self.destroy(name);
-        let lane = self.add_lane(device, kind);
-        self.streams.insert(name, lane);
+        let slot = self.add_slot(device, kind);
+        self.streams.insert(name, slot);
     }
 
     /// The program has no name for a stream any more. Its work goes on.
     pub fn destroy(&mut self, name: StreamName) {
-        if let Some(lane) = self.streams.remove(&name) {
-            self.lanes[lane as usize].gone = true;
+        if let Some(slot) = self.streams.remove(&name) {
+            self.slots[slot as usize].gone = true;
         }
     }
 
     /// A place beside the streams of a device, for work that only edges order.
-    pub fn add_lane_beside(&mut self, device: u32) -> u32 {
-        self.add_lane(device, Kind::NonBlocking)
+    pub fn add_slot_beside(&mut self, device: u32) -> u32 {
+        self.add_slot(device, Kind::NonBlocking)
     }
 
     /// A place for what a stream of another process does, of no device here.
     pub fn add_afar(&mut self) -> u32 {
-        self.add_lane(AFAR, Kind::NonBlocking)
+        self.add_slot(REMOTE, Kind::NonBlocking)
     }
 
     /// A place is not needed any more.
-    pub fn drop_lane(&mut self, lane: u32) {
-        self.lanes[lane as usize].gone = true;
+    pub fn drop_slot(&mut self, slot: u32) {
+        self.slots[slot as usize].gone = true;
     }
 
-    fn add_lane(&mut self, device: u32, kind: Kind) -> u32 {
+    fn add_slot(&mut self, device: u32, kind: Kind) -> u32 {
         let clock = self.serial.get(&device).cloned().unwrap_or_default();
         // Where all know of all work, nothing can be taken for that of the next stream.
         let (host, waits) = (&self.host, &self.waits);
-        let mut lanes = self.lanes.iter_mut().enumerate();
-        let free = lanes.find(|(_, l)| l.gone && waits.is_empty() && host.covers(&l.clock));
-        if let Some((at, lane)) = free {
-            *lane = Lane { device, kind, clock, number: lane.number, gone: false };
+        let mut slots = self.slots.iter_mut().enumerate();
+        let free = slots.find(|(_, l)| l.gone && waits.is_empty() && host.covers(&l.clock));
+        if let Some((at, slot)) = free {
+            *slot = StreamSlot { device, kind, clock, number: slot.number, gone: false };
             return at as u32;
         }
-        self.lanes.push(Lane { device, kind, clock, number: 0, gone: false });
-        self.lanes.len() as u32 - 1
+        self.slots.push(StreamSlot { device, kind, clock, number: 0, gone: false });
+        self.slots.len() as u32 - 1
     }
 
     /// The place of a stream. One that was made where nobody looked counts as blocking.
-    pub fn lane(&mut self, name: StreamName, current: u32) -> u32 {
-        if let Some(lane) = self.streams.get(&name) {
-            return *lane;
+    pub fn slot(&mut self, name: StreamName, current: u32) -> u32 {
+        if let Some(slot) = self.streams.get(&name) {
+            return *slot;
         }
         let (device, kind) = match name {
             StreamName::Legacy { device } => (device, Kind::Legacy),
@@ -123,58 +124,58 @@ impl Order {
     }
 
     /// The device of a place.
-    pub fn device(&self, lane: u32) -> u32 {
-        self.lanes[lane as usize].device
+    pub fn device(&self, slot: u32) -> u32 {
+        self.slots[slot as usize].device
     }
 
     /// What work put into a stream now would come after, but for what the host knows.
-    fn past(&self, lane: u32) -> Clock {
-        let this = &self.lanes[lane as usize];
+    fn past(&self, slot: u32) -> StreamClock {
+        let this = &self.slots[slot as usize];
         let mut clock = this.clock.clone();
         let other = match this.kind {
             Kind::Legacy => Kind::Blocking,
             Kind::Blocking => Kind::Legacy,
             Kind::NonBlocking => return clock,
         };
-        for lane in self.lanes.iter().filter(|l| l.device == this.device && l.kind == other) {
-            clock.join(&lane.clock);
+        for slot in self.slots.iter().filter(|l| l.device == this.device && l.kind == other) {
+            clock.join(&slot.clock);
         }
         clock
     }
 
     /// The next work of a stream, put there by whoever acts, and what it comes after.
-    pub fn enqueue(&mut self, lane: u32, actor: Option<&Actor>) -> (Moment, Clock) {
-        let mut clock = self.past(lane);
+    pub fn enqueue(&mut self, slot: u32, actor: Option<&Actor>) -> (Epoch, StreamClock) {
+        let mut clock = self.past(slot);
         self.add_host(&mut clock, actor);
-        (self.number(lane, &clock), clock)
+        (self.number(slot, &clock), clock)
     }
 
     /// The next work of a place, which comes after this.
-    pub fn number(&mut self, lane: u32, clock: &Clock) -> Moment {
-        let this = &mut self.lanes[lane as usize];
+    pub fn number(&mut self, slot: u32, clock: &StreamClock) -> Epoch {
+        let this = &mut self.slots[slot as usize];
         this.number += 1;
-        let moment = Moment { lane, number: this.number };
+        let epoch = Epoch { agent: slot, time: this.number };
         this.clock.clone_from(clock);
-        this.clock.see(moment);
-        moment
+        this.clock.acquire(epoch);
+        epoch
     }
 
     /// The latest work of a place.
-    pub fn latest(&self, lane: u32) -> Moment {
-        Moment { lane, number: self.lanes[lane as usize].number }
+    pub fn latest(&self, slot: u32) -> Epoch {
+        Epoch { agent: slot, time: self.slots[slot as usize].number }
     }
 
     /// From now on work of a stream comes after this, too.
-    pub fn add(&mut self, lane: u32, clock: &Clock) {
-        let mut past = self.past(lane);
+    pub fn add(&mut self, slot: u32, clock: &StreamClock) {
+        let mut past = self.past(slot);
         past.join(clock);
-        self.lanes[lane as usize].clock = past;
+        self.slots[slot as usize].clock = past;
     }
 
     /// All work of these devices from now on, in whatever stream, comes after this.
-    pub fn serialise(&mut self, devices: &[u32], clock: &Clock) {
-        for lane in self.lanes.iter_mut().filter(|lane| devices.contains(&lane.device)) {
-            lane.clock.join(clock);
+    pub fn serialise(&mut self, devices: &[u32], clock: &StreamClock) {
+        for slot in self.slots.iter_mut().filter(|slot| devices.contains(&slot.device)) {
+            slot.clock.join(clock);
         }
         for device in devices {
             self.serial.entry(*device).or_default().join(clock);
@@ -182,41 +183,41 @@ impl Order {
     }
 
     /// What has been put into any stream of a device.
-    pub fn of_device(&self, device: u32) -> Clock {
-        let mut clock = Clock::default();
-        self.lanes.iter().filter(|l| l.device == device).for_each(|l| clock.join(&l.clock));
+    pub fn of_device(&self, device: u32) -> StreamClock {
+        let mut clock = StreamClock::default();
+        self.slots.iter().filter(|l| l.device == device).for_each(|l| clock.join(&l.clock));
         clock
     }
 
     /// All that has been put into any stream so far.
-    pub fn of_all(&self) -> Clock {
-        let mut clock = Clock::default();
-        self.lanes.iter().for_each(|lane| clock.join(&lane.clock));
+    pub fn of_all(&self) -> StreamClock {
+        let mut clock = StreamClock::default();
+        self.slots.iter().for_each(|slot| clock.join(&slot.clock));
         clock
     }
 
-    /// What has been put into a stream, and what it waits for: for the legacy default stream, all of
-    /// the blocking ones.
-    pub fn of_stream(&self, lane: u32) -> Clock {
-        self.past(lane)
+    /// What has been put into a stream, and what it waits for: for the legacy default stream, all
+    /// of the blocking ones.
+    pub fn of_stream(&self, slot: u32) -> StreamClock {
+        self.past(slot)
     }
 
     /// An event is recorded.
-    pub fn record(&mut self, event: usize, lane: u32, actor: Option<&Actor>) {
-        let mut clock = self.past(lane);
+    pub fn record(&mut self, event: usize, slot: u32, actor: Option<&Actor>) {
+        let mut clock = self.past(slot);
         // The host's past is of no use to who waits but to other threads of the host.
         self.add_host(&mut clock, actor);
-        self.lanes[lane as usize].clock.clone_from(&clock);
+        self.slots[slot as usize].clock.clone_from(&clock);
         self.events.insert(event, clock);
     }
 
     /// An event is recorded after this.
-    pub fn record_at(&mut self, event: usize, clock: Clock) {
+    pub fn record_at(&mut self, event: usize, clock: StreamClock) {
         self.events.insert(event, clock);
     }
 
     /// What an event stands for; none that was never recorded.
-    pub fn event(&self, event: usize) -> Option<&Clock> {
+    pub fn event(&self, event: usize) -> Option<&StreamClock> {
         self.events.get(&event)
     }
 
@@ -226,7 +227,7 @@ impl Order {
     }
 
     /// Whoever acts has waited until all of this was complete.
-    pub fn wait(&mut self, clock: &Clock, actor: Option<&Actor>) {
+    pub fn wait(&mut self, clock: &StreamClock, actor: Option<&Actor>) {
         let Some(actor) = actor else {
             self.host.join(clock);
             return;
@@ -236,7 +237,7 @@ impl Order {
         } else {
             self.waits.push((actor.stamp, clock.clone()));
         }
-        self.tell_all(|when| (actor.known_to_all)(when));
+        self.release_all(|when| (actor.known_to_all)(when));
         while self.waits.len() > WAITS {
             let (_, oldest) = self.waits.remove(0);
             self.host.join(&oldest);
@@ -245,10 +246,10 @@ impl Order {
 
     /// There is one thread only, which knows everything.
     pub fn alone(&mut self) {
-        self.tell_all(|_| true);
+        self.release_all(|_| true);
     }
 
-    fn tell_all(&mut self, all_know: impl Fn(Epoch) -> bool) {
+    fn release_all(&mut self, all_know: impl Fn(Epoch) -> bool) {
         let host = &mut self.host;
         self.waits.retain(|(when, clock)| {
             let known = all_know(*when);
@@ -260,22 +261,22 @@ impl Order {
     }
 
     /// Adds what whoever acts has waited for.
-    fn add_host(&self, clock: &mut Clock, actor: Option<&Actor>) {
+    fn add_host(&self, clock: &mut StreamClock, actor: Option<&Actor>) {
         clock.join(&self.host);
         let known = |when: Epoch| actor.is_none_or(|actor| when.happens_before(&actor.clock));
         self.waits.iter().filter(|(when, _)| known(*when)).for_each(|(_, wait)| clock.join(wait));
     }
 
     /// What whoever acts has waited for.
-    pub fn host(&self, actor: Option<&Actor>) -> Clock {
-        let mut clock = Clock::default();
+    pub fn host(&self, actor: Option<&Actor>) -> StreamClock {
+        let mut clock = StreamClock::default();
         self.add_host(&mut clock, actor);
         clock
     }
 
     /// Whether all threads of the host know that this is complete.
-    pub fn is_known_to_all(&self, moment: Moment) -> bool {
-        self.host.has_seen(moment)
+    pub fn is_known_to_all(&self, epoch: Epoch) -> bool {
+        epoch.happens_before(&self.host)
     }
 }
 

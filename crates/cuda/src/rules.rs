@@ -1,9 +1,9 @@
 //! For what the host has waited when a copy or a set returns, by where the memory is.
 //!
-//! "API synchronization behavior" of the CUDA Runtime API. Where it leaves open whether the host waits,
-//! asynchronous calls count as not waiting, since a program must not rely on it, and others as waiting,
-//! since programs do: a copy from pageable memory is taken as complete, though its last step may still
-//! be under way, and so are copies and sets of managed memory.
+//! "API synchronization behavior" of the CUDA Runtime API. Where it leaves open whether the host
+//! waits, asynchronous calls count as not waiting, since a program must not rely on it, and others
+//! as waiting, since programs do: a copy from pageable memory is taken as complete, though its last
+//! step may still be under way, and so are copies and sets of managed memory.
 
 use crate::work::{MemoryKind, Wait};
 

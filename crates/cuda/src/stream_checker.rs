@@ -7,8 +7,8 @@ use commsan_ptx::Strength;
 use commsan_shadow::Mode;
 use std::ops::Range;
 
-/// Hands a macro the calls that concern work of streams only, a row each: its arguments, then, behind a semicolon,
-/// where the program calls and where findings go.
+/// Hands a macro the calls that concern work of streams only, a row each: its arguments, then,
+/// behind a semicolon, where the program calls and where findings go.
 #[macro_export]
 macro_rules! stream_calls {
     ($macro:ident) => {
@@ -17,10 +17,12 @@ macro_rules! stream_calls {
             fn stream_created(handle: usize, device: u32, blocking: bool;);
             /// A stream is about to be destroyed.
             fn stream_destroyed(handle: usize;);
-            /// The host has waited for a stream, or knows from the library that it has nothing left to do.
+            /// The host has waited for a stream, or knows from the library that it has nothing left
+            /// to do.
             fn stream_synchronized(
                 stream: StreamName, call: &'static str; place: &dyn Place, out: &mut dyn Findings);
-            /// The host knows from the library that a stream's device has failed: it does nothing any more.
+            /// The host knows from the library that a stream's device has failed: it does nothing
+            /// any more.
             fn stream_failed(
                 stream: StreamName, call: &'static str; place: &dyn Place, out: &mut dyn Findings);
             /// The host has waited for a device.
@@ -28,26 +30,28 @@ macro_rules! stream_calls {
                 device: u32, call: &'static str; place: &dyn Place, out: &mut dyn Findings);
             /// Everything of a device is about to go.
             fn device_reset(device: u32; place: &dyn Place, out: &mut dyn Findings);
-            /// An event was recorded in a stream; if `external`, a graph that is captured there records it, when it
-            /// is launched.
+            /// An event was recorded in a stream; if `external`, a graph that is captured there
+            /// records it, when it is launched.
             fn event_recorded(event: usize, stream: StreamName, external: bool; place: &dyn Place);
             /// The host has waited for an event, or knows from the library that it has come.
             fn event_synchronized(
                 event: usize, call: &'static str; place: &dyn Place, out: &mut dyn Findings);
-            /// A stream waits for an event; if `external`, a graph that is captured there waits for it, when it is
-            /// launched.
+            /// A stream waits for an event; if `external`, a graph that is captured there waits for
+            /// it, when it is launched.
             fn event_awaited(stream: StreamName, event: usize, external: bool; place: &dyn Place);
             /// An event is about to be destroyed.
             fn event_destroyed(event: usize;);
             /// Memory was allocated or registered.
             fn allocated(allocation: Allocation, call: &'static str; place: &dyn Place);
-            /// The call that gives memory back has returned; if it was refused, the memory is there as before.
+            /// The call that gives memory back has returned; if it was refused, the memory is there
+            /// as before.
             fn free_ended(address: usize, refused: bool; place: &dyn Place);
             /// A copy was refused, perhaps since its memory is gone.
             fn copy_refused(copy: &Copy; place: &dyn Place, out: &mut dyn Findings);
             /// A setting of bytes was refused, perhaps since its memory is gone.
             fn set_refused(set: &Set; place: &dyn Place, out: &mut dyn Findings);
-            /// Work with a ticket is not in its stream: the call that should have put it there has failed.
+            /// Work with a ticket is not in its stream: the call that should have put it there has
+            /// failed.
             fn withdrawn(ticket: Ticket; place: &dyn Place, out: &mut dyn Findings);
             /// A function of the host was put into a stream; it comes after what is there.
             fn host_function(stream: StreamName;) -> Ticket;
@@ -59,9 +63,11 @@ macro_rules! stream_calls {
             fn capture_begins(stream: StreamName;);
             /// What is put into a stream from now on is added to a graph, behind some of its nodes.
             fn capture_begins_to(stream: StreamName, graph: usize, after: &[usize];);
-            /// The program has asked for the graph that a stream's work makes, and for the stream's last nodes.
+            /// The program has asked for the graph that a stream's work makes, and for the stream's
+            /// last nodes.
             fn capture_named(stream: StreamName, graph: usize, last: &[usize];);
-            /// What is captured next from a stream comes after other nodes, or, if they are added, also after these.
+            /// What is captured next from a stream comes after other nodes, or, if they are added,
+            /// also after these.
             fn capture_goes_on(stream: StreamName, after: &[usize], added: bool;);
             /// The graph that a stream's work makes is complete; 0 if there is none.
             fn capture_ends(stream: StreamName, graph: usize;);
@@ -75,7 +81,8 @@ macro_rules! stream_calls {
             ) -> Ticket;
             /// A node does something else from now on, where its graph is made ready anew.
             fn node_changed(node: usize, does: NodeKind<'_>; place: &dyn Place) -> Ticket;
-            /// A node does something else in what can be launched under a name, from the next launch on.
+            /// A node does something else in what can be launched under a name, from the next
+            /// launch on.
             fn exec_node_changed(
                 exec: usize, node: usize, does: NodeKind<'_>; place: &dyn Place) -> Ticket;
             /// Edges were added to a graph or taken away.
@@ -89,7 +96,7 @@ macro_rules! stream_calls {
             /// What could be launched is about to go.
             fn exec_destroyed(exec: usize;);
             /// Some device will say what work really accesses of which that is not certain.
-            fn resolve_doubts();
+            fn observe_accesses();
             /// A kernel has failed.
             fn failed(ticket: Ticket, failure: &Failure; out: &mut dyn Findings);
             /// Work has accessed this.
@@ -111,7 +118,8 @@ macro_rules! declare {
         fn $name:ident($($($arg:ident: $ty:ty),+ ; $($context:ident: $context_ty:ty),*)?)
             $(-> $result:ty)?;
     )*) => {
-        /// What checks the work of streams: a [`Gpu`] alone, or together with what else uses memory asynchronously.
+        /// What checks the work of streams: a [`Gpu`] alone, or together with what else uses memory
+        /// asynchronously.
         pub trait StreamChecker {
             /// What is known of devices.
             fn gpu(&mut self) -> &mut Gpu;

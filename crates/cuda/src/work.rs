@@ -203,12 +203,12 @@ impl Touch {
     }
 
     /// Whether the host may wait for what it writes while the work goes on.
-    pub(crate) fn tells_host(&self) -> bool {
+    pub(crate) fn signals_host(&self) -> bool {
         self.mode == Mode::Write && self.strength == Strength::System
     }
 
     /// Whether the work may wait for what the host writes there.
-    pub(crate) fn hears_host(&self) -> bool {
+    pub(crate) fn awaits_host(&self) -> bool {
         self.mode == Mode::Read && self.strength == Strength::System
     }
 

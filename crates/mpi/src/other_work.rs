@@ -1,8 +1,9 @@
 //! Asynchronous work of this process other than MPI's operations, such as that of device streams.
 //!
-//! MPI orders nothing that a stream does, and a stream nothing that MPI does: who knows such work implements
-//! [`OtherWork`], and the [`Tracker`](crate::Tracker) reports to it what may conflict with it. Programs
-//! without such work pay for none of it: what is asked at each call is kept in a [`Status`].
+//! MPI orders nothing that a stream does, and a stream nothing that MPI does: who knows such work
+//! implements [`OtherWork`], and the [`Tracker`](crate::Tracker) reports to it what may conflict
+//! with it. Programs without such work pay for none of it: what is asked at each call is kept in a
+//! [`Status`].
 
 use commsan_callsite::{Doing, Findings, Place, Site, Stacks};
 use commsan_shadow::{Access, Actor, Footprint, Mode, OpId};

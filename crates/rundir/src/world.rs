@@ -3,7 +3,8 @@
 /// A process among those of its job.
 #[derive(Clone, Debug)]
 pub struct World {
-    /// Rank in `MPI_COMM_WORLD`; without MPI, the number that the launcher or the run directory gives.
+    /// Rank in `MPI_COMM_WORLD`; without MPI, the number that the launcher or the run directory
+    /// gives.
     pub rank: u32,
     /// How many ranks there are.
     pub size: u32,

@@ -22,7 +22,7 @@ pub fn connect() {
 
 /// Added to `write` where an access shall be noted, not checked.
 const NOTE: i32 = 2;
-/// The same where from now on accesses to its page shall be noted.
+/// Added to `write` where from now on accesses to its page shall be noted, too.
 const SHARE: i32 = 4;
 
 /// An access to a page with something pending. Most leave here again: the bytes are others.

@@ -1,6 +1,6 @@
 //! The library loaded into each rank: connects sensors and the entry points of MPI and CUDA to the
-//! semantics, and findings to the rank's log. No logic of its own. With the feature `serial` it is for
-//! programs that use devices without MPI; each of their processes counts as a rank.
+//! semantics, and findings to the rank's log. No logic of its own. With the feature `serial` it is
+//! for programs that use devices without MPI; each of their processes counts as a rank.
 //!
 //! It promises the program: no panic crosses into C (a panic switches checking off and leaves a
 //! note), nothing waits for another process, and a process that is no MPI rank of a checked run

@@ -2,8 +2,8 @@
 //!
 //! A finding is written when it is seen first, by one `write`, so that it survives whatever the
 //! program does next. Repetitions are counted; the count is written at powers of two and at the
-//! end. If the log cannot be written, findings go to standard error instead: nothing is lost. What is found
-//! before the rank is known is kept in memory until then.
+//! end. If the log cannot be written, findings go to standard error instead: nothing is lost. What
+//! is found before the rank is known is kept in memory until then.
 
 use crate::options::Options;
 use commsan_callsite::{About, Doing, Findings, Placed, Report, Site, Stacks, Use, Variable};
@@ -82,8 +82,8 @@ impl Recorder {
         }
     }
 
-    /// Opens the log of this rank, and writes what is known by now. A script may run several programs in
-    /// one run: each begins with a start record of its own.
+    /// Opens the log of this rank, and writes what is known by now. A script may run several
+    /// programs in one run: each begins with a start record of its own.
     pub fn begin(&mut self, directory: &Path, world: &World) {
         if !matches!(self.log.to, To::Memory(_)) {
             return; // known since something went wrong before MPI was there

@@ -20,7 +20,8 @@ pub const NO_MPI: &str = "no MPI";
 /// Numbers that are tried before processes share one.
 const MAX_NUMBERS: u32 = 4096;
 
-/// This process: as its launcher numbers it, or else by the first number that no process of the run has.
+/// This process: as its launcher numbers it, or else by the first number that no process of the run
+/// has.
 pub fn world(directory: &Path) -> World {
     let number = |name| env::var(name).ok()?.parse().ok();
     let told = LAUNCHERS.iter().find_map(|(rank, size)| Some((number(rank)?, number(size)?)));

@@ -1,9 +1,10 @@
 //! The one state of this process, and its lock.
 //!
-//! Programs use devices before they initialise MPI: they choose one by the rank that the launcher tells
-//! them, allocate memory, make streams. So what there is begins with the first call of either, and
-//! `MPI_Init` adds the log and the other ranks. After `MPI_Finalize` nothing is followed. Without MPI there
-//! is a log from the first call on, and everything is followed until the process exits.
+//! Programs use devices before they initialise MPI: they choose one by the rank that the launcher
+//! tells them, allocate memory, make streams. So what there is begins with the first call of
+//! either, and `MPI_Init` adds the log and the other ranks. After `MPI_Finalize` nothing is
+//! followed. Without MPI there is a log from the first call on, and everything is followed until
+//! the process exits.
 
 #[cfg(feature = "serial")]
 mod alone;
@@ -170,8 +171,8 @@ impl State {
         self.published.set_mode(true, counter().is_some());
     }
 
-    /// Runs `f` on what there is, and publishes what the hooks need to know; not at all if nothing is
-    /// followed.
+    /// Runs `f` on what there is, and publishes what the hooks need to know; not at all if nothing
+    /// is followed.
     fn with_state(&self, thread: &Thread, f: impl FnOnce(&mut Checker, &mut dyn Findings)) {
         if !self.phase().is_followed() {
             return;
@@ -197,7 +198,8 @@ impl State {
         }
     }
 
-    /// A device is used: if that is before MPI is, or without, there is something to follow from now on.
+    /// A device is used: if that is before MPI is, or without, there is something to follow from
+    /// now on.
     #[inline]
     fn begin_with_devices(&self, thread: &Thread) {
         if self.phase() == Phase::Fresh {

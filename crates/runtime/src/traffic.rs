@@ -1,7 +1,8 @@
 //! What this process moves, counted, and the file it is written to.
 //!
-//! Counting begins when the library is loaded, since memory is allocated before `MPI_Init`; from then on
-//! the rank is known, and the file is written from time to time: a rank that is killed has left most of it.
+//! Counting begins when the library is loaded, since memory is allocated before `MPI_Init`; from
+//! then on the rank is known, and the file is written from time to time: a rank that is killed has
+//! left most of it.
 
 use crate::lock::Lock;
 use crate::recorder::{host, program, short_version};
@@ -26,8 +27,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Nanoseconds after which the file is written again at first, and at most. It is written when a call begins,
-/// too: that may be the one in which the job hangs.
+/// Nanoseconds after which the file is written again at first, and at most. It is written when a
+/// call begins, too: that may be the one in which the job hangs.
 const FIRST: u64 = 50_000_000;
 const LONGEST: u64 = 60_000_000_000;
 
@@ -96,8 +97,8 @@ impl Counter {
         }
     }
 
-    /// Writes the file if it is time to, at a moment at which a call is about to begin. Returns when it
-    /// does.
+    /// Writes the file if it is time to, at a moment at which a call is about to begin. Returns
+    /// when it does.
     #[cfg(not(feature = "serial"))]
     #[inline]
     pub fn keep(&self, thread: &Thread, now: u64) -> u64 {
@@ -158,8 +159,8 @@ impl Counter {
     }
 }
 
-/// What this process has in common with all others of its job, and with none of another one: a run may have several,
-/// one after the other, or that spawn others.
+/// What this process has in common with all others of its job, and with none of another one: a run
+/// may have several, one after the other, or that spawn others.
 fn job(world: &World) -> String {
     let mut job = commsan_job_shm::identity().unwrap_or_default();
     // Open MPI's jobs have in common with the ones they spawn what `identity` tells.
@@ -210,7 +211,8 @@ fn on_allocated(by: &'static str, bytes: Range<usize>, caller: Caller) -> bool {
     let mut matters = false;
     let here = Here::new(caller, &inside);
     counter.with(&inside, |traffic, _| {
-        // Small arrays of numpy, and objects, get memory again that Python has kept: nobody says for what.
+        // Small arrays of numpy, and objects, get memory again that Python has kept: nobody says
+        // for what.
         let is_small = bytes.len() < traffic.settings().objects_from;
         if is_small && (traffic.objects.are_many() || python::is_any()) {
             return;

@@ -1,6 +1,6 @@
-//! NCCL: each operation is work in a stream, which reads what it sends and writes what it receives. What the
-//! library itself does for that, its kernels and copies, is not the program's, and neither is what it does to
-//! make communicators.
+//! NCCL: each operation is work in a stream, which reads what it sends and writes what it receives.
+//! What the library itself does for that, its kernels and copies, is not the program's, and neither
+//! is what it does to make communicators.
 
 use crate::entry::after;
 use crate::nccl::{

@@ -1,5 +1,5 @@
-//! Nodes of graphs, of every kind: each is added, changed, and changed in a graph that was made ready,
-//! by calls that take the same parameters.
+//! Nodes of graphs, of every kind: each is added, changed, and changed in a graph that was made
+//! ready, by calls that take the same parameters.
 
 use crate::arguments::{In, Out};
 use crate::copies::Copied;

@@ -1,4 +1,5 @@
-//! Counting what kernels access outside their device: the simulated device reports it, access by access.
+//! Counting what kernels access outside their device: the simulated device reports it, access by
+//! access.
 
 use crate::call::Call;
 use crate::process::{process, quietly};
@@ -40,8 +41,8 @@ type Moved = extern "C" fn(&Accesses);
 type SetOrigin = unsafe extern "C" fn(u64);
 type Profile = unsafe extern "C" fn(Option<Moved>);
 
-/// The place of what this thread launches is this one, from now on, if there is a simulated device; `by`
-/// says for which call of a library.
+/// The place of what this thread launches is this one, from now on, if there is a simulated device;
+/// `by` says for which call of a library.
 pub(crate) fn launches_from(call: &Call, by: Option<&'static str>) {
     quietly(|| set_origin(call, by));
 }
@@ -86,7 +87,8 @@ fn name(name: *const c_char) -> Option<String> {
     (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
 }
 
-/// What launches are called: their call path, and the call of a library that they serve, if they do.
+/// What launches are called: their call path, and the call of a library that they serve, if they
+/// do.
 fn origin_of(stack: StackId, library: Option<u32>) -> u64 {
     u64::from(stack.to_bits()) | library.map_or(0, |call| u64::from(call) + 1) << 32
 }

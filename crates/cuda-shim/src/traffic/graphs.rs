@@ -38,8 +38,8 @@ fn note(call: &Call, f: impl FnOnce(&mut Graphs)) {
     }
 }
 
-/// Copies that a call puts into a stream: whether a graph is captured there, which will make them when it is
-/// launched.
+/// Copies that a call puts into a stream: whether a graph is captured there, which will make them
+/// when it is launched.
 pub(super) fn captures(stream: StreamName, copies: &[Copy]) -> bool {
     // The library is asked with nothing locked.
     let captured = with_graphs(|graphs| !graphs.captures.is_empty()) && is_captured(stream);
@@ -169,11 +169,11 @@ impl Graphs {
 
     /// All copies of a graph; graphs lie in each other a few deep at most.
     fn flattened(&self, graph: usize, depth: u32) -> Vec<(usize, Copy)> {
-        const DEEPEST: u32 = 16;
+        const MAX_DEPTH: u32 = 16;
         let nodes = self.graphs.get(&graph).into_iter().flatten();
         let copies = nodes.map(|(node, does)| match does {
             Does::Copies(copies) => copies.iter().map(|copy| (*node, copy.clone())).collect(),
-            Does::Graph(child) if depth < DEEPEST => self.flattened(*child, depth + 1),
+            Does::Graph(child) if depth < MAX_DEPTH => self.flattened(*child, depth + 1),
             Does::Graph(_) => Vec::new(),
         });
         copies.collect::<Vec<_>>().concat()

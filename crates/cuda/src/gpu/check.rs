@@ -1,9 +1,9 @@
 //! Work against other work, against the host, and against what MPI does.
 
 use super::polling::{listens, strength};
-use super::{Flight, Gpu, Knowledge, MOST, Started};
-use crate::clock::Clock;
+use super::{Flight, Gpu, Knowledge, MAX_IN_FLIGHT, Started};
 use crate::memory::{Block, Freed};
+use crate::stream_clock::StreamClock;
 use crate::work::{Bytes, MemoryKind, Touch, Work};
 use commsan_callsite::{About, Doing, Findings, Party, Place, Report, Side, Site, Stacks};
 use commsan_findings::{Code, Role};
@@ -38,8 +38,8 @@ pub struct Met {
     pub doing: Doing,
 }
 
-/// Conflicts told of one access; more are repetitions for the reader.
-const TOLD: usize = 4;
+/// Conflicts reported of one access; more are repetitions for the reader.
+const MAX_REPORTED: usize = 4;
 
 /// One side of a finding, that of whoever acts now.
 struct Now<'a> {
@@ -77,7 +77,7 @@ impl Gpu {
         place: &dyn Place,
         out: &mut dyn Findings,
     ) {
-        let Started { ticket, moment, site, .. } = *started;
+        let Started { ticket, epoch, site, .. } = *started;
         if self.shares_memory() {
             self.signals(work);
         }
@@ -89,21 +89,21 @@ impl Gpu {
                 self.meets_others(work, (touch, footprint), started, out);
             }
         }
-        self.begin_doubtful(work, started);
-        if self.hears_host(work) && self.waiting.len() < MOST {
-            self.waiting.push(moment);
+        self.begin_uncertain(work, started);
+        if self.awaits_host(work) && self.waiting.len() < MAX_IN_FLIGHT {
+            self.waiting.push(epoch);
         }
-        let key = (moment.lane, Arc::as_ptr(&work.touches).addr());
+        let key = (epoch.agent, Arc::as_ptr(&work.touches).addr());
         if let Some(&same) = self.same.get(&key)
             && let Some(flight) = self.live.get_mut(same)
         {
             // Whoever comes after the new comes after the old.
-            (flight.moment, flight.ticket) = (moment, ticket);
+            (flight.epoch, flight.ticket) = (epoch, ticket);
             flight.clock.clone_from(started.clock);
             flight.site = site;
             return self.remember_locals(same, work, place);
         }
-        if self.same.len() >= MOST {
+        if self.same.len() >= MAX_IN_FLIGHT {
             self.forget_oldest(place, out);
         }
         let id = self.take_off(work, started);
@@ -131,15 +131,15 @@ impl Gpu {
         started: &Started<'_>,
         marks: SmallVec<[Range<usize>; 1]>,
     ) -> Flight {
-        let Started { ticket, moment, site, .. } = *started;
+        let Started { ticket, epoch, site, .. } = *started;
         Flight {
-            moment,
+            epoch,
             clock: started.clock.clone(),
             ticket,
             call: work.call,
             kernel: work.kernel.clone(),
-            stream: Arc::clone(&self.labels[&moment.lane]),
-            device: self.order.device(moment.lane),
+            stream: Arc::clone(&self.labels[&epoch.agent]),
+            device: self.order.device(epoch.agent),
             site,
             touches: Arc::clone(&work.touches),
             marks,
@@ -164,26 +164,26 @@ impl Gpu {
         started: &Started<'_>,
         out: &mut dyn Findings,
     ) -> bool {
-        let Started { moment, clock, site, .. } = *started;
-        let device = self.order.device(moment.lane);
+        let Started { epoch, clock, site, .. } = *started;
+        let device = self.order.device(epoch.agent);
         let found = self.conflicts(touch.mode, footprint, |flight, other| {
             let one_device = flight.device == device;
             !are_strong(touch.strength, flight.strength(other), one_device)
-                && !clock.has_seen(flight.moment)
+                && !flight.epoch.happens_before(clock)
                 && !self.may_wait_for_work(work, (device, clock), flight)
         });
         let met = !found.is_empty();
         for conflict in found {
             if self.is_new(Code::StreamsRace, site.pc, &conflict, out) {
-                let now = self.now(work, touch, conflict.bytes.clone(), (moment.lane, site));
+                let now = self.now(work, touch, conflict.bytes.clone(), (epoch.agent, site));
                 self.report(Code::StreamsRace, now, &conflict, out);
             }
         }
         met
     }
 
-    /// Work against the life of the memory it uses. Whoever comes after work there that it has `met` comes
-    /// after the allocation, too: one finding says so.
+    /// Work against the life of the memory it uses. Whoever comes after work there that it has
+    /// `met` comes after the allocation, too: one finding says so.
     fn meets_memory(
         &mut self,
         work: &Work,
@@ -192,12 +192,13 @@ impl Gpu {
         (started, met): (&Started<'_>, bool),
         out: &mut dyn Findings,
     ) {
-        let Started { moment, clock, site, .. } = *started;
+        let Started { epoch, clock, site, .. } = *started;
         let span = footprint.span();
         if span.is_empty() {
             return;
         }
-        let is_born = |block: &Block| met || block.born.is_none_or(|born| clock.has_seen(born));
+        let is_born =
+            |block: &Block| met || block.born.is_none_or(|born| born.happens_before(clock));
         let end = match self.memory.around(span.start) {
             Some(block) if is_born(block) => return,
             Some(block) => End::from(block),
@@ -206,19 +207,19 @@ impl Gpu {
                 None => return,
             },
         };
-        let now = self.now(work, touch, span, (moment.lane, site));
+        let now = self.now(work, touch, span, (epoch.agent, site));
         self.report_end(Code::FreedDeviceMemory, now, end, out);
     }
 
     /// The library has refused work, perhaps since its memory is gone.
     pub(super) fn refused(&mut self, work: &Work, place: &dyn Place, out: &mut dyn Findings) {
-        let lane = self.lane(work.stream);
+        let slot = self.slot(work.stream);
         let site = place.site(Some(work.call), &mut self.stacks);
         for touch in work.touches.iter() {
             let Bytes::Exactly(footprint) = &touch.bytes else { continue };
             let span = footprint.span();
             if let Some(end) = self.memory.freed(span.start).map(End::from) {
-                let now = self.now(work, touch, span, (lane, site));
+                let now = self.now(work, touch, span, (slot, site));
                 self.report_end(Code::FreedDeviceMemory, now, end, out);
             }
         }
@@ -266,7 +267,7 @@ impl Gpu {
         let met =
             self.meets_as(code, Role::Access, (by, call), (*mode, footprint, &knows), place, out);
         let site = |stacks: &mut Stacks| place.site(call, stacks);
-        let may_meet = self.meets_doubtful(code, Role::Access, (by, site), (access, &knows));
+        let may_meet = self.may_meet(code, Role::Access, (by, site), (access, &knows));
         if !met && !may_meet {
             self.comes_too_early((by, call), (access, &knows), place, out);
         }
@@ -286,7 +287,7 @@ impl Gpu {
     ) {
         let span = access.footprint.span();
         let Some(block) = self.memory.around(span.start) else { return };
-        let is_early = block.born.is_some_and(|born| !knows.clock.has_seen(born));
+        let is_early = block.born.is_some_and(|born| !born.happens_before(&knows.clock));
         // A function of a stream may have been put there behind the allocation.
         if call.is_none() || span.is_empty() || !is_early || knows.within.is_some() {
             return;
@@ -298,13 +299,17 @@ impl Gpu {
         self.report_end(Code::FreedDeviceMemory, now, end, out);
     }
 
-    /// Work in flight that an access of others to memory of this process meets: with what it does, and
-    /// where it was put into its stream, as a place in `stacks`.
-    pub fn met_by(&mut self, access: &Access, stacks: &mut Stacks) -> SmallVec<[Met; TOLD]> {
-        self.hear();
+    /// Work in flight that an access of others to memory of this process meets: with what it does,
+    /// and where it was put into its stream, as a place in `stacks`.
+    pub fn met_by(
+        &mut self,
+        access: &Access,
+        stacks: &mut Stacks,
+    ) -> SmallVec<[Met; MAX_REPORTED]> {
+        self.acquire_from_others();
         let clock = self.order.host(self.actor.as_ref());
         let unordered = |flight: &Flight, _: &Access| {
-            !clock.has_seen(flight.moment) && !self.may_wait(flight, Code::WorkMeetsRemote)
+            !flight.epoch.happens_before(&clock) && !self.may_wait(flight, Code::WorkMeetsRemote)
         };
         let found = self.conflicts(access.mode, &access.footprint, unordered);
         let met = found.into_iter().filter_map(|conflict| {
@@ -376,18 +381,19 @@ impl Gpu {
         self.meets_as(Code::WorkMemoryReleased, Role::Release, by, what, place, out);
     }
 
-    /// The same by a node of a graph, which comes after this, where the program has made it.
+    /// Memory is given back by a node of a graph, in the order of a clock, at the place where the
+    /// program has made it.
     pub(super) fn released_by_node(
         &mut self,
         call: &'static str,
         (bytes, site): (&Range<usize>, Site),
-        clock: &Clock,
+        clock: &StreamClock,
         out: &mut dyn Findings,
     ) {
         let code = Code::WorkMemoryReleased;
         let footprint = Footprint::Dense(bytes.clone());
         let found = self.conflicts(Mode::Write, &footprint, |flight, _| {
-            !clock.has_seen(flight.moment) && !self.may_wait(flight, code)
+            !flight.epoch.happens_before(clock) && !self.may_wait(flight, code)
         });
         for conflict in found {
             if self.is_new(code, site.pc, &conflict, out) {
@@ -398,15 +404,15 @@ impl Gpu {
         }
     }
 
-    /// The conflicts of an access with work in flight that `concerns` it. Of work that comes after other
-    /// such work only that is told: who comes after it comes after both.
+    /// The conflicts of an access with work in flight that `concerns` it. Of work that comes after
+    /// other such work only that is reported: who comes after it comes after both.
     fn conflicts(
         &self,
         mode: Mode,
         footprint: &Footprint,
         concerns: impl Fn(&Flight, &Access) -> bool,
-    ) -> SmallVec<[Conflict; TOLD]> {
-        let mut found: SmallVec<[Conflict; TOLD]> = SmallVec::new();
+    ) -> SmallVec<[Conflict; MAX_REPORTED]> {
+        let mut found: SmallVec<[Conflict; MAX_REPORTED]> = SmallVec::new();
         let _ = self.live.conflicts::<()>(mode, footprint, |id, other, bytes| {
             let known = found.iter().any(|known| known.id == id);
             if !known && self.live.get(id).is_some_and(|flight| concerns(flight, other)) {
@@ -421,7 +427,7 @@ impl Gpu {
                     bytes,
                 });
             }
-            match found.len() < TOLD {
+            match found.len() < MAX_REPORTED {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             }
@@ -429,16 +435,18 @@ impl Gpu {
         found
     }
 
-    /// Drops the conflicts with work that some other comes after; false if that comes before one of them.
-    fn is_last(&self, id: OpId, found: &mut SmallVec<[Conflict; TOLD]>) -> bool {
+    /// Drops the conflicts with work that some other comes after; false if that comes before one of
+    /// them.
+    fn is_last(&self, id: OpId, found: &mut SmallVec<[Conflict; MAX_REPORTED]>) -> bool {
         let Some(this) = self.live.get(id) else { return false };
         let of = |conflict: &Conflict| self.live.get(conflict.id);
-        found
-            .retain(|conflict| of(conflict).is_none_or(|other| !this.clock.has_seen(other.moment)));
-        !found.iter().filter_map(of).any(|other| other.clock.has_seen(this.moment))
+        found.retain(|conflict| {
+            of(conflict).is_none_or(|other| !other.epoch.happens_before(&this.clock))
+        });
+        !found.iter().filter_map(of).any(|other| this.epoch.happens_before(&other.clock))
     }
 
-    /// Whether nobody has told of this conflict before.
+    /// Whether this conflict has not been reported before.
     fn is_new(&self, code: Code, pc: usize, conflict: &Conflict, out: &mut dyn Findings) -> bool {
         let flight = self.live.get(conflict.id);
         flight.is_some_and(|flight| !out.again(code, pc, flight.site.pc))
@@ -450,10 +458,10 @@ impl Gpu {
         work: &'a Work,
         touch: &Touch,
         bytes: Range<usize>,
-        (lane, site): (u32, Site),
+        (slot, site): (u32, Site),
     ) -> Now<'a> {
         let side = Side { by: work.by(), mode: touch.mode, bytes };
-        Now { side, role: Role::Access, site, doing: Some(self.doing_in(lane, work, touch)) }
+        Now { side, role: Role::Access, site, doing: Some(self.doing_in(slot, work, touch)) }
     }
 
     fn report(&mut self, code: Code, now: Now<'_>, conflict: &Conflict, out: &mut dyn Findings) {

@@ -1,7 +1,6 @@
-//! Kernels that fail while a simulated device executes them.
-//!
-//! **Soundness.** What is told has been executed: it is an error of the kernel. Where the launch was is known
-//! for the last [`EACH`] launches at least.
+//! Kernels that fail while a simulated device executes them. **Soundness.** What is reported has
+//! been executed: it is an error of the kernel. Where the launch was is known for the last
+//! [`MAX_LAUNCHES`] launches at least.
 
 use super::{Gpu, Started, Ticket};
 use crate::memory::{Block, Freed};
@@ -14,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Launches that are remembered; twice as many at most.
-const EACH: usize = 1 << 14;
+const MAX_LAUNCHES: usize = 1 << 14;
 
 /// How far from memory an access still counts as beside it, unless the memory is larger than that.
 const NEAR: usize = 1 << 16;
@@ -53,7 +52,7 @@ struct Launched {
 
 impl Launches {
     fn add(&mut self, ticket: Ticket, launched: Launched) {
-        if self.now.len() == EACH {
+        if self.now.len() == MAX_LAUNCHES {
             self.before = std::mem::take(&mut self.now);
         }
         self.now.insert(ticket, launched);
@@ -75,7 +74,7 @@ impl Gpu {
     /// Remembers where a kernel was launched.
     pub(super) fn remember_launch(&mut self, work: &Work, started: &Started<'_>) {
         if let Some(kernel) = work.kernel.clone() {
-            let stream = Arc::clone(&self.labels[&started.moment.lane]);
+            let stream = Arc::clone(&self.labels[&started.epoch.agent]);
             let launched = Launched { call: work.call, kernel, stream, site: started.site };
             self.launches.add(started.ticket, launched);
         }
@@ -121,7 +120,8 @@ impl Gpu {
         out.report(&report, &self.stacks);
     }
 
-    /// A kernel has failed since its memory was given back: before it was launched, or while it might use it.
+    /// A kernel has failed since its memory was given back: before it was launched, or while it
+    /// might use it.
     fn used_freed(
         &self,
         (ticket, launched): (Ticket, &Launched),
@@ -172,8 +172,8 @@ impl Gpu {
     }
 }
 
-/// How many bytes behind the end of a block, or, if negative, in front of it; 0 if neither. Addresses may be
-/// anything.
+/// How many bytes behind the end of a block, or, if negative, in front of it; 0 if neither.
+/// Addresses may be anything.
 fn distance(block: &Block, bytes: &Range<usize>) -> i128 {
     let Range { start, end } = block.bytes;
     match bytes.start {

@@ -1,8 +1,8 @@
 //! Graphs, as the program makes and launches them.
 
 use super::{Gpu, Started, Ticket};
-use crate::clock::Clock;
 use crate::graphs::{Act, Exec, Step};
+use crate::stream_clock::StreamClock;
 use crate::work::{Copy, Set, StreamName, Work};
 use commsan_callsite::{Findings, Place};
 use std::sync::Arc;
@@ -37,42 +37,44 @@ pub enum NodeKind<'a> {
 impl Gpu {
     /// Whether what is put into a stream makes a graph.
     pub fn makes_graph(&mut self, stream: StreamName) -> bool {
-        let lane = self.lane(stream);
-        self.graphs.captures(lane)
+        let slot = self.slot(stream);
+        self.graphs.captures(slot)
     }
 
     /// What is put into a stream makes a graph from now on.
     pub fn capture_begins(&mut self, stream: StreamName) {
-        let lane = self.lane(stream);
-        self.graphs.begin(lane);
+        let slot = self.slot(stream);
+        self.graphs.begin(slot);
     }
 
-    /// The same, added to a graph behind some of its nodes.
+    /// What is put into a stream from now on is added to a graph, behind some of its nodes.
     pub fn capture_begins_to(&mut self, stream: StreamName, graph: usize, after: &[usize]) {
-        let lane = self.lane(stream);
-        self.graphs.begin_to(lane, graph, after);
+        let slot = self.slot(stream);
+        self.graphs.begin_to(slot, graph, after);
     }
 
     /// That graph is complete.
     pub fn capture_ends(&mut self, stream: StreamName, graph: usize) {
-        let lane = self.lane(stream);
-        self.graphs.end(lane, graph);
+        let slot = self.slot(stream);
+        self.graphs.end(slot, graph);
     }
 
-    /// The program has asked for the graph that a stream's work makes, and for the stream's last nodes.
+    /// The program has asked for the graph that a stream's work makes, and for the stream's last
+    /// nodes.
     pub fn capture_named(&mut self, stream: StreamName, graph: usize, last: &[usize]) {
-        let lane = self.lane(stream);
-        self.graphs.name(lane, graph, last);
+        let slot = self.slot(stream);
+        self.graphs.name(slot, graph, last);
     }
 
     /// What is captured next from a stream comes after other nodes, or also after these.
     pub fn capture_goes_on(&mut self, stream: StreamName, after: &[usize], added: bool) {
-        let lane = self.lane(stream);
-        self.graphs.go_on_after(lane, after, added);
+        let slot = self.slot(stream);
+        self.graphs.go_on_after(slot, after, added);
     }
 
-    /// Something becomes a node where a stream's work makes a graph: what gives memory back, and what of an
-    /// event is no edge (`cudaEventRecordExternal`, `cudaEventWaitExternal`); false if it does not.
+    /// Something becomes a node where a stream's work makes a graph: what gives memory back, and
+    /// what of an event is no edge (`cudaEventRecordExternal`, `cudaEventWaitExternal`); false if
+    /// it does not.
     pub fn captured(&mut self, stream: StreamName, kind: NodeKind<'_>, place: &dyn Place) -> bool {
         let captures = self.makes_graph(stream);
         if captures {
@@ -84,8 +86,8 @@ impl Gpu {
 
     /// A node is captured from a stream.
     pub(super) fn capture(&mut self, stream: StreamName, act: Act) {
-        let lane = self.lane(stream);
-        self.graphs.add_captured(lane, act);
+        let slot = self.slot(stream);
+        self.graphs.add_captured(slot, act);
     }
 
     /// An empty graph has been made.
@@ -114,7 +116,7 @@ impl Gpu {
         ticket
     }
 
-    /// The same of what can be launched under a name, from the next launch on.
+    /// A node does something else in what can be launched under a name, from the next launch on.
     pub fn exec_node_changed(
         &mut self,
         exec: usize,
@@ -185,14 +187,14 @@ impl Gpu {
 
     /// A graph can be launched under a name; also after it was updated.
     pub fn graph_instantiated(&mut self, exec: usize, graph: usize) {
-        let lanes = self.graphs.instantiate(exec, graph);
-        lanes.into_iter().for_each(|lane| self.order.drop_lane(lane));
+        let slots = self.graphs.instantiate(exec, graph);
+        slots.into_iter().for_each(|slot| self.order.drop_slot(slot));
     }
 
     /// What could be launched is gone.
     pub fn exec_destroyed(&mut self, exec: usize) {
-        let lanes = self.graphs.destroy_exec(exec);
-        lanes.into_iter().for_each(|lane| self.order.drop_lane(lane));
+        let slots = self.graphs.destroy_exec(exec);
+        slots.into_iter().for_each(|slot| self.order.drop_slot(slot));
     }
 
     /// The work that a launch does, and what it is known by.
@@ -215,24 +217,24 @@ impl Gpu {
         place: &dyn Place,
         out: &mut dyn Findings,
     ) {
-        let lane = self.lane(stream);
-        if self.graphs.captures(lane) {
-            return self.graphs.add_launch(lane, exec);
+        let slot = self.slot(stream);
+        if self.graphs.captures(slot) {
+            return self.graphs.add_launch(slot, exec);
         }
-        let device = self.order.device(lane);
-        let (_, mut start) = self.order.enqueue(lane, self.actor.as_ref());
-        let Some(Exec { steps, lanes, tracks, last, .. }) = self.graphs.exec(exec) else { return };
-        while lanes.len() < *tracks as usize {
-            lanes.push(self.order.add_lane_beside(device));
+        let device = self.order.device(slot);
+        let (_, mut start) = self.order.enqueue(slot, self.actor.as_ref());
+        let Some(Exec { steps, slots, tracks, last, .. }) = self.graphs.exec(exec) else { return };
+        while slots.len() < *tracks as usize {
+            slots.push(self.order.add_slot_beside(device));
         }
         start.join(last);
-        let (steps, lanes) = (Arc::clone(steps), lanes.clone());
-        let label = Arc::clone(&self.labels[&lane]);
-        for lane in &lanes {
-            self.labels.insert(*lane, Arc::clone(&label));
+        let (steps, slots) = (Arc::clone(steps), slots.clone());
+        let label = Arc::clone(&self.labels[&slot]);
+        for slot in &slots {
+            self.labels.insert(*slot, Arc::clone(&label));
         }
-        let end = self.run(&steps, &lanes, start, place, out);
-        self.order.add(lane, &end);
+        let end = self.run(&steps, &slots, start, place, out);
+        self.order.add(slot, &end);
         if let Some(exec) = self.graphs.exec(exec) {
             exec.last = end;
         }
@@ -242,13 +244,13 @@ impl Gpu {
     fn run(
         &mut self,
         steps: &[Step],
-        lanes: &[u32],
-        start: Clock,
+        slots: &[u32],
+        start: StreamClock,
         place: &dyn Place,
         out: &mut dyn Findings,
-    ) -> Clock {
+    ) -> StreamClock {
         let mut end = start.clone();
-        let mut done: Vec<Clock> = Vec::with_capacity(steps.len());
+        let mut done: Vec<StreamClock> = Vec::with_capacity(steps.len());
         for step in steps {
             let mut clock = start.clone();
             step.after.iter().for_each(|before| clock.join(&done[*before as usize]));
@@ -257,26 +259,26 @@ impl Gpu {
             {
                 clock.join(&recorded);
             }
-            let moment = self.order.number(lanes[step.track as usize], &clock);
+            let epoch = self.order.number(slots[step.track as usize], &clock);
             match &step.act {
                 Act::Work(work, site, ticket) => {
-                    let started = Started { ticket: *ticket, moment, clock: &clock, site: *site };
+                    let started = Started { ticket: *ticket, epoch, clock: &clock, site: *site };
                     self.begin(work, &started, place, out);
                 }
                 Act::Host(ticket) => {
-                    self.host_functions.insert(*ticket, (moment, clock.clone()));
+                    self.host_functions.insert(*ticket, (epoch, clock.clone()));
                 }
                 Act::Record(event) => {
                     self.order.record_at(*event, clock.clone());
                     self.publish(*event);
                 }
-                Act::Alloc(block) => self.allocated_in_graph(block, moment),
+                Act::Alloc(block) => self.allocated_in_graph(block, epoch),
                 Act::Free(address, call, site) => {
                     self.freed_in_graph(*address, (call, *site), &clock, place, out);
                 }
                 Act::Nothing | Act::Wait(_) | Act::Graph(_) | Act::Choice(_) => {}
             }
-            clock.see(moment);
+            clock.acquire(epoch);
             end.join(&clock);
             done.push(clock);
         }

@@ -1,16 +1,16 @@
 //! Memory that comes and goes, and what the page filter has of it.
 //!
-//! Memory of a device is marked as long as it is one's own: the host must not touch it at all, and what
-//! MPI does with it is looked at. Memory that the host may touch is marked when work uses it, block by
-//! block, and stays so until the host touches it and nothing is in flight there: a kernel costs no more
-//! for a large range than for a small one.
+//! Memory of a device is marked as long as it is one's own: the host must not touch it at all, and
+//! what MPI does with it is looked at. Memory that the host may touch is marked when work uses it,
+//! block by block, and stays so until the host touches it and nothing is in flight there: a kernel
+//! costs no more for a large range than for a small one.
 
 use super::{Gpu, Knowledge, NodeKind, Ticket};
-use crate::clock::{Clock, Moment};
 use crate::memory::{Block, Freed};
+use crate::stream_clock::StreamClock;
 use crate::work::{Allocation, MemoryKind, Release};
 use commsan_callsite::{Findings, Place, Site};
-use commsan_shadow::{Mode, OpId};
+use commsan_shadow::{Epoch, Mode, OpId};
 use smallvec::SmallVec;
 use std::ops::{ControlFlow, Range};
 
@@ -25,9 +25,9 @@ impl Gpu {
         let captured = stream.filter(|stream| self.makes_graph(*stream));
         let stream = stream.filter(|_| captured.is_none());
         let born = stream.map(|stream| {
-            let lane = self.lane(stream);
-            let (moment, _) = self.order.enqueue(lane, self.actor.as_ref());
-            moment
+            let slot = self.slot(stream);
+            let (epoch, _) = self.order.enqueue(slot, self.actor.as_ref());
+            epoch
         });
         let marked = kind == MemoryKind::Device;
         let site = place.site(Some(call), &mut self.stacks);
@@ -45,16 +45,16 @@ impl Gpu {
     }
 
     /// A launch of a graph allocates memory, at the address that it always has.
-    pub(super) fn allocated_in_graph(&mut self, block: &Block, moment: Moment) {
+    pub(super) fn allocated_in_graph(&mut self, block: &Block, epoch: Epoch) {
         self.unmark_freed(&block.bytes);
         if let Some(known) = self.memory.around_mut(block.bytes.start) {
-            known.born = Some(moment);
+            known.born = Some(epoch);
             return;
         }
         if block.marked {
             self.set_mark(block.bytes.clone());
         }
-        self.memory.insert(Block { born: Some(moment), shared: None, ..block.clone() });
+        self.memory.insert(Block { born: Some(epoch), shared: None, ..block.clone() });
     }
 
     /// A launch of a graph gives memory back, after this.
@@ -62,7 +62,7 @@ impl Gpu {
         &mut self,
         address: usize,
         (call, site): (&'static str, Site),
-        clock: &Clock,
+        clock: &StreamClock,
         place: &dyn Place,
         out: &mut dyn Findings,
     ) {
@@ -88,8 +88,8 @@ impl Gpu {
         Some(self.memory.at(address)?.bytes.clone())
     }
 
-    /// The memory of a device, or managed, that an address lies in. Registered memory is part of what
-    /// the host has.
+    /// The memory of a device, or managed, that an address lies in. Registered memory is part of
+    /// what the host has.
     pub fn block_around(&self, address: usize) -> Option<Range<usize>> {
         let block = self.memory.around(address)?;
         // Of another process's memory, no more than that may be known.
@@ -97,7 +97,8 @@ impl Gpu {
         is_known.then(|| block.bytes.clone())
     }
 
-    /// Whether memory that is about to be given back is so by a graph that is captured, when that is launched.
+    /// Whether memory that is about to be given back is so by a graph that is captured, when that
+    /// is launched.
     pub fn captures_free(
         &mut self,
         address: usize,
@@ -124,8 +125,8 @@ impl Gpu {
         let Some(block) = self.memory.at(address).cloned() else { return };
         match how {
             Release::Async(stream) => {
-                let lane = self.lane(stream);
-                let (_, clock) = self.order.enqueue(lane, self.actor.as_ref());
+                let slot = self.slot(stream);
+                let (_, clock) = self.order.enqueue(slot, self.actor.as_ref());
                 let knows = Knowledge { clock, within: None };
                 self.released_by(call, (&block.bytes, &knows), place, out);
             }
@@ -151,8 +152,8 @@ impl Gpu {
         }
     }
 
-    /// The call that gives memory back has returned. If it has failed, the memory is there as before, unless
-    /// others have it.
+    /// The call that gives memory back has returned. If it has failed, the memory is there as
+    /// before, unless others have it.
     pub fn free_ended(&mut self, address: usize, refused: bool, place: &dyn Place) {
         let block = self.released.remove(&place.thread());
         let is_it = |block: &Block| refused && block.bytes.start == address;
@@ -178,7 +179,7 @@ impl Gpu {
         }
     }
 
-    /// Work on memory that is no more has been told of, and is of no interest.
+    /// Work on memory that is no more has been reported, and is of no interest.
     fn end_within(&mut self, bytes: &Range<usize>, place: &dyn Place, out: &mut dyn Findings) {
         let mut inside: SmallVec<[OpId; 8]> = SmallVec::new();
         let _ = self.live.touching::<()>(bytes, |id, access, _| {
@@ -221,7 +222,7 @@ impl Gpu {
         }
         let bytes = block.bytes.clone();
         let busy = self.live.touching(&bytes, |_, _, _| ControlFlow::Break(())).is_break();
-        if !busy && !self.doubts.touch(&bytes) {
+        if !busy && !self.possible.touch(&bytes) {
             if let Some(block) = self.memory.around_mut(address) {
                 block.marked = false;
             }

@@ -1,18 +1,20 @@
-//! What the host and work tell each other while the work goes on: one stores a flag, and the other looks for
-//! it.
+//! Flags that the host and work in flight pass to each other: one stores a flag, and the other
+//! looks for it.
 //!
-//! **Soundness.** Accesses that are strong in the system's scope do not race with atomic and volatile ones of
-//! the host (PTX ISA §8.6); which of the host's are that nobody tells, so that all count as such. Nor does
-//! anybody tell what a load of the host has found, and what the work has done before: who has loaded such a
-//! flag counts as having waited for all of the work. Missed is what the work does after the store, or what
-//! the host does before it has seen it. Work that loads memory which the host may store to, in that scope, may
-//! wait for the host, and so may all that comes after it: until it is known to be complete, nothing that
-//! the host does counts as done while they run. Missed is all that it does too soon or too late. Kernels that run
-//! at the same time tell each other alike: where one loads what another one stores, both strongly enough, nothing
-//! that they do, or what comes after them, counts as unordered; who has waited for the one has waited for the other.
+//! **Soundness.** Accesses that are strong in the system's scope do not race with atomic and
+//! volatile ones of the host (PTX ISA §8.6); which of the host's are that is not known, so that all
+//! count as such. Nor is it known what a load of the host has found, and what the work has done
+//! before: who has loaded such a flag counts as having waited for all of the work. Missed is what
+//! the work does after the store, or what the host does before it has seen it. Work that loads
+//! memory which the host may store to, in that scope, may wait for the host, and so may all that
+//! comes after it: until it is known to be complete, nothing that the host does counts as done
+//! while they run. Missed is all that it does too soon or too late. Kernels that run at the same
+//! time signal each other alike: where one loads what another one stores, both strongly enough,
+//! nothing that they do, or what comes after them, counts as unordered; who has waited for the one
+//! has waited for the other.
 
 use super::{Flight, Gpu};
-use crate::clock::Clock;
+use crate::stream_clock::StreamClock;
 use crate::work::{Bytes, MemoryKind, Touch, Work};
 use commsan_callsite::{Findings, Place};
 use commsan_findings::Code;
@@ -33,7 +35,7 @@ pub(super) fn strength(code: Code) -> Strength {
 type Talker<'t> = (u32, &'t [Touch]);
 
 impl Gpu {
-    /// The host loads these bytes, and may find there what work in flight tells it.
+    /// The host loads these bytes, and may find there what work in flight signals.
     pub(super) fn polled(
         &mut self,
         footprint: &Footprint,
@@ -41,21 +43,21 @@ impl Gpu {
         out: &mut dyn Findings,
     ) {
         let knows = self.knowledge(place.thread());
-        let mut told = Clock::default();
-        for live in [&self.live, &self.doubts.live] {
+        let mut told = StreamClock::default();
+        for live in [&self.live, &self.possible.live] {
             let _ = live.conflicts::<()>(Mode::Read, footprint, |id, _, _| {
                 if let Some(flight) = live.get(id)
                     && knows.is_unordered(flight)
-                    && self.tells_host(flight, footprint)
+                    && self.signals_host(flight, footprint)
                 {
                     told.join(&flight.clock);
-                    told.see(flight.moment);
+                    told.acquire(flight.epoch);
                 }
                 ControlFlow::Continue(())
             });
         }
-        if told != Clock::default() {
-            self.afar.tell(&told);
+        if told != StreamClock::default() {
+            self.ipc.release(&told);
             self.order.wait(&told, self.actor.as_ref());
             self.complete_shared(&told);
             self.sweep(None, place, out);
@@ -63,12 +65,12 @@ impl Gpu {
     }
 
     /// Whether work may wait for something that the host does while it is in flight.
-    pub(super) fn hears_host(&self, work: &Work) -> bool {
+    pub(super) fn awaits_host(&self, work: &Work) -> bool {
         let is_visible = |address| {
             let block = self.memory.around(address);
             block.is_none_or(|block| block.kind != MemoryKind::Device)
         };
-        work.touches.iter().filter(|touch| touch.hears_host()).any(|touch| match &touch.bytes {
+        work.touches.iter().filter(|touch| touch.awaits_host()).any(|touch| match &touch.bytes {
             Bytes::Exactly(footprint) => is_visible(footprint.span().start),
             Bytes::Within(address) => is_visible(*address),
             Bytes::Anywhere => true,
@@ -76,22 +78,22 @@ impl Gpu {
     }
 
     /// Whether what comes after this comes after work that may wait for the host.
-    pub(super) fn is_held_back(&self, clock: &Clock) -> bool {
-        self.waiting.iter().any(|moment| clock.has_seen(*moment))
+    pub(super) fn is_held_back(&self, clock: &StreamClock) -> bool {
+        self.waiting.iter().any(|epoch| (*epoch).happens_before(clock))
     }
 
     /// Whether work in flight may wait for what a code is about. Memory must not go even so.
     pub(super) fn may_wait(&self, flight: &Flight, code: Code) -> bool {
-        let waits = self.waiting.contains(&flight.moment) || self.is_held_back(&flight.clock);
+        let waits = self.waiting.contains(&flight.epoch) || self.is_held_back(&flight.clock);
         waits && code != Code::WorkMemoryReleased
     }
 
-    /// Whether work, or what it comes after, may wait for other work in flight, or for what that comes after, or
-    /// that for it.
+    /// Whether work, or what it comes after, may wait for other work in flight, or for what that
+    /// comes after, or that for it.
     pub(super) fn may_wait_for_work(
         &self,
         work: &Work,
-        (device, clock): (u32, &Clock),
+        (device, clock): (u32, &StreamClock),
         other: &Flight,
     ) -> bool {
         if !self.listens {
@@ -102,10 +104,11 @@ impl Gpu {
         one.iter().any(|one| other.iter().any(|other| self.may_talk(*one, *other)))
     }
 
-    /// A piece of work and those before it in flight, if they could tell others something or be told.
-    fn talkers<'f>(&'f self, work: Talker<'f>, clock: &Clock) -> SmallVec<[Talker<'f>; 4]> {
-        let flights = self.live.iter().chain(self.doubts.live.iter());
-        let before = flights.filter(|(_, flight)| clock.has_seen(flight.moment));
+    /// A piece of work and those before it in flight, if they could signal something to others or
+    /// wait for it.
+    fn talkers<'f>(&'f self, work: Talker<'f>, clock: &StreamClock) -> SmallVec<[Talker<'f>; 4]> {
+        let flights = self.live.iter().chain(self.possible.live.iter());
+        let before = flights.filter(|(_, flight)| flight.epoch.happens_before(clock));
         let before = before.map(|(_, flight)| (flight.device, &*flight.touches));
         let is_strong = |touch: &Touch| touch.strength != Strength::Weak;
         let all = std::iter::once(work).chain(before);
@@ -113,11 +116,11 @@ impl Gpu {
     }
 
     fn may_talk(&self, one: Talker<'_>, other: Talker<'_>) -> bool {
-        self.may_hear(one, other) || self.may_hear(other, one)
+        self.may_await(one, other) || self.may_await(other, one)
     }
 
     /// Whether one piece of work may wait for what another one stores.
-    fn may_hear(&self, one: Talker<'_>, other: Talker<'_>) -> bool {
+    fn may_await(&self, one: Talker<'_>, other: Talker<'_>) -> bool {
         let least = if one.0 == other.0 { Strength::Device } else { Strength::System };
         let reach =
             |touches, mode| strong(touches, mode, least).flat_map(|touch| self.reach(touch));
@@ -126,28 +129,28 @@ impl Gpu {
     }
 
     /// What work that is over may have waited for, and the host with it.
-    pub(super) fn heard_by(&self, over: &[OpId]) -> Clock {
-        let mut heard = Clock::default();
+    pub(super) fn awaited_by(&self, over: &[OpId]) -> StreamClock {
+        let mut heard = StreamClock::default();
         if !self.listens {
             return heard;
         }
         for one in over.iter().filter_map(|id| self.live.get(*id)) {
             for (_, other) in self.live.iter() {
                 let talker = (other.device, &*other.touches);
-                if !self.order.is_known_to_all(other.moment)
-                    && self.may_hear((one.device, &*one.touches), talker)
+                if !self.order.is_known_to_all(other.epoch)
+                    && self.may_await((one.device, &*one.touches), talker)
                 {
                     heard.join(&other.clock);
-                    heard.see(other.moment);
+                    heard.acquire(other.epoch);
                 }
             }
         }
         heard
     }
 
-    fn tells_host(&self, flight: &Flight, footprint: &Footprint) -> bool {
+    fn signals_host(&self, flight: &Flight, footprint: &Footprint) -> bool {
         let meets = |reached: Footprint| reached.meets(footprint).is_some();
-        let mut flags = flight.touches.iter().filter(|touch| touch.tells_host());
+        let mut flags = flight.touches.iter().filter(|touch| touch.signals_host());
         flags.any(|touch| self.reach(touch).into_iter().any(meets))
     }
 }

@@ -1,27 +1,30 @@
-//! Device memory that several processes use, `cudaIpcOpenMemHandle`: what they do with it, and what orders that.
+//! Device memory that several processes use, `cudaIpcOpenMemHandle`: what they do with it, and what
+//! orders that.
 //!
-//! **Soundness.** Both sides of a finding touch a common byte, one of them writes, and neither comes after the other:
-//! the later stream does not wait for an event that comes after the earlier work, and the host which has started the
-//! earlier has not waited for it and then told, by MPI, the one that starts the later, directly or through other ranks
-//! (MPI orders hosts, and streams only as far as these wait for them). Each use is written down before it is compared
-//! with those of others, so that of two at once one at least sees the other. Nothing is told of processes whose order
-//! may be none that is seen: if work of one of them uses volatile or atomic accesses outside of what only its own
-//! streams can reach, or NCCL's, or NVSHMEM's, for these can tell each other something while they run; and without
-//! MPI. What hosts tell each other by other means, pipes or signals, is not seen either.
+//! **Soundness.** Both sides of a finding touch a common byte, one of them writes, and neither
+//! comes after the other: the later stream does not wait for an event that comes after the earlier
+//! work, and the host which has started the earlier has not waited for it and then released, by
+//! MPI, to the one that starts the later, directly or through other ranks (MPI orders hosts, and
+//! streams only as far as these wait for them). Each use is written down before it is compared with
+//! those of others, so that of two at once one at least sees the other. Nothing is reported of
+//! processes whose order may be one that is not seen: if work of one of them uses volatile or
+//! atomic accesses outside of what only its own streams can reach, or NCCL's, or NVSHMEM's, for
+//! these can signal each other while they run; and without MPI. What hosts communicate by other
+//! means, pipes or signals, is not seen either.
 //!
-//! Missed is what is not certain ([`Touch::certain`]), too scattered, or more than a process can remember; what operations
-//! of MPI on parts of buffers do between their start and their completion; and what ranks on other nodes do, which cannot
-//! open the memory.
+//! Missed is what is not certain ([`Touch::certain`]), too scattered, or more than a process can
+//! remember; what operations of MPI on parts of buffers do between their start and their
+//! completion; and what ranks on other nodes do, which cannot open the memory.
 
 use super::{Gpu, Started};
-use crate::afar::{Glimpse, SharedMemory, Spot, Use};
-use crate::clock::{Clock, Moment};
+use crate::ipc::{Glimpse, SharedMemory, Spot, Use};
+use crate::stream_clock::StreamClock;
 use crate::work::{Bytes, MemoryKind, Touch, Work};
 use commsan_callsite::{About, Doing, Findings, Party, Place, Report, Side, Site, StackId};
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
 use commsan_ptx::Strength;
-use commsan_shadow::{Access, Footprint, Mode, OpId};
+use commsan_shadow::{Access, Epoch, Footprint, Mode, OpId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -45,15 +48,15 @@ pub struct Time {
 pub(super) struct Shared {
     /// Blocks of such memory.
     blocks: usize,
-    /// Whether ranks can tell each other anything.
+    /// Whether ranks exchange their clocks.
     has_time: bool,
     time: Time,
     /// Numbers of places that others may refer to.
     sites: FxHashMap<(StackId, Option<&'static str>), u32>,
     /// Operations of MPI that are pending, with where they were started.
     operations: FxHashMap<OpId, Spot>,
-    /// Uses of others that work of this process was told to meet.
-    told: VecDeque<(Spot, Moment)>,
+    /// Uses of others that work of this process was reported to meet.
+    told: VecDeque<(Spot, Epoch)>,
     /// Calls of other processes, by their names.
     calls: FxHashSet<&'static str>,
 }
@@ -61,9 +64,9 @@ pub(super) struct Shared {
 /// Numbers of places that MPI's operations have are below.
 const FIRST_SITE: u32 = 1 << 30;
 /// Meetings that are kept.
-const TOLD: usize = 256;
+const MAX_MEETINGS: usize = 256;
 /// Names of calls that are kept.
-const MOST_CALLS: usize = 256;
+const MAX_CALLS: usize = 256;
 
 /// One side of what may be a finding, that of this process.
 struct Mine<'a> {
@@ -82,23 +85,24 @@ impl Gpu {
         self.shared.blocks != 0
     }
 
-    /// The time among other processes as of now, for who tells it; `None` where ranks tell each other nothing.
+    /// The time among other processes as of now, set by who knows it; `None` where ranks exchange
+    /// no clocks.
     pub fn set_time(&mut self, tell: Option<impl FnOnce(&mut Time)>) {
         self.shared.has_time = tell.is_some();
         tell.into_iter().for_each(|tell| tell(&mut self.shared.time));
     }
 
-    /// Other processes may open memory, by a handle that may have been `known` for other memory, which is no more;
-    /// where they find what is done with it.
+    /// Other processes may open memory, by a handle that may have been `known` for other memory,
+    /// which is no more; where they find what is done with it.
     pub fn memory_exported(
         &mut self,
         address: usize,
         known: Option<SharedMemory>,
     ) -> Option<SharedMemory> {
-        let known = known.filter(|known| self.afar.is_own(*known));
+        let known = known.filter(|known| self.ipc.is_own(*known));
         let block = self.memory.around_mut(address)?;
         if block.shared.is_none() {
-            block.shared = Some(known.or_else(|| self.afar.share())?);
+            block.shared = Some(known.or_else(|| self.ipc.share())?);
             self.shared.blocks += 1;
         }
         block.shared
@@ -120,7 +124,7 @@ impl Gpu {
         if block.shared.replace(memory).is_none() {
             self.shared.blocks += 1;
         }
-        self.afar.open_memory(memory, spot);
+        self.ipc.open_memory(memory, spot);
     }
 
     /// Memory is about to be given back, or closed.
@@ -138,10 +142,10 @@ impl Gpu {
             block.shared = None;
         }
         self.shared.blocks -= 1;
-        if !self.afar.is_own(memory) {
-            return self.afar.close_memory(memory);
+        if !self.ipc.is_own(memory) {
+            return self.ipc.close_memory(memory);
         }
-        for spot in self.afar.openers(memory) {
+        for spot in self.ipc.openers(memory) {
             let site = place.site(Some(call), &mut self.stacks);
             let other = Site::afar("cudaIpcOpenMemHandle", spot.rank, spot.site);
             if out.again(Code::FreedWhileOpen, site.pc, other.pc) {
@@ -173,15 +177,15 @@ impl Gpu {
         Some(Spot { rank, site: number })
     }
 
-    /// The host has waited for this, so that whoever it tells of its present comes after it.
+    /// The host has waited for this, so that whoever acquires its present comes after it.
     #[inline]
-    pub(super) fn complete_shared(&mut self, clock: &Clock) {
+    pub(super) fn complete_shared(&mut self, clock: &StreamClock) {
         if let Some(time) = self.shared.time() {
-            self.afar.complete(clock, time.segment);
+            self.ipc.complete(clock, time.segment);
         }
     }
 
-    /// Work begins that may tell other processes something while it runs, or be told.
+    /// Work begins that may signal other processes while it runs, or wait for them.
     pub(super) fn signals(&mut self, work: &Work) {
         let is_seen = |address| match self.memory.around(address) {
             Some(block) => block.kind != MemoryKind::Device || block.shared.is_some(),
@@ -195,7 +199,7 @@ impl Gpu {
         let strong = |touch: &&Touch| touch.strength >= Strength::Device;
         let is_library = ["nccl", "nvshmem"].iter().any(|name| work.call.starts_with(name));
         if is_library || work.touches.iter().filter(strong).any(may_tell) {
-            self.afar.signal();
+            self.ipc.signal();
         }
     }
 
@@ -207,16 +211,16 @@ impl Gpu {
         started: &Started<'_>,
         out: &mut dyn Findings,
     ) {
-        let Started { moment, clock, site, .. } = *started;
+        let Started { epoch, clock, site, .. } = *started;
         let mine = Mine {
             by: work.by(),
             call: work.call,
             mode: touch.mode,
             footprint,
             site,
-            doing: Some(self.doing_in(moment.lane, work, touch)),
+            doing: Some(self.doing_in(epoch.agent, work, touch)),
         };
-        self.compare(&mine, Some(moment), (clock, 0), out);
+        self.compare(&mine, Some(epoch), (clock, 0), out);
     }
 
     /// A call of MPI against work of other processes.
@@ -224,7 +228,7 @@ impl Gpu {
         &mut self,
         call: &'static str,
         access: &Access,
-        (clock, place): (&Clock, &dyn Place),
+        (clock, place): (&StreamClock, &dyn Place),
         out: &mut dyn Findings,
     ) {
         let Some(done) = self.shared.time().map(|time| time.segment) else { return };
@@ -239,7 +243,8 @@ impl Gpu {
         self.compare(&mine, None, (clock, done), out);
     }
 
-    /// An operation of MPI has started here, and does this when it likes. What it meets then, its call has met.
+    /// An operation of MPI has started here, and does this when it likes. What it meets then, its
+    /// call has met.
     pub fn operation_starts(
         &mut self,
         operation: OpId,
@@ -272,16 +277,16 @@ impl Gpu {
         };
         let Some(runs) = Use::runs_of(&access.footprint, start) else { return };
         let mode = access.mode;
-        let used = Use { memory, mode, runs, moment: None, spot, call: call.into(), doing: None };
-        self.afar.note_use(used, done);
+        let used = Use { memory, mode, runs, epoch: None, spot, call: call.into(), doing: None };
+        self.ipc.note_use(used, done);
     }
 
-    /// Notes a use, and tells which of others it meets.
+    /// Notes a use, and reports which of others it meets.
     fn compare(
         &mut self,
         mine: &Mine<'_>,
-        moment: Option<Moment>,
-        (clock, done): (&Clock, u32),
+        epoch: Option<Epoch>,
+        (clock, done): (&StreamClock, u32),
         out: &mut dyn Findings,
     ) {
         let span = mine.footprint.span();
@@ -297,12 +302,12 @@ impl Gpu {
             memory,
             mode: mine.mode,
             runs,
-            moment,
+            epoch,
             spot,
             call: mine.call.into(),
             doing: mine.doing.clone(),
         };
-        self.afar.note_use(used, done);
+        self.ipc.note_use(used, done);
         let Some(time) = self.shared.time() else { return };
         let is_unordered = |other: &Glimpse| {
             let both_read = mine.mode == Mode::Read && other.mode == Mode::Read;
@@ -310,18 +315,18 @@ impl Gpu {
             let is_told = other.done != 0 && (time.learns || known >= other.done);
             !both_read && !is_told
         };
-        for other in self.afar.uses_of_others(memory, clock, is_unordered) {
+        for other in self.ipc.uses_of_others(memory, clock, is_unordered) {
             let theirs = other.footprint(start);
             let Some(bytes) = mine.footprint.meets(&theirs) else { continue };
             // What comes after work that has met it is another consequence of that.
             let is_told =
-                |(spot, work): &(Spot, Moment)| *spot == other.spot && clock.has_seen(*work);
+                |(spot, work): &(Spot, Epoch)| *spot == other.spot && (*work).happens_before(clock);
             if self.shared.told.iter().any(is_told) {
                 continue;
             }
-            if let Some(moment) = moment {
-                self.shared.told.truncate(TOLD - 1);
-                self.shared.told.push_front((other.spot, moment));
+            if let Some(epoch) = epoch {
+                self.shared.told.truncate(MAX_MEETINGS - 1);
+                self.shared.told.push_front((other.spot, epoch));
             }
             self.report_shared(mine, &other, (theirs, bytes), out);
         }
@@ -362,7 +367,7 @@ impl Shared {
         if let Some(known) = self.calls.get(&**call) {
             return known;
         }
-        if self.calls.len() == MOST_CALLS {
+        if self.calls.len() == MAX_CALLS {
             return "a call";
         }
         let kept: &'static str = Box::leak(Box::from(&**call));

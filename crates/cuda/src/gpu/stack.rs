@@ -17,13 +17,14 @@ pub(super) struct Local {
 }
 
 impl Gpu {
-    /// How many ranges on stacks work in flight uses; hooks of functions' ends have nothing to do while there
-    /// are none.
+    /// How many ranges on stacks work in flight uses; hooks of functions' ends have nothing to do
+    /// while there are none.
     pub fn on_stack(&self) -> usize {
         self.locals.len()
     }
 
-    /// Work has been put into a stream by a function that may own the memory, or that an outer one has called.
+    /// Work has been put into a stream by a function that may own the memory, or that an outer one
+    /// has called.
     pub(super) fn remember_locals(&mut self, id: OpId, work: &Work, place: &dyn Place) {
         // Kernels have pointers to what devices reach.
         if work.kernel.is_some() {

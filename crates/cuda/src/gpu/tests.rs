@@ -1,13 +1,13 @@
 //! What is found against all pairs of everything that ever was, and the life of memory.
 
-mod doubt;
 mod failure;
 mod graphs;
+mod may_conflict;
 mod polling;
 mod stack;
 
 use super::{Gpu, Ticket};
-use crate::clock::{Clock, Moment};
+use crate::stream_clock::StreamClock;
 use crate::work::{Allocation, Bytes, MemoryKind, Release, StreamName, Touch, Wait, Work};
 use commsan_callsite::{About, DEPTH, Doing, Findings, Place, Placed, Report, Stacks, Use};
 use commsan_findings::Code;
@@ -47,8 +47,8 @@ impl Place for At {
     }
 }
 
-/// Findings: code, and the places of both sides; the lines inside kernels; and of which work was waited for
-/// where.
+/// Findings: code, and the places of both sides; the lines inside kernels; and of which work was
+/// waited for where.
 #[derive(Default)]
 struct Found(Vec<(Code, usize, usize)>, Vec<[Option<u32>; 2]>, Vec<(u32, usize)>);
 
@@ -161,16 +161,16 @@ fn stream(number: usize) -> StreamName {
 
 /// All that has been put into streams.
 struct Past {
-    moment: Moment,
+    epoch: Epoch,
     touches: Arc<[Touch]>,
 }
 
-fn meets(past: &Past, mode: Mode, footprint: &Footprint, clock: &Clock) -> bool {
+fn meets(past: &Past, mode: Mode, footprint: &Footprint, clock: &StreamClock) -> bool {
     let conflicts = |touch: &Touch| {
         let Bytes::Exactly(other) = &touch.bytes else { return false };
         (mode == Mode::Write || touch.mode == Mode::Write) && other.meets(footprint).is_some()
     };
-    !clock.has_seen(past.moment) && past.touches.iter().any(conflicts)
+    !past.epoch.happens_before(clock) && past.touches.iter().any(conflicts)
 }
 
 fn compare(kernels: &[Vec<(Mode, Range<usize>)>], steps: &[Step]) -> Result<(), TestCaseError> {
@@ -183,30 +183,30 @@ fn compare(kernels: &[Vec<(Mode, Range<usize>)>], steps: &[Step]) -> Result<(), 
         let (at, before) = (At(100 + number), out.0.len());
         let mut expected = false;
         match step {
-            Step::Work(lane, which) => {
+            Step::Work(slot, which) => {
                 let touches = Arc::clone(&touches[which % touches.len()]);
-                let lane_number = gpu.lane(stream(*lane));
-                let clock = gpu.order.of_stream(lane_number);
+                let slot_number = gpu.slot(stream(*slot));
+                let clock = gpu.order.of_stream(slot_number);
                 let mut clock = clock;
                 clock.join(&gpu.order.host(None));
                 expected = touches.iter().any(|touch| {
                     let Bytes::Exactly(footprint) = &touch.bytes else { return false };
                     past.iter().any(|past| meets(past, touch.mode, footprint, &clock))
                 });
-                let work = Work { touches: Arc::clone(&touches), ..work(stream(*lane), &[]) };
+                let work = Work { touches: Arc::clone(&touches), ..work(stream(*slot), &[]) };
                 gpu.enqueue(&work, &at, &mut out);
-                let moment = Moment {
-                    lane: lane_number,
-                    number: 1 + past.iter().filter(|p| p.moment.lane == lane_number).count() as u32,
+                let epoch = Epoch {
+                    agent: slot_number,
+                    time: 1 + past.iter().filter(|p| p.epoch.agent == slot_number).count() as u32,
                 };
-                past.push(Past { moment, touches });
+                past.push(Past { epoch, touches });
             }
-            Step::Sync(lane) => {
-                gpu.stream_synchronized(stream(*lane), "cudaStreamSynchronize", &at, &mut out);
+            Step::Sync(slot) => {
+                gpu.stream_synchronized(stream(*slot), "cudaStreamSynchronize", &at, &mut out);
             }
             Step::SyncDevice => gpu.device_synchronized(0, "cudaDeviceSynchronize", &at, &mut out),
-            Step::Record(event, lane) => gpu.event_recorded(*event, stream(*lane), false, &At(0)),
-            Step::Await(lane, event) => gpu.event_awaited(stream(*lane), *event, false, &At(0)),
+            Step::Record(event, slot) => gpu.event_recorded(*event, stream(*slot), false, &At(0)),
+            Step::Await(slot, event) => gpu.event_awaited(stream(*slot), *event, false, &At(0)),
             Step::SyncEvent(event) => {
                 gpu.event_synchronized(*event, "cudaEventSynchronize", &at, &mut out);
             }

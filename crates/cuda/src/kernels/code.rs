@@ -50,7 +50,7 @@ pub(super) struct Known {
     /// Its parameters as they lie in its parameter space.
     parameters: Vec<Range<usize>>,
     summary: Summary,
-    /// What is to be told of each access.
+    /// What findings say of each access.
     told: Vec<Told>,
     /// The bytes of arguments that touches depend on.
     inputs: Vec<Range<usize>>,
@@ -71,7 +71,7 @@ pub(super) struct Variable {
 }
 
 /// No kernel has more bytes of arguments (CUDA programming guide, technical specifications).
-const MOST_ARGUMENTS: u64 = 32764;
+const MAX_ARGUMENTS: u64 = 32764;
 
 impl Known {
     fn of(module: &Module, number: u32, hosts: &FxHashMap<&str, usize>) -> Option<Known> {
@@ -80,7 +80,7 @@ impl Known {
             .map(|p| {
                 p.offset
                     .checked_add(p.size)
-                    .filter(|end| *end <= MOST_ARGUMENTS)
+                    .filter(|end| *end <= MAX_ARGUMENTS)
                     .map(|end| p.offset as usize..end as usize)
             })
             .collect();
@@ -184,7 +184,7 @@ pub fn demangled(name: &str) -> String {
 }
 
 /// The mangled name that nvcc, with `-rdc=true`, makes that of a kernel of only one file of:
-/// `__nv_static_26__9455fab7_5_rb_cu_9d52f9b1__Z4fillPi`, where 26 characters tell the file.
+/// `__nv_static_26__9455fab7_5_rb_cu_9d52f9b1__Z4fillPi`, where 26 characters name the file.
 fn without_file(name: &str) -> Option<&str> {
     let (length, rest) = name.strip_prefix("__nv_static_")?.split_once('_')?;
     rest.get(length.parse().ok()?..)?.strip_prefix('_')

@@ -1,15 +1,15 @@
 //! Sets of bytes that are one: what covers what, and which two make a third.
 //!
-//! A [`Footprint`] is runs of bytes, repeated at equal distances in some dimensions. Everything here is
-//! exact: what is said to be covered is, and a union has no byte that neither part has.
+//! A [`Footprint`] is runs of bytes, repeated at equal distances in some dimensions. Everything
+//! here is exact: what is said to be covered is, and a union has no byte that neither part has.
 
 use commsan_ptx::Footprint;
 
 /// The most parts that an unrolled loop's body is taken to have.
-const MOST_PARTS: u64 = 16;
+const MAX_PARTS: u64 = 16;
 
-/// A footprint whose runs do not touch each other in its first dimension, and whose dimensions do not
-/// continue each other.
+/// A footprint whose runs do not touch each other in its first dimension, and whose dimensions do
+/// not continue each other.
 pub(super) fn normal(footprint: &Footprint) -> Footprint {
     let mut normal = Footprint { repeats: Vec::new(), ..*footprint };
     let mut repeats = footprint.repeats.clone();
@@ -71,11 +71,11 @@ pub(super) fn union(a: &Footprint, b: &Footprint) -> Option<Footprint> {
     longer(a, b, distance)
 }
 
-/// Whether equal bytes at that distance fill the gaps of a footprint evenly, as the parts of an unrolled
-/// loop's body do.
+/// Whether equal bytes at that distance fill the gaps of a footprint evenly, as the parts of an
+/// unrolled loop's body do.
 fn is_part(footprint: &Footprint, distance: u64) -> bool {
     let fills = |(step, _): &(u64, u64)| {
-        distance < *step && step.is_multiple_of(distance) && step / distance <= MOST_PARTS
+        distance < *step && step.is_multiple_of(distance) && step / distance <= MAX_PARTS
     };
     footprint.repeats.iter().any(fills)
 }

@@ -6,7 +6,7 @@ use commsan_ptx::{Access, AccessKind, Effect, Module, Origin, Strength};
 use commsan_shadow::{Footprint, Mode, Pattern};
 use std::ops::Range;
 
-/// What is to be told of an access, whatever the launch.
+/// What findings say of an access, whatever the launch.
 #[derive(Clone, Debug)]
 pub(super) struct Told {
     mode: Mode,
@@ -31,11 +31,11 @@ impl Told {
     }
 }
 
-/// More touches than these are not told apart.
-const MOST: usize = 24;
+/// More touches than these are not kept apart.
+const MAX_TOUCHES: usize = 24;
 
 /// What is bounded by no more than the type of an index is said to be somewhere in its allocation.
-const MOST_UNCERTAIN: u64 = 1 << 31;
+const MAX_UNCERTAIN: u64 = 1 << 31;
 
 /// A touch in the making.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ enum Extent {
     Anywhere,
 }
 
-/// The touches of a launch. `variable` tells where a variable of the module is: none if nobody else
+/// The touches of a launch. `variable` says where a variable of the module is: none if nobody else
 /// knows of it, and nothing in that if nobody knows where it is.
 pub(super) fn of(
     effects: &[Effect],
@@ -94,7 +94,7 @@ fn extents(
     };
     if let Some(bytes) = &effect.bytes {
         let bytes = join::normal(bytes);
-        let vague = !effect.certain && bytes.end() - bytes.start >= MOST_UNCERTAIN;
+        let vague = !effect.certain && bytes.end() - bytes.start >= MAX_UNCERTAIN;
         if !vague || effect.origins.is_empty() {
             return vec![(Extent::Exactly(bytes), pointer)];
         }
@@ -147,11 +147,11 @@ fn settle(pieces: &mut Vec<Piece>) {
 
 /// Leaves the largest pieces, and takes of the rest no more than what pointers lead to it.
 fn limit(pieces: &mut Vec<Piece>) {
-    if pieces.len() <= MOST {
+    if pieces.len() <= MAX_TOUCHES {
         return;
     }
     pieces.sort_by_key(|piece| std::cmp::Reverse(piece.weight()));
-    for mut piece in pieces.split_off(MOST) {
+    for mut piece in pieces.split_off(MAX_TOUCHES) {
         piece.certain = false;
         piece.extent = piece.pointer.map_or(Extent::Anywhere, Extent::Within);
         add(pieces, piece);
@@ -161,8 +161,8 @@ fn limit(pieces: &mut Vec<Piece>) {
 impl Piece {
     /// Whether another says nothing that this one does not.
     fn makes_needless(&self, other: &Piece) -> bool {
-        // What is only possible is compared with what the execution tells, where a write is no read; nor is it
-        // where others may be waited for.
+        // What is only possible is compared with what the execution shows, where a write is no
+        // read; nor is it where others may be waited for.
         let covers_reads = self.certain && other.told.strength == Strength::Weak;
         let does_as_much =
             self.told.mode == other.told.mode || self.told.mode == Mode::Write && covers_reads;
@@ -273,7 +273,7 @@ mod tests {
         #[test]
         fn touches_say_what_effects_say((effects, told) in effects()) {
             let touches = of(&effects, &told, &100u64.to_le_bytes(), &|_| None);
-            prop_assert!(touches.len() <= MOST + 4);
+            prop_assert!(touches.len() <= MAX_TOUCHES + 4);
             let fact = |byte, mode, strength, certain| -> Fact { (byte, mode, strength, certain) };
             let mut from_effects = HashSet::new();
             for (effect, told) in effects.iter().zip(&told) {
@@ -290,9 +290,9 @@ mod tests {
             for known in from_touches.iter().filter(|(.., certain)| *certain) {
                 prop_assert!(from_effects.contains(known), "{known:?}");
             }
-            // What an effect does, a touch says, or more than that; that it is certain may be lost only
-            // where there are too many.
-            let few = touches.len() < MOST;
+            // What an effect does, a touch says, or more than that; that it is certain may be lost
+            // only where there are too many.
+            let few = touches.len() < MAX_TOUCHES;
             for &(byte, mode, strength, certain) in &from_effects {
                 let weaker = STRENGTHS.iter().filter(|weaker| match strength {
                     Strength::System => **weaker == strength,

@@ -1,9 +1,9 @@
-//! Clocks against an oracle that knows no clocks: every call is a node of a graph, what the CUDA Runtime
-//! API orders an edge, and what a path leads to comes after.
+//! Clocks against an oracle that knows no clocks: every call is a node of a graph, what the CUDA
+//! Runtime API orders an edge, and what a path leads to comes after.
 
 use super::{Kind, Order};
-use crate::clock::Moment;
 use crate::work::StreamName;
+use commsan_shadow::Epoch;
 use proptest::prelude::*;
 
 const STREAMS: usize = 5;
@@ -67,7 +67,7 @@ struct Node {
     /// All it comes after.
     after: Vec<bool>,
     /// Work, as the clocks know it.
-    moment: Option<Moment>,
+    epoch: Option<Epoch>,
 }
 
 /// A stream of the oracle.
@@ -96,7 +96,7 @@ impl Oracle {
                 *all |= theirs;
             }
         }
-        self.nodes.push(Node { stream, after, moment: None });
+        self.nodes.push(Node { stream, after, epoch: None });
         self.nodes.len() - 1
     }
 
@@ -146,7 +146,7 @@ fn compare(steps: &[Step]) -> Result<(), TestCaseError> {
     let (mut order, mut oracle) = (Order::default(), Oracle::default());
     let mut names: Vec<(Stream, usize)> = Vec::new();
     for device in 0..DEVICES {
-        order.lane(StreamName::Legacy { device }, 0);
+        order.slot(StreamName::Legacy { device }, 0);
         names.push((Stream::Legacy(device), oracle.streams.len()));
         oracle.streams.push(Known { device, kind: Kind::Legacy });
     }
@@ -163,27 +163,27 @@ fn compare(steps: &[Step]) -> Result<(), TestCaseError> {
             }
             Step::Enqueue(stream) => {
                 let Some(number) = find(&names, *stream) else { continue };
-                let lane = order.lane(stream.name(), 0);
-                let (moment, clock) = order.enqueue(lane, None);
+                let slot = order.slot(stream.name(), 0);
+                let (epoch, clock) = order.enqueue(slot, None);
                 let node = oracle.put(number, None);
                 for (earlier, after) in oracle.nodes.iter().zip(oracle.nodes[node].after.clone()) {
-                    if let Some(moment) = earlier.moment {
-                        prop_assert_eq!(clock.has_seen(moment), after, "{:?}", moment);
+                    if let Some(epoch) = earlier.epoch {
+                        prop_assert_eq!(epoch.happens_before(&clock), after, "{:?}", epoch);
                     }
                 }
-                oracle.nodes[node].moment = Some(moment);
+                oracle.nodes[node].epoch = Some(epoch);
             }
             Step::Record(event, stream) => {
                 let Some(number) = find(&names, *stream) else { continue };
-                let lane = order.lane(stream.name(), 0);
-                order.record(*event, lane, None);
+                let slot = order.slot(stream.name(), 0);
+                order.record(*event, slot, None);
                 oracle.events[*event] = Some(oracle.put(number, None));
             }
             Step::Wait(stream, event) => {
                 let Some(number) = find(&names, *stream) else { continue };
-                let lane = order.lane(stream.name(), 0);
+                let slot = order.slot(stream.name(), 0);
                 if let Some(clock) = order.event(*event).cloned() {
-                    order.add(lane, &clock);
+                    order.add(slot, &clock);
                 }
                 if let Some(recorded) = oracle.events[*event] {
                     oracle.put(number, Some(recorded));
@@ -191,8 +191,8 @@ fn compare(steps: &[Step]) -> Result<(), TestCaseError> {
             }
             Step::SyncStream(stream) => {
                 let Some(number) = find(&names, *stream) else { continue };
-                let lane = order.lane(stream.name(), 0);
-                let clock = order.of_stream(lane);
+                let slot = order.slot(stream.name(), 0);
+                let clock = order.of_stream(slot);
                 order.wait(&clock, None);
                 let past = oracle.past(number);
                 oracle.wait(past);
@@ -214,8 +214,8 @@ fn compare(steps: &[Step]) -> Result<(), TestCaseError> {
             }
             Step::Peer(stream, devices) => {
                 let Some(number) = find(&names, *stream) else { continue };
-                let lane = order.lane(stream.name(), 0);
-                let mut clock = order.of_stream(lane);
+                let slot = order.slot(stream.name(), 0);
+                let mut clock = order.of_stream(slot);
                 devices.iter().for_each(|device| clock.join(&order.of_device(*device)));
                 order.serialise(devices, &clock);
                 let mut before = oracle.past(number);
@@ -226,10 +226,10 @@ fn compare(steps: &[Step]) -> Result<(), TestCaseError> {
         }
         let host = order.host(None);
         for (at, node) in oracle.nodes.iter().enumerate() {
-            let Some(moment) = node.moment else { continue };
+            let Some(epoch) = node.epoch else { continue };
             let known =
                 oracle.host.is_some_and(|host| oracle.nodes[host].after.get(at) == Some(&true));
-            prop_assert_eq!(host.has_seen(moment), known, "{:?} by the host", moment);
+            prop_assert_eq!(epoch.happens_before(&host), known, "{:?} by the host", epoch);
         }
     }
     Ok(())

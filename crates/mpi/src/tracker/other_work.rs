@@ -1,4 +1,5 @@
-//! Asynchronous work of this process that is not MPI's, beside MPI's operations: what each side asks the other.
+//! Asynchronous work of this process that is not MPI's, beside MPI's operations: what each side
+//! asks the other.
 
 use super::{Operation, Together, Tracker};
 use crate::other_work::{MetWork, OtherWork, Others, RankTime};
@@ -48,8 +49,8 @@ impl Together {
         rendezvous.find(key).map(|entry| (entry[0], entry[1]))
     }
 
-    /// Publishes what a handle stands for on the node's rendezvous. Those who do not find it, since that is busy or
-    /// has forgotten it, report less.
+    /// Publishes what a handle stands for on the node's rendezvous. Those who do not find it, since
+    /// that is busy or has forgotten it, report less.
     pub fn post_handle(&self, key: u64, words: [u64; 2]) {
         if let Some((rendezvous, _)) = self.rendezvous {
             let mut entry = [0; ENTRY];
@@ -66,8 +67,8 @@ impl Tracker {
         Tracker { others: Others::new(work), ..self }
     }
 
-    /// The other work, which is used from now on. [`other_work_changed`](Self::other_work_changed) follows where that
-    /// changes its [status](crate::Status).
+    /// The other work, which is used from now on. [`other_work_changed`](Self::other_work_changed)
+    /// follows where that changes its [status](crate::Status).
     pub fn other_work(&mut self) -> &mut dyn OtherWork {
         self.others.use_by(self.threads.actor.as_ref())
     }
@@ -161,8 +162,8 @@ impl Tracker {
         meetings.into_iter().map(MetRemote).collect()
     }
 
-    /// Reports that work at a site, which is one of this tracker's stacks, conflicts with an operation of another
-    /// rank.
+    /// Reports that work at a site, which is one of this tracker's stacks, conflicts with an
+    /// operation of another rank.
     pub fn report_work_meets_remote(
         &mut self,
         met: &MetRemote,
@@ -227,7 +228,8 @@ impl Tracker {
         self.others.refresh();
     }
 
-    /// Notes what work that is over has done to window memory, as of now: the host has waited for it.
+    /// Notes what work that is over has done to window memory, as of now: the host has waited for
+    /// it.
     #[inline]
     pub(super) fn note_ended_work(&mut self) {
         if self.others.is_used() {

@@ -4,8 +4,9 @@ use super::is_true;
 use commsan_mpi::MemoryModel;
 use commsan_mpi_calls::Object;
 
-/// Objects that cost more than some memory: libraries have few thousand communicators, what is freed of them is agreed on by
-/// all, and other objects keep memory and functions of the program in use. Many good programs leave their groups.
+/// Objects that cost more than some memory: libraries have few thousand communicators, what is
+/// freed of them is agreed on by all, and other objects keep memory and functions of the program in
+/// use. Many good programs leave their groups.
 const LASTING: &[Object] = &[Object::Comm, Object::Datatype, Object::Op, Object::Request];
 
 const ALL: &[Object] =

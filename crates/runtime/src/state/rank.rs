@@ -68,7 +68,8 @@ impl Published {
         set_mode(active, counts, active && self.ordered.load(Ordering::Relaxed));
     }
 
-    /// Whether hooks must look out for what concerns windows that several ranks load from and store to.
+    /// Whether hooks must look out for what concerns windows that several ranks load from and store
+    /// to.
     #[inline]
     fn share_windows(&self, share: bool) {
         if share != abi::shares_windows()

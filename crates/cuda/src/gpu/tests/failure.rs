@@ -26,7 +26,7 @@ impl Findings for Said {
 /// A kernel was launched, and the host has waited for all that is known of it.
 fn launched() -> (Gpu, Ticket) {
     let mut gpu = gpu();
-    gpu.resolve_doubts();
+    gpu.observe_accesses();
     allocate(&mut gpu, MemoryKind::Device, BLOCK, None);
     let (at, mut out) = (At(90), Found::default());
     let ticket = gpu.enqueue(&work(created(1), &[touch(Mode::Read, BLOCK)]), &at, &mut out);
@@ -76,7 +76,7 @@ fn memory_that_is_being_given_back_counts() {
 #[test]
 fn what_is_told_of_memory_that_was_given_back_is_told_once() {
     let (mut gpu, mut out) = (gpu(), Found::default());
-    gpu.resolve_doubts();
+    gpu.observe_accesses();
     allocate(&mut gpu, MemoryKind::Device, BLOCK, None);
     gpu.freed(BLOCK.start, Release::Device, "cudaFree", 0, &At(93), &mut out);
     gpu.free_ended(BLOCK.start, false, &At(93));
@@ -104,7 +104,7 @@ fn a_kernel_fails_since_its_memory_is_gone() {
     let (uses, release) = (Code::FreedDeviceMemory, Code::WorkMemoryReleased);
     for (launched_first, expected) in [(false, (uses, 94, 93)), (true, (release, 93, 94))] {
         let (mut gpu, mut out) = (gpu(), Found::default());
-        gpu.resolve_doubts();
+        gpu.observe_accesses();
         allocate(&mut gpu, MemoryKind::Device, BLOCK, Some(created(1)));
         let free = |gpu: &mut Gpu, out: &mut Found| {
             let how = Release::Async(created(1));

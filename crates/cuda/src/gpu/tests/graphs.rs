@@ -48,7 +48,8 @@ fn parallel_parts_of_a_graph_race() {
     assert_eq!(out.0, []);
 }
 
-/// A graph of two nodes, one after the other, which write different bytes, and what it is launched by.
+/// A graph of two nodes, one after the other, which write different bytes, and what it is launched
+/// by.
 fn two_nodes(gpu: &mut Gpu) -> Work {
     let write = |at| work(created(1), &[touch(Mode::Write, at..at + 8)]);
     gpu.graph_created(0xa);
@@ -112,8 +113,8 @@ fn what_was_launched_before_an_update_is_over_before_the_next_launch() {
     assert_eq!(out.0, []);
 }
 
-/// Captures two pieces of work of one stream, of which the second comes after other nodes than it would:
-/// whether it races with a node that is added after the first.
+/// Captures two pieces of work of one stream, of which the second comes after other nodes than it
+/// would: whether it races with a node that is added after the first.
 fn races_captured_after(last: &[usize], after: &[usize], added: bool) -> bool {
     let (mut gpu, mut out) = (gpu(), Found::default());
     let write = work(created(1), &[touch(Mode::Write, MANAGED..MANAGED + 8)]);

@@ -59,16 +59,16 @@ fn a_flag_that_is_not_for_the_host_tells_it_nothing() {
 /// The last block stores the flag, on simulated devices and on others.
 #[test]
 fn a_flag_may_be_uncertain() {
-    for are_resolved in [false, true] {
+    for are_observed in [false, true] {
         let (mut gpu, mut out) = (gpu(), Found::default());
-        if are_resolved {
-            gpu.resolve_doubts();
+        if are_observed {
+            gpu.observe_accesses();
         }
         let bytes = Bytes::Within(FLAG.start);
         launch(&mut gpu, Touch { bytes, certain: false, ..flag(Strength::System) }, &mut out);
         load(&mut gpu, FLAG, 81, &mut out);
         load(&mut gpu, DATA, 82, &mut out);
-        assert_eq!(out.0, [], "{are_resolved}");
+        assert_eq!(out.0, [], "{are_observed}");
     }
 }
 
@@ -83,8 +83,8 @@ fn devices_need_the_systems_scope_for_each_other() {
     }
 }
 
-/// A kernel in a stream that nothing waits for, which looks for a flag and reads data, then one that writes
-/// them.
+/// A kernel in a stream that nothing waits for, which looks for a flag and reads data, then one
+/// that writes them.
 fn launch_waiting(gpu: &mut Gpu, strength: Strength, out: &mut Found) {
     let look = Touch { strength, ..touch(Mode::Read, FLAG) };
     gpu.enqueue(&work(created(3), &[touch(Mode::Read, DATA), look]), &At(80), out);
@@ -126,7 +126,8 @@ fn work_that_looks_plainly_or_at_its_own_memory_waits_for_nobody() {
     assert!(!gpu.may_wait_for_host(&work(created(1), &[look])));
 }
 
-/// Kernels in two streams: the first stores data and a flag, the second looks for the flag, then touches data.
+/// Kernels in two streams: the first stores data and a flag, the second looks for the flag, then
+/// touches data.
 fn talk(strength: Strength, bytes: Range<usize>) -> Vec<(Code, usize, usize)> {
     let (mut gpu, mut out) = (gpu(), Found::default());
     let data = touch(Mode::Write, DATA);

@@ -1,10 +1,10 @@
-//! What processes do with device memory that several of them use, as words that each writes in its own sheet, and
-//! the others read.
+//! What processes do with device memory that several of them use, as words that each writes in its
+//! own sheet, and the others read.
 
 use super::Words;
-use crate::clock::{Clock, Moment};
+use crate::stream_clock::StreamClock;
 use commsan_callsite::Doing;
-use commsan_shadow::{Comb, Footprint, Mode, Runs};
+use commsan_shadow::{Comb, Epoch, Footprint, Mode, Runs};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
@@ -24,14 +24,15 @@ const ROWS: usize = 4;
 const TEXT: usize = 40;
 /// Words of a use.
 const USE: usize = HEAD + 4 * ROWS + TEXT;
-/// Words in all: whether kernels may tell each other something, the uses written so far, and these.
+/// Words in all: whether kernels may signal each other, the uses written so far, and these.
 pub(super) const WORDS: usize = 2 + MEMORIES * MEMORY + USES * USE;
 /// Looks at a use that is being written.
 const TRIES: usize = 100;
 
-/// The first words of a use: a version, odd while it is written; the segment up to which its host has waited for
-/// it, 0 before that; the memory's sheet; its number, how many rows, whether it writes; the work; the place; and the
-/// length of the text, with a line of device code. The rows and the text follow.
+/// The first words of a use: a version, odd while it is written; the segment up to which its host
+/// has waited for it, 0 before that; the memory's sheet; its number, how many rows, whether it
+/// writes; the work; the place; and the length of the text, with a line of device code. The rows
+/// and the text follow.
 const HEAD: usize = 7;
 const VERSION: usize = 0;
 const DONE: usize = 1;
@@ -70,7 +71,7 @@ pub(crate) struct Use {
     /// Bytes, counted from where the memory begins.
     pub runs: Runs,
     /// The work of a stream; `None` for a call that the host makes.
-    pub moment: Option<Moment>,
+    pub epoch: Option<Epoch>,
     pub spot: Spot,
     /// The call.
     pub call: Arc<str>,
@@ -100,10 +101,11 @@ impl Use {
         Footprint::new(start, self.runs.pattern())
     }
 
-    /// Whether whoever comes after another use of the process comes after this one, and both are of the same bytes.
+    /// Whether whoever comes after another use of the process comes after this one, and both are of
+    /// the same bytes.
     fn is_replaced_by(&self, other: &Use) -> bool {
-        let lane = |it: &Use| it.moment.map(|moment| moment.lane);
-        lane(self) == lane(other)
+        let slot = |it: &Use| it.epoch.map(|epoch| epoch.agent);
+        slot(self) == slot(other)
             && (self.memory, self.mode, self.spot) == (other.memory, other.mode, other.spot)
             && self.runs == other.runs
     }
@@ -126,13 +128,13 @@ impl Use {
         let doing = self.doing.as_ref();
         let line = doing.and_then(|doing| doing.line.as_ref()).map_or(0, |(_, line)| *line);
         let text = self.text();
-        let moment =
-            self.moment.map_or(u64::MAX, |at| u64::from(at.lane) << 32 | u64::from(at.number));
+        let epoch =
+            self.epoch.map_or(u64::MAX, |at| u64::from(at.agent) << 32 | u64::from(at.time));
         let rows = self.runs.0.len() as u64;
         let head = [
             self.memory.sheet,
             self.memory.number << 32 | rows << 8 | u64::from(self.mode == Mode::Write),
-            moment,
+            epoch,
             self.spot.to_bits(),
             (text.len() as u64) << 32 | u64::from(line),
         ];
@@ -150,7 +152,7 @@ impl Use {
 
     /// What was written, by whatever process: nothing if that makes no sense.
     fn read(words: &[u64]) -> Option<Use> {
-        let [_, _, sheet, what, moment, spot, text, rest @ ..] = words else { return None };
+        let [_, _, sheet, what, epoch, spot, text, rest @ ..] = words else { return None };
         let (rows, texts) = rest.split_at_checked(4 * ROWS)?;
         let row = |row: &[u64]| Comb {
             start: row[0] as i64,
@@ -171,7 +173,7 @@ impl Use {
             memory: SharedMemory { sheet: *sheet, number: what >> 32 },
             mode: mode_of(*what),
             runs,
-            moment: moment_of(*moment),
+            epoch: epoch_of(*epoch),
             spot: Spot::from_bits(*spot),
             call,
             doing: stream.map(doing),
@@ -198,7 +200,7 @@ impl Ledger {
         memories < MEMORIES as u64
     }
 
-    /// Kernels of this process, or what they use, may tell those of others something.
+    /// Kernels of this process, or what they use, may signal those of others.
     pub fn signal(self) {
         self.0[0].store(1, Relaxed);
     }
@@ -237,8 +239,8 @@ impl Ledger {
         })
     }
 
-    /// Calls `f` with what the process does with a memory, as far as that `concerns` who asks, and up to which of
-    /// its segments its host has waited for it.
+    /// Calls `f` with what the process does with a memory, as far as that `concerns` who asks, and
+    /// up to which of its segments its host has waited for it.
     pub fn read(
         self,
         memory: SharedMemory,
@@ -268,7 +270,7 @@ impl Ledger {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Glimpse {
     pub mode: Mode,
-    pub moment: Option<Moment>,
+    pub epoch: Option<Epoch>,
     pub spot: Spot,
     /// Up to which of its segments the host has waited for it; 0 before that.
     pub done: u32,
@@ -277,11 +279,11 @@ pub(crate) struct Glimpse {
 impl Glimpse {
     /// Of a use of this memory.
     fn of(memory: SharedMemory, words: &[u64]) -> Option<Glimpse> {
-        let [_, done, sheet, what, moment, spot, ..] = *words else { return None };
+        let [_, done, sheet, what, epoch, spot, ..] = *words else { return None };
         let is_it = (sheet, what >> 32) == (memory.sheet, memory.number);
         is_it.then(|| Glimpse {
             mode: mode_of(what),
-            moment: moment_of(moment),
+            epoch: epoch_of(epoch),
             spot: Spot::from_bits(spot),
             done: done as u32,
         })
@@ -292,8 +294,8 @@ fn mode_of(what: u64) -> Mode {
     if what & 1 == 1 { Mode::Write } else { Mode::Read }
 }
 
-fn moment_of(word: u64) -> Option<Moment> {
-    (word != u64::MAX).then_some(Moment { lane: (word >> 32) as u32, number: word as u32 })
+fn epoch_of(word: u64) -> Option<Epoch> {
+    (word != u64::MAX).then_some(Epoch { agent: (word >> 32) as u32, time: word as u32 })
 }
 
 /// Reads a use, unless it is being written.
@@ -312,8 +314,8 @@ pub(super) struct Uses {
 }
 
 impl Uses {
-    /// This process does something; its host has waited for it in a segment, unless that is 0. The others see it
-    /// from now on.
+    /// This process does something; its host has waited for it in a segment, unless that is 0. The
+    /// others see it from now on.
     pub fn add(&mut self, used: Use, done: u32, ledger: Ledger) {
         let is_over = done != 0;
         let same = self.all.iter().position(|(known, _)| known.is_replaced_by(&used));
@@ -347,9 +349,9 @@ impl Uses {
     }
 
     /// The host has waited for work, in a segment.
-    pub fn complete(&mut self, known: &Clock, segment: u32, ledger: Ledger) {
+    pub fn complete(&mut self, known: &StreamClock, segment: u32, ledger: Ledger) {
         for (number, (used, is_over)) in self.all.iter_mut().enumerate() {
-            if !*is_over && used.moment.is_some_and(|moment| known.has_seen(moment)) {
+            if !*is_over && used.epoch.is_some_and(|epoch| epoch.happens_before(known)) {
                 *is_over = true;
                 ledger.used(number)[DONE].store(segment.into(), Release);
             }
@@ -369,13 +371,13 @@ mod tests {
         Ledger(Vec::leak((0..WORDS).map(|_| AtomicU64::new(0)).collect()))
     }
 
-    fn used(site: u32, lane: u32, number: u32, kernel: &str) -> Use {
+    fn used(site: u32, slot: u32, number: u32, kernel: &str) -> Use {
         let footprint = Footprint::Dense(1000 + site as usize..1008 + site as usize);
         Use {
             memory: MEMORY_3,
             mode: Mode::Write,
             runs: Use::runs_of(&footprint, 1000).unwrap(),
-            moment: Some(Moment { lane, number }),
+            epoch: Some(Epoch { agent: slot, time: number }),
             spot: Spot { rank: 2, site },
             call: "cudaLaunchKernel".into(),
             doing: Some(Doing {
@@ -388,7 +390,7 @@ mod tests {
 
     fn all(ledger: Ledger) -> Vec<(u32, u32, u32)> {
         let mut all = Vec::new();
-        let number = |used: &Use| used.moment.map_or(0, |moment| moment.number);
+        let number = |used: &Use| used.epoch.map_or(0, |epoch| epoch.time);
         ledger.read(
             MEMORY_3,
             |_| true,
@@ -404,8 +406,8 @@ mod tests {
         uses.add(used(2, 4, 2, "a"), 0, ledger);
         uses.add(used(1, 4, 3, "a"), 0, ledger);
         uses.add(used(1, 5, 1, "a"), 0, ledger);
-        let mut known = Clock::default();
-        known.see(Moment { lane: 4, number: 2 });
+        let mut known = StreamClock::default();
+        known.acquire(Epoch { agent: 4, time: 2 });
         uses.complete(&known, 9, ledger);
         assert_eq!(all(ledger), [(1, 3, 0), (2, 2, 9), (1, 1, 0)]);
         (0..USES as u32).for_each(|site| uses.add(used(10 + site, 4, 10, "a"), 0, ledger));
@@ -441,13 +443,13 @@ mod tests {
                 ..used(1, 2, 3, &kernel)
             };
             if !from_stream {
-                (sent.moment, sent.doing) = (None, None);
+                (sent.epoch, sent.doing) = (None, None);
             }
             uses.add(sent.clone(), 4, ledger);
             let mut got = Vec::new();
             ledger.read(MEMORY_3, |_| true, |used, done| got.push((used, done)));
             let [(got, 4)] = &got[..] else { panic!("{got:?}") };
-            prop_assert_eq!((got.memory, got.mode, got.moment), (sent.memory, sent.mode, sent.moment));
+            prop_assert_eq!((got.memory, got.mode, got.epoch), (sent.memory, sent.mode, sent.epoch));
             prop_assert_eq!(got.footprint(4000).span(), footprint.span());
             prop_assert_eq!((&got.runs, &got.call, got.spot), (&sent.runs, &sent.call, sent.spot));
             let kernel_of = |used: &Use| used.doing.clone().and_then(|doing| doing.kernel);

@@ -1,25 +1,28 @@
-//! What several processes share, in sheets that all of them read: of events, `cudaIpcGetEventHandle`, what their
-//! records stand for; of device memory, `cudaIpcGetMemHandle`, what each does with it ([`ledger`]).
+//! What several processes share, in sheets that all of them read: of events,
+//! `cudaIpcGetEventHandle`, what their records stand for; of device memory, `cudaIpcGetMemHandle`,
+//! what each does with it ([`ledger`]).
 //!
-//! A clock counts work of one process's streams. In a record that others read it is a list: so much of the
-//! work in that lane of that process has happened before. Who reads it has a lane of its own for each of
-//! these, without any work, so that clocks carry them on like others: to what is put behind them, to further
-//! records, and back to the process whose work it is.
+//! A clock counts work of one process's streams. In a record that others read it is a list: so much
+//! of the work in that slot of that process has happened before. Who reads it has a slot of its own
+//! for each of these, without any work, so that clocks carry them on like others: to what is put
+//! behind them, to further records, and back to the process whose work it is.
 //!
-//! A host that has waited for work of another process may tell that one by any means, and leaves a note of it
-//! on that one's sheet, which takes it as waited for by all of its own threads.
+//! A host that has waited for work of another process may release to that one by any means, and
+//! leaves a note of it on that one's sheet, which takes it as waited for by all of its own threads.
 //!
-//! **Soundness.** Where it is not known what a record stands for, for want of room or of somebody who says so, who
-//! waits for it counts as waiting for all work that its process has put into streams so far.
+//! **Soundness.** Where it is not known what a record stands for, for want of room or of somebody
+//! who says so, who waits for it counts as waiting for all work that its process has put into
+//! streams so far.
 
 mod ledger;
 
 pub use ledger::SharedMemory;
 pub(crate) use ledger::{Glimpse, Spot, Use};
 
-use crate::clock::{Clock, Moment};
 use crate::order::Order;
+use crate::stream_clock::StreamClock;
 use commsan_job_shm::shm_segments::{SegmentName, ShmSegments};
+use commsan_shadow::Epoch;
 use ledger::{Ledger, Uses};
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -28,15 +31,16 @@ use std::sync::atomic::{AtomicU64, fence};
 
 /// Events that a process can share.
 const EVENTS: usize = 128;
-/// Lanes that a record can tell of.
+/// Stream slots that a record has room for.
 const LANES: usize = 62;
-/// Words of an event: a version, odd while it is written, how many lanes follow, and these.
+/// Words of an event: a version, odd while it is written, how many slots follow, and these.
 const EVENT: usize = 2 + 2 * LANES;
-/// A record that has more lanes than there is room for.
+/// A record that has more slots than there is room for.
 const TOO_MANY: u64 = u64::MAX;
-/// Lanes of a process whose work others can note as waited for; a word counts the notes before them.
+/// Stream slots of a process whose work others can note as waited for; a word counts the notes
+/// before them.
 const HEARD: usize = 512;
-/// Where in a sheet it is told what is done with memory.
+/// Where in a sheet it is written what is done with memory.
 const LEDGER: usize = 1 + HEARD + EVENTS * EVENT;
 /// Words of a sheet.
 const WORDS: usize = LEDGER + ledger::WORDS;
@@ -56,13 +60,13 @@ pub struct SharedEvent {
 
 /// What is shared with other processes.
 #[derive(Default)]
-pub struct Afar {
+pub struct Ipc {
     segments: ShmSegments,
     own: Option<Own>,
     /// Where records of shared events are; nothing if nobody knows.
     events: FxHashMap<usize, Option<Words>>,
-    /// Lanes of other processes, and what they are here.
-    lanes: FxHashMap<(u64, u32), u32>,
+    /// Stream slots of other processes, and what they are here.
+    slots: FxHashMap<(u64, u32), u32>,
 }
 
 struct Own {
@@ -80,12 +84,12 @@ pub enum Recorded {
     /// Nothing: it was not recorded.
     Never,
     /// This.
-    At(Clock),
+    At(StreamClock),
     /// That is not known.
     Unknown,
 }
 
-impl Afar {
+impl Ipc {
     /// Whether anything is shared.
     pub fn is_used(&self) -> bool {
         !self.events.is_empty() || self.own.is_some()
@@ -136,44 +140,45 @@ impl Afar {
     }
 
     /// A record of an event stands for this. Nothing happens if it is not shared.
-    pub fn record(&mut self, event: usize, clock: &Clock) {
+    pub fn record(&mut self, event: usize, clock: &StreamClock) {
         let Some(Some(words)) = self.events.get(&event).copied() else { return };
         let Some(own) = self.own().map(|own| own.name.to_bits()) else { return };
         let names: FxHashMap<u32, (u64, u32)> =
-            self.lanes.iter().map(|(name, lane)| (*lane, *name)).collect();
-        let lanes = clock.moments().map(|Moment { lane, number }| {
-            let (sheet, lane) = names.get(&lane).copied().unwrap_or((own, lane));
-            [sheet, u64::from(lane) << 32 | u64::from(number)]
+            self.slots.iter().map(|(name, slot)| (*slot, *name)).collect();
+        let slots = clock.epochs().map(|Epoch { agent: slot, time: number }| {
+            let (sheet, slot) = names.get(&slot).copied().unwrap_or((own, slot));
+            [sheet, u64::from(slot) << 32 | u64::from(number)]
         });
-        write(words, &lanes.collect::<Vec<_>>());
+        write(words, &slots.collect::<Vec<_>>());
     }
 
-    /// What the last record of an event stands for, whoever has made it; `None` if it is not shared.
+    /// What the last record of an event stands for, whoever has made it; `None` if it is not
+    /// shared.
     pub fn recorded(&mut self, event: usize, order: &mut Order) -> Option<Recorded> {
         let Some(words) = self.events.get(&event)? else { return Some(Recorded::Unknown) };
-        let lanes = match read(words) {
-            Some(lanes) if lanes.is_empty() => return Some(Recorded::Never),
-            Some(lanes) => lanes,
+        let slots = match read(words) {
+            Some(slots) if slots.is_empty() => return Some(Recorded::Never),
+            Some(slots) => slots,
             None => return Some(Recorded::Unknown),
         };
         let own = self.own.as_ref().map(|own| own.name.to_bits());
-        let mut clock = Clock::default();
-        for [sheet, moment] in lanes {
-            let (lane, number) = ((moment >> 32) as u32, moment as u32);
-            let lane = match own == Some(sheet) {
-                true => lane,
-                false => *self.lanes.entry((sheet, lane)).or_insert_with(|| order.add_afar()),
+        let mut clock = StreamClock::default();
+        for [sheet, epoch] in slots {
+            let (slot, number) = ((epoch >> 32) as u32, epoch as u32);
+            let slot = match own == Some(sheet) {
+                true => slot,
+                false => *self.slots.entry((sheet, slot)).or_insert_with(|| order.add_afar()),
             };
-            clock.see(Moment { lane, number });
+            clock.acquire(Epoch { agent: slot, time: number });
         }
         Some(Recorded::At(clock))
     }
 
-    /// The host has waited for this: other processes hear of their work in it.
-    pub fn tell(&mut self, clock: &Clock) {
-        let lanes: Vec<_> = self.lanes.iter().map(|(name, lane)| (*name, *lane)).collect();
-        for ((sheet, theirs), lane) in lanes {
-            let number = clock.number(lane);
+    /// The host has waited for this: other processes acquire that of their work in it.
+    pub fn release(&mut self, clock: &StreamClock) {
+        let slots: Vec<_> = self.slots.iter().map(|(name, slot)| (*name, *slot)).collect();
+        for ((sheet, theirs), slot) in slots {
+            let number = clock.time(slot);
             if number == 0 || theirs as usize >= HEARD {
                 continue;
             }
@@ -184,7 +189,8 @@ impl Afar {
         }
     }
 
-    /// Other processes may open memory of this one. Where it is told what they do with it, unless there is no room.
+    /// Other processes may open memory of this one. Where it is told what they do with it, unless
+    /// there is no room.
     pub fn share(&mut self) -> Option<SharedMemory> {
         let own = self.own().filter(|own| Ledger::has_room(own.memories))?;
         own.memories += 1;
@@ -229,7 +235,8 @@ impl Afar {
         }
     }
 
-    /// This process does something with such memory; its host has waited for it in a segment, unless that is 0.
+    /// This process does something with such memory; its host has waited for it in a segment,
+    /// unless that is 0.
     pub fn note_use(&mut self, used: Use, done: u32) {
         if let Some(own) = &mut self.own {
             own.uses.add(used, done, ledger_of(own.words));
@@ -237,19 +244,19 @@ impl Afar {
     }
 
     /// The host has waited for all of this, in a segment.
-    pub fn complete(&mut self, clock: &Clock, segment: u32) {
+    pub fn complete(&mut self, clock: &StreamClock, segment: u32) {
         if let Some(own) = &mut self.own {
             own.uses.complete(clock, segment, ledger_of(own.words));
         }
     }
 
-    /// What other processes do with memory and `concerns` who asks: nothing if some who have it open may order their
-    /// work in ways that nobody sees. Of work that this clock comes after, and what some host has waited for that
-    /// has noted it, nothing is of interest.
+    /// What other processes do with memory and `concerns` who asks: nothing if some who have it
+    /// open may order their work in ways that nobody sees. Of work that this clock comes after, and
+    /// what some host has waited for that has noted it, nothing is of interest.
     pub fn uses_of_others(
         &mut self,
         memory: SharedMemory,
-        clock: &Clock,
+        clock: &StreamClock,
         concerns: impl Fn(&Glimpse) -> bool,
     ) -> Vec<Use> {
         let Some(own) = self.own.as_ref().map(|own| own.name.to_bits()) else { return Vec::new() };
@@ -268,16 +275,16 @@ impl Afar {
             if sheet == own {
                 continue;
             }
-            let is_known = |moment: Moment| {
-                let lane = self.lanes.get(&(sheet, moment.lane));
+            let is_known = |epoch: Epoch| {
+                let slot = self.slots.get(&(sheet, epoch.agent));
                 let noted =
-                    words[1..=HEARD].get(moment.lane as usize).map(|word| word.load(Acquire));
-                lane.is_some_and(|lane| clock.number(*lane) >= moment.number)
-                    || noted.is_none_or(|noted| noted >= moment.number.into())
+                    words[1..=HEARD].get(epoch.agent as usize).map(|word| word.load(Acquire));
+                slot.is_some_and(|slot| clock.time(*slot) >= epoch.time)
+                    || noted.is_none_or(|noted| noted >= epoch.time.into())
             };
             ledger.read(
                 memory,
-                |glimpse| !glimpse.moment.is_some_and(is_known) && concerns(glimpse),
+                |glimpse| !glimpse.epoch.is_some_and(is_known) && concerns(glimpse),
                 |used, _| found.push(used),
             );
         }
@@ -289,18 +296,18 @@ impl Afar {
     }
 
     /// What hosts of other processes have waited for since this was asked last.
-    pub fn hear(&mut self) -> Option<Clock> {
+    pub fn acquire(&mut self) -> Option<StreamClock> {
         let own = self.own.as_mut()?;
         let notes = own.words[0].load(Acquire);
         if notes == own.heard {
             return None;
         }
         own.heard = notes;
-        let mut clock = Clock::default();
-        for (lane, word) in own.words[1..=HEARD].iter().enumerate() {
+        let mut clock = StreamClock::default();
+        for (slot, word) in own.words[1..=HEARD].iter().enumerate() {
             let number = word.load(Acquire) as u32;
             if number != 0 {
-                clock.see(Moment { lane: lane as u32, number });
+                clock.acquire(Epoch { agent: slot as u32, time: number });
             }
         }
         Some(clock)
@@ -316,16 +323,16 @@ fn words_of(sheet: Words, event: usize) -> Words {
 }
 
 /// Replaces a record. One that somebody else writes at the same time stays his.
-fn write(event: Words, lanes: &[[u64; 2]]) {
+fn write(event: Words, slots: &[[u64; 2]]) {
     for _ in 0..TRIES {
         let version = event[0].load(Acquire);
         let free = version & 1 == 0;
         if free && event[0].compare_exchange(version, version + 1, Acquire, Relaxed).is_ok() {
             fence(Release);
-            let fits = lanes.len() <= LANES;
-            event[1].store(if fits { lanes.len() as u64 } else { TOO_MANY }, Relaxed);
+            let fits = slots.len() <= LANES;
+            event[1].store(if fits { slots.len() as u64 } else { TOO_MANY }, Relaxed);
             if fits {
-                let words = lanes.iter().flatten();
+                let words = slots.iter().flatten();
                 event[2..].iter().zip(words).for_each(|(to, word)| to.store(*word, Relaxed));
             }
             event[0].store(version + 2, Release);
@@ -335,16 +342,16 @@ fn write(event: Words, lanes: &[[u64; 2]]) {
     }
 }
 
-/// Reads a record: no lanes if there is none, nothing if it cannot be told.
+/// Reads a record: no slots if there is none, nothing if it cannot be told.
 fn read(event: Words) -> Option<Vec<[u64; 2]>> {
     for _ in 0..TRIES {
         let version = event[0].load(Acquire);
         let count = event[1].load(Relaxed);
         let words = event[2..].chunks_exact(2).take(count.min(LANES as u64) as usize);
-        let lanes = words.map(|pair| [pair[0].load(Relaxed), pair[1].load(Relaxed)]).collect();
+        let slots = words.map(|pair| [pair[0].load(Relaxed), pair[1].load(Relaxed)]).collect();
         fence(Acquire);
         if version & 1 == 0 && event[0].load(Relaxed) == version {
-            return (count <= LANES as u64).then_some(lanes);
+            return (count <= LANES as u64).then_some(slots);
         }
         std::hint::spin_loop();
     }
@@ -358,28 +365,28 @@ mod tests {
     use crate::work::StreamName;
 
     struct Process {
-        afar: Afar,
+        ipc: Ipc,
         order: Order,
     }
 
     impl Process {
         fn new() -> Process {
-            Process { afar: Afar::default(), order: Order::default() }
+            Process { ipc: Ipc::default(), order: Order::default() }
         }
 
         fn stream(&mut self, handle: usize) -> u32 {
             let name = StreamName::Created { handle };
             self.order.create(name, 0, Kind::NonBlocking);
-            self.order.lane(name, 0)
+            self.order.slot(name, 0)
         }
 
-        fn record(&mut self, event: usize, lane: u32) {
-            self.order.record(event, lane, None);
-            self.afar.record(event, &self.order.event(event).unwrap().clone());
+        fn record(&mut self, event: usize, slot: u32) {
+            self.order.record(event, slot, None);
+            self.ipc.record(event, &self.order.event(event).unwrap().clone());
         }
 
-        fn recorded(&mut self, event: usize) -> Option<Clock> {
-            match self.afar.recorded(event, &mut self.order) {
+        fn recorded(&mut self, event: usize) -> Option<StreamClock> {
+            match self.ipc.recorded(event, &mut self.order) {
                 Some(Recorded::At(clock)) => Some(clock),
                 _ => None,
             }
@@ -391,50 +398,50 @@ mod tests {
         let (mut one, mut other) = (Process::new(), Process::new());
         let (s, t) = (one.stream(1), one.stream(2));
         let u = other.stream(1);
-        let ready = one.afar.export(10).unwrap();
-        let done = one.afar.export(11).unwrap();
-        other.afar.open(20, Some(ready));
-        other.afar.open(21, Some(done));
-        assert!(matches!(other.afar.recorded(20, &mut other.order), Some(Recorded::Never)));
+        let ready = one.ipc.export(10).unwrap();
+        let done = one.ipc.export(11).unwrap();
+        other.ipc.open(20, Some(ready));
+        other.ipc.open(21, Some(done));
+        assert!(matches!(other.ipc.recorded(20, &mut other.order), Some(Recorded::Never)));
         let (before, _) = one.order.enqueue(s, None);
         one.record(10, s);
         let (after, _) = one.order.enqueue(s, None);
         // Not what has not waited for it.
         other.record(21, u);
-        assert!(one.recorded(11).is_none_or(|clock| !clock.has_seen(before)));
+        assert!(one.recorded(11).is_none_or(|clock| !before.happens_before(&clock)));
         let ready = other.recorded(20).unwrap();
         other.order.add(u, &ready);
         other.order.enqueue(u, None);
         other.record(21, u);
         let done = one.recorded(11).unwrap();
-        assert!(done.has_seen(before) && !done.has_seen(after));
+        assert!(before.happens_before(&done) && !after.happens_before(&done));
         one.order.add(t, &done);
-        assert!(one.order.of_stream(t).has_seen(before));
-        assert!(one.afar.hear().is_none());
+        assert!(before.happens_before(&one.order.of_stream(t)));
+        assert!(one.ipc.acquire().is_none());
         let known = other.order.of_stream(u);
-        other.afar.tell(&known);
-        let heard = one.afar.hear().unwrap();
-        assert!(heard.has_seen(before) && !heard.has_seen(after));
-        assert!(one.afar.hear().is_none());
+        other.ipc.release(&known);
+        let heard = one.ipc.acquire().unwrap();
+        assert!(before.happens_before(&heard) && !after.happens_before(&heard));
+        assert!(one.ipc.acquire().is_none());
     }
 
     #[test]
     fn what_has_no_room_is_not_known() {
         let (mut one, mut other) = (Process::new(), Process::new());
-        let lanes: Vec<u32> = (0..LANES + 1).map(|handle| one.stream(handle)).collect();
-        let shared = one.afar.export(10).unwrap();
-        other.afar.open(20, Some(shared));
-        for lane in lanes {
-            let (moment, clock) = one.order.enqueue(lane, None);
+        let slots: Vec<u32> = (0..LANES + 1).map(|handle| one.stream(handle)).collect();
+        let shared = one.ipc.export(10).unwrap();
+        other.ipc.open(20, Some(shared));
+        for slot in slots {
+            let (epoch, clock) = one.order.enqueue(slot, None);
             let mut clock = clock;
-            clock.see(moment);
+            clock.acquire(epoch);
             one.order.wait(&clock, None);
         }
-        let lane = one.stream(1000);
-        one.record(10, lane);
-        assert!(matches!(other.afar.recorded(20, &mut other.order), Some(Recorded::Unknown)));
-        other.afar.open(30, None);
-        assert!(matches!(other.afar.recorded(30, &mut other.order), Some(Recorded::Unknown)));
-        assert!(other.afar.recorded(40, &mut other.order).is_none());
+        let slot = one.stream(1000);
+        one.record(10, slot);
+        assert!(matches!(other.ipc.recorded(20, &mut other.order), Some(Recorded::Unknown)));
+        other.ipc.open(30, None);
+        assert!(matches!(other.ipc.recorded(30, &mut other.order), Some(Recorded::Unknown)));
+        assert!(other.ipc.recorded(40, &mut other.order).is_none());
     }
 }

@@ -1,62 +1,63 @@
 //! What work may touch, and is only suspected of until it has been executed.
 //!
-//! A kernel that follows pointers or indices from memory may touch more than can be told from its code.
-//! Where that would race with something, a suspicion is kept: what was met, and both places. The simulated
-//! device then tells what the kernel really touches, and a suspicion that this bears out is a finding.
+//! A kernel that follows pointers or indices from memory may access more than its code shows. Where
+//! that would race with something, a suspicion is kept: what was met, and both places. The
+//! simulated device then reports what the kernel really accesses, and a suspicion that this bears
+//! out is a finding.
 //!
 //! **Soundness.** What is reported has been touched by both sides, and they were unordered when the
-//! later of the two was made known. Missed is what work touches that was executed before the suspicion
-//! arose though the host had not waited for it: a simulated device executes what somebody waits for, and
-//! what nobody has waited for after a while. So is what two kernels touch that are both in doubt once they
-//! have touched more separate ranges than [`Seen`] keeps, which is told. Where no device tells what is
-//! touched, as on hardware, nothing that is only suspected is reported.
+//! later of the two was made known. Missed is what work touches that was executed before the
+//! suspicion arose though the host had not waited for it: a simulated device executes what somebody
+//! waits for, and what nobody has waited for after a while. So is what two kernels touch that are
+//! both in doubt once they have touched more separate ranges than [`Observed`] keeps, which is
+//! noted. Where no device reports what is accessed, as on hardware, nothing that is only suspected
+//! is reported.
 
 use super::check::are_strong;
+use super::observed::Observed;
 use super::polling::strength;
-use super::seen::Seen;
 use super::{Flight, Gpu, Knowledge, Started, Ticket};
-use crate::clock::Moment;
 use crate::order::Order;
 use crate::work::{Bytes, Line, StreamName, Touch, Work};
 use commsan_callsite::{About, Doing, Findings, Party, Place, Report, Side, Site, Stacks};
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
 use commsan_ptx::Strength;
-use commsan_shadow::{Access, Footprint, Live, Mode, OpId};
+use commsan_shadow::{Access, Epoch, Footprint, Live, Mode, OpId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 /// Suspicions that are kept at most.
-const MOST: usize = 1 << 12;
+const MAX_SUSPICIONS: usize = 1 << 12;
 /// Conflicts that one access is suspected of.
-const EACH: usize = 32;
+const MAX_EACH: usize = 32;
 /// Blocks that work which may touch anything is compared by.
-const BLOCKS: usize = 256;
+const MAX_BLOCKS: usize = 256;
 
 /// Everything that is only suspected.
-pub(super) struct Doubts {
-    /// Whether some device tells what is really touched.
-    are_resolved: bool,
+pub(super) struct PossibleConflicts {
+    /// Whether some device reports what is really accessed.
+    are_observed: bool,
     /// Work in flight, with what it may touch.
     pub(super) live: Live<Flight>,
     suspicions: Vec<Suspicion>,
     by_ticket: FxHashMap<Ticket, SmallVec<[u32; 4]>>,
     /// What that work has touched already.
-    seen: Seen,
+    seen: Observed,
     /// There was no room for all of that.
     is_full: bool,
 }
 
-impl Default for Doubts {
-    fn default() -> Doubts {
-        Doubts {
-            are_resolved: false,
+impl Default for PossibleConflicts {
+    fn default() -> PossibleConflicts {
+        PossibleConflicts {
+            are_observed: false,
             live: Live::unmarked(),
             suspicions: Vec::new(),
             by_ticket: FxHashMap::default(),
-            seen: Seen::default(),
+            seen: Observed::default(),
             is_full: false,
         }
     }
@@ -69,7 +70,7 @@ struct Suspicion {
     sides: [Suspect; 2],
     role: Role,
     party: Party,
-    is_told: bool,
+    is_reported: bool,
 }
 
 /// One side of a suspicion.
@@ -87,10 +88,10 @@ pub struct Suspect {
     doing: Option<Doing>,
     /// The device that does it, if it is work.
     device: Option<u32>,
-    /// With what else it does not race, unless the execution tells.
+    /// With what else it does not race, unless the execution shows it.
     strength: Strength,
-    /// The work whose execution will tell, if that is open.
-    open: Option<(Ticket, Moment)>,
+    /// The work whose execution will show it, if that is open.
+    open: Option<(Ticket, Epoch)>,
     /// The work that it is, if it was in flight when it was met.
     flight: Option<Ticket>,
 }
@@ -105,19 +106,19 @@ impl Suspect {
 }
 
 impl Gpu {
-    /// Some device will tell what work really touches ([`wants`](Gpu::wants)).
-    pub fn resolve_doubts(&mut self) {
-        self.doubts.are_resolved = true;
+    /// Some device will report what work really accesses ([`wants`](Gpu::wants)).
+    pub fn observe_accesses(&mut self) {
+        self.possible.are_observed = true;
     }
 
     /// Whether there are suspicions.
     pub fn suspects(&self) -> bool {
-        self.doubts.suspicions.iter().any(|suspicion| !suspicion.is_told)
+        self.possible.suspicions.iter().any(|suspicion| !suspicion.is_reported)
     }
 
     /// Whether it is of interest what this work really touches.
     pub fn wants(&self, ticket: Ticket) -> bool {
-        self.doubts.by_ticket.contains_key(&ticket)
+        self.possible.by_ticket.contains_key(&ticket)
     }
 
     /// Work has touched this.
@@ -130,20 +131,20 @@ impl Gpu {
         line: Option<&Line>,
         out: &mut dyn Findings,
     ) {
-        let Some(numbers) = self.doubts.by_ticket.get(&ticket) else { return };
+        let Some(numbers) = self.possible.by_ticket.get(&ticket) else { return };
         let touched = Touched { ticket, mode, strength, bytes, line };
         let mut is_kept = false;
         for number in numbers.clone() {
-            let Doubts { suspicions, seen, .. } = &mut self.doubts;
+            let PossibleConflicts { suspicions, seen, .. } = &mut self.possible;
             match suspicions[number as usize].bear_out(&touched, seen) {
-                Borne::Out(bytes) => self.tell(number as usize, bytes, out),
+                Borne::Out(bytes) => self.report_suspicion(number as usize, bytes, out),
                 Borne::Perhaps => is_kept = true,
                 Borne::Not => {}
             }
         }
         if is_kept
-            && !self.doubts.seen.add(ticket, (mode, strength), bytes)
-            && !std::mem::replace(&mut self.doubts.is_full, true)
+            && !self.possible.seen.add(ticket, (mode, strength), bytes)
+            && !std::mem::replace(&mut self.possible.is_full, true)
         {
             let text = "kernels that run at the same time have touched more separate ranges than are \
                         kept; later ones were not all compared with each other";
@@ -151,9 +152,9 @@ impl Gpu {
         }
     }
 
-    fn tell(&mut self, number: usize, bytes: Range<usize>, out: &mut dyn Findings) {
+    fn report_suspicion(&mut self, number: usize, bytes: Range<usize>, out: &mut dyn Findings) {
         let Suspicion { code, sides: [now, before], role, party, .. } =
-            &self.doubts.suspicions[number];
+            &self.possible.suspicions[number];
         if out.again(*code, now.site.pc, before.site.pc) {
             return;
         }
@@ -171,7 +172,7 @@ impl Gpu {
         };
         let finding = out.report(&report, &self.stacks);
         let Some(ticket) = before.flight else { return };
-        for live in [&mut self.doubts.live, &mut self.live] {
+        for live in [&mut self.possible.live, &mut self.live] {
             let found = live.iter().find(|(_, flight)| flight.ticket == ticket).map(|(id, _)| id);
             if let Some(flight) = found.and_then(|id| live.get_mut(id)) {
                 return flight.subscribe(finding);
@@ -180,28 +181,28 @@ impl Gpu {
     }
 
     /// Work that may touch more than is certain begins.
-    pub(super) fn begin_doubtful(&mut self, work: &Work, started: &Started<'_>) {
-        if self.doubts.are_resolved {
+    pub(super) fn begin_uncertain(&mut self, work: &Work, started: &Started<'_>) {
+        if self.possible.are_observed {
             self.remember_launch(work, started);
-            self.meets_doubtfully(work, started);
+            self.may_meet_work(work, started);
         }
-        self.take_off_doubtful(work, started);
+        self.remember_uncertain(work, started);
     }
 
     /// It may meet other work.
-    fn meets_doubtfully(&mut self, work: &Work, started: &Started<'_>) {
+    fn may_meet_work(&mut self, work: &Work, started: &Started<'_>) {
         let clock = started.clock;
-        let device = self.order.device(started.moment.lane);
+        let device = self.order.device(started.epoch.agent);
         for touch in work.touches.iter() {
-            if touch.certain && self.doubts.live.ranges() == 0 {
+            if touch.certain && self.possible.live.ranges() == 0 {
                 continue;
             }
             for bytes in self.reach(touch) {
                 let access = Access { mode: touch.mode, footprint: bytes };
-                let doing = || Some(self.doing_in(started.moment.lane, work, touch));
-                let open = (!touch.certain).then_some((started.ticket, started.moment));
+                let doing = || Some(self.doing_in(started.epoch.agent, work, touch));
+                let open = (!touch.certain).then_some((started.ticket, started.epoch));
                 let is_unordered = |flight: &Flight| {
-                    !clock.has_seen(flight.moment)
+                    !flight.epoch.happens_before(clock)
                         && !self.may_wait_for_work(work, (device, clock), flight)
                 };
                 let met = self.doubtful(&access, open.is_some(), is_unordered);
@@ -221,11 +222,12 @@ impl Gpu {
         }
     }
 
-    /// Remembers what work may touch: all if the execution tells, else by what it may tell the host.
-    fn take_off_doubtful(&mut self, work: &Work, started: &Started<'_>) {
-        let all = self.doubts.are_resolved;
-        let is_kept = |touch: &&Touch| !touch.certain && (all || touch.tells_host());
-        let full = self.doubts.live.ranges() >= MOST;
+    /// Remembers what work may touch: all if the execution is observed, else by what it may signal
+    /// to the host.
+    fn remember_uncertain(&mut self, work: &Work, started: &Started<'_>) {
+        let all = self.possible.are_observed;
+        let is_kept = |touch: &&Touch| !touch.certain && (all || touch.signals_host());
+        let full = self.possible.live.ranges() >= MAX_SUSPICIONS;
         if full || !work.touches.iter().any(|touch| is_kept(&touch)) {
             return;
         }
@@ -238,18 +240,19 @@ impl Gpu {
             }
         }
         let flight = self.flight(work, started, marks);
-        self.doubts.live.begin(&mut accesses, flight);
+        self.possible.live.begin(&mut accesses, flight);
     }
 
-    /// An access of the host, or of a call of MPI, may meet work in flight. Returns whether there is some.
-    pub(super) fn meets_doubtful(
+    /// An access of the host, or of a call of MPI, may meet work in flight. Returns whether there
+    /// is some.
+    pub(super) fn may_meet(
         &mut self,
         code: Code,
         role: Role,
         (by, site): (&str, impl FnOnce(&mut Stacks) -> Site),
         (access, knows): (&Access, &Knowledge),
     ) -> bool {
-        if self.doubts.live.ranges() == 0 {
+        if self.possible.live.ranges() == 0 {
             return false;
         }
         let is_unordered =
@@ -267,8 +270,8 @@ impl Gpu {
         true
     }
 
-    /// What an access may meet: work that may touch its bytes, and, if the access itself is in doubt, work that
-    /// certainly does.
+    /// What an access may meet: work that may touch its bytes, and, if the access itself is in
+    /// doubt, work that certainly does.
     fn doubtful(
         &self,
         access: &Access,
@@ -283,13 +286,13 @@ impl Gpu {
                 if is_unordered(flight) {
                     met.push((Party::at(flight.call, flight.site), flight.suspect(other, open)));
                 }
-                match met.len() < EACH {
+                match met.len() < MAX_EACH {
                     true => ControlFlow::Continue(()),
                     false => ControlFlow::Break(()),
                 }
             });
         };
-        look(&self.doubts.live, true);
+        look(&self.possible.live, true);
         if is_open {
             look(&self.live, false);
         }
@@ -298,43 +301,43 @@ impl Gpu {
 
     /// Keeps a suspicion until its work is executed.
     fn suspect(&mut self, code: Code, role: Role, party: Party, sides: [Suspect; 2]) {
-        if !self.doubts.are_resolved || self.doubts.suspicions.len() == MOST {
+        if !self.possible.are_observed || self.possible.suspicions.len() == MAX_SUSPICIONS {
             return;
         }
-        let number = self.doubts.suspicions.len() as u32;
+        let number = self.possible.suspicions.len() as u32;
         for (ticket, _) in sides.iter().filter_map(|side| side.open) {
-            self.doubts.by_ticket.entry(ticket).or_default().push(number);
+            self.possible.by_ticket.entry(ticket).or_default().push(number);
         }
-        self.doubts.suspicions.push(Suspicion { code, sides, role, party, is_told: false });
+        self.possible.suspicions.push(Suspicion { code, sides, role, party, is_reported: false });
     }
 
-    /// The sides that work which has just been put into its stream is of suspicions that it meets MPI's
-    /// operations: what it may touch.
+    /// The sides that work which has just been put into its stream is of suspicions that it meets
+    /// MPI's operations: what it may touch.
     pub fn open_suspects(
         &mut self,
         work: &Work,
         (stream, ticket): (StreamName, Ticket),
         place: &dyn Place,
     ) -> Vec<(Access, Suspect)> {
-        let (mut suspects, lane) = (Vec::new(), self.lane(stream));
-        if !self.doubts.are_resolved || self.graphs.captures(lane) {
+        let (mut suspects, slot) = (Vec::new(), self.slot(stream));
+        if !self.possible.are_observed || self.graphs.captures(slot) {
             return suspects;
         }
         let site = place.site(Some(work.call), &mut self.stacks);
-        let moment = self.order.latest(lane);
+        let epoch = self.order.latest(slot);
         for touch in work.touches.iter().filter(|touch| !touch.certain) {
             for footprint in self.reach(touch) {
                 let access = Access { mode: touch.mode, footprint };
-                let doing = Some(self.doing_in(lane, work, touch));
+                let doing = Some(self.doing_in(slot, work, touch));
                 let side = Suspect::certain(work.by(), access.clone(), site, doing);
-                suspects.push((access, Suspect { open: Some((ticket, moment)), ..side }));
+                suspects.push((access, Suspect { open: Some((ticket, epoch)), ..side }));
             }
         }
         suspects
     }
 
-    /// Keeps the suspicion that work meets one of MPI's operations, which is pending: its party, with a place
-    /// in `stacks`, and its access.
+    /// Keeps the suspicion that work meets one of MPI's operations, which is pending: its party,
+    /// with a place in `stacks`, and its access.
     pub fn suspect_operation(
         &mut self,
         now: Suspect,
@@ -355,44 +358,44 @@ impl Gpu {
                 block.map(|block| Footprint::Dense(block.bytes.clone())).into_iter().collect()
             }
             Bytes::Anywhere => {
-                let blocks = self.memory.blocks().take(BLOCKS);
+                let blocks = self.memory.blocks().take(MAX_BLOCKS);
                 blocks.map(|block| Footprint::Dense(block.bytes.clone())).collect()
             }
         }
     }
 
     /// Forgets what all threads of the host know to be complete: it has been executed.
-    pub(super) fn sweep_doubts(
+    pub(super) fn sweep_possible(
         &mut self,
         call: Option<&'static str>,
         place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let over: SmallVec<[OpId; 16]> = self
-            .doubts
+            .possible
             .live
             .iter()
-            .filter(|(_, flight)| self.order.is_known_to_all(flight.moment))
+            .filter(|(_, flight)| self.order.is_known_to_all(flight.epoch))
             .map(|(id, _)| id)
             .collect();
         if over.is_empty() {
             return;
         }
         for id in over {
-            let Some(flight) = self.doubts.live.end(id) else { continue };
-            self.tell_waited(&flight, call, place, out);
+            let Some(flight) = self.possible.live.end(id) else { continue };
+            self.report_waited(&flight, call, place, out);
             self.unmark(flight.marks);
         }
-        self.doubts.settle(&self.order);
+        self.possible.settle(&self.order);
     }
 }
 
-impl Doubts {
-    /// Forgets suspicions that are told, and those that no execution can bear out any more.
+impl PossibleConflicts {
+    /// Forgets suspicions that are reported, and those that no execution can bear out any more.
     fn settle(&mut self, order: &Order) {
         let settled = |suspicion: &Suspicion| {
             let mut open = suspicion.sides.iter().filter_map(|side| side.open);
-            suspicion.is_told || open.all(|(_, moment)| order.is_known_to_all(moment))
+            suspicion.is_reported || open.all(|(_, epoch)| order.is_known_to_all(epoch))
         };
         self.suspicions.retain(|suspicion| !settled(suspicion));
         self.by_ticket.clear();
@@ -420,7 +423,7 @@ impl Flight {
             doing: Some(self.doing(access.mode, &access.footprint.span())),
             device: Some(self.device),
             strength: self.strength(access),
-            open: is_open.then_some((self.ticket, self.moment)),
+            open: is_open.then_some((self.ticket, self.epoch)),
             flight: Some(self.ticket),
         }
     }
@@ -447,11 +450,11 @@ enum Borne {
 
 impl Suspicion {
     /// Takes in what work has touched, and what other work has before.
-    fn bear_out(&mut self, touched: &Touched<'_>, seen: &Seen) -> Borne {
+    fn bear_out(&mut self, touched: &Touched<'_>, seen: &Observed) -> Borne {
         let is_it = |side: &Suspect| side.open.is_some_and(|(open, _)| open == touched.ticket);
         let Some(at) = self.sides.iter().position(is_it) else { return Borne::Not };
         let other = &self.sides[1 - at];
-        if self.is_told || touched.mode != self.sides[at].mode {
+        if self.is_reported || touched.mode != self.sides[at].mode {
             return Borne::Not;
         }
         let Some(common) = other.bytes.within(touched.bytes) else { return Borne::Not };
@@ -470,7 +473,7 @@ impl Suspicion {
         let Some(met) = met else {
             return if other.open.is_some() { Borne::Perhaps } else { Borne::Not };
         };
-        self.is_told = true;
+        self.is_reported = true;
         if let (Some(line), Some(doing)) = (touched.line, &mut self.sides[at].doing) {
             doing.line = Some((Arc::clone(&line.file), line.line));
         }

@@ -1,4 +1,4 @@
-//! What is only suspected, until the execution tells.
+//! What is only suspected, until the execution shows it.
 
 use super::*;
 use crate::work::Line;
@@ -7,10 +7,10 @@ use commsan_callsite::Party;
 const ELSEWHERE: Range<usize> = MANAGED + 0x200..MANAGED + 0x208;
 const HERE: Range<usize> = MANAGED..MANAGED + 8;
 
-/// As before, where a device tells what is touched.
+/// The usual streams and memory, where a device reports what is accessed.
 fn resolved() -> (Gpu, Found) {
     let mut gpu = gpu();
-    gpu.resolve_doubts();
+    gpu.observe_accesses();
     gpu.stream_created(4, 1, false);
     (gpu, Found::default())
 }

@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Ranges that are kept at most, of all kernels together: some 50 MiB.
-const MOST: usize = 1 << 21;
+const MAX_RANGES: usize = 1 << 21;
 
 /// What each kernel has read and written, by how strongly that is ordered.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct Observed {
     by: FxHashMap<(Ticket, Mode, Strength), Ranges>,
     /// Ranges in it.
     count: usize,
 }
 
-impl Seen {
+impl Observed {
     /// A kernel has touched this; false if there is no room to keep it.
     pub fn add(
         &mut self,
@@ -26,7 +26,7 @@ impl Seen {
         (mode, strength): (Mode, Strength),
         bytes: &Range<usize>,
     ) -> bool {
-        if self.count >= MOST {
+        if self.count >= MAX_RANGES {
             return false;
         }
         let grown = self.by.entry((ticket, mode, strength)).or_default().add(bytes);
@@ -57,7 +57,7 @@ impl Seen {
 struct Ranges(BTreeMap<usize, usize>);
 
 impl Ranges {
-    /// Adds a range; tells by how much their number grows.
+    /// Adds a range; returns by how much their number grows.
     fn add(&mut self, bytes: &Range<usize>) -> isize {
         let Range { mut start, mut end } = *bytes;
         let mut grown = 1;
@@ -99,7 +99,7 @@ mod tests {
             added in prop::collection::vec((0usize..60, 1usize..12), 0..20),
             (start, size) in (0usize..70, 1usize..20),
         ) {
-            let (mut seen, mut bytes) = (Seen::default(), BTreeSet::new());
+            let (mut seen, mut bytes) = (Observed::default(), BTreeSet::new());
             for (start, size) in added {
                 prop_assert!(seen.add(Ticket(1), WAY, &(start..start + size)));
                 bytes.extend(start..start + size);
@@ -117,8 +117,8 @@ mod tests {
 
     #[test]
     fn there_is_room_for_so_many_ranges() {
-        let mut seen = Seen::default();
-        assert!((0..MOST).all(|at| seen.add(Ticket(1), WAY, &(2 * at..2 * at + 1))));
+        let mut seen = Observed::default();
+        assert!((0..MAX_RANGES).all(|at| seen.add(Ticket(1), WAY, &(2 * at..2 * at + 1))));
         assert!(!seen.add(Ticket(2), WAY, &(0..1)));
         seen.retain(|ticket| ticket != Ticket(1));
         assert!(seen.add(Ticket(2), WAY, &(0..1)));
