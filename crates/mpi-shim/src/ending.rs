@@ -4,7 +4,7 @@
 //! the callbacks before it call is looked at like other calls.
 
 use crate::callbacks;
-use crate::calling::Calling;
+use crate::calling::{Calling, Real};
 use crate::library::comm_self;
 use crate::rank::{Rank, mode, rank};
 use crate::sys;
@@ -83,7 +83,7 @@ pub(crate) fn before(rank: &dyn Rank, here: &Here) {
 }
 
 /// Runs `MPI_Finalize`, which waits for others when all callbacks have been called.
-pub(crate) fn during(thread: &Thread, call: impl FnOnce() -> c_int) -> c_int {
+pub(crate) fn during(thread: &Thread, call: Real) -> c_int {
     if !finalizes(thread) {
         return waiting::during(thread, call);
     }

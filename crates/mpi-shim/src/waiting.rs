@@ -10,6 +10,7 @@
 //! lets one of them call alone: then it waits with that one. Threads that are not followed, those of libraries,
 //! may call whenever they like, if one of them ever has: such a process does not count as waiting.
 
+use crate::calling::Real;
 use crate::calling::{Calling, is_owner};
 use crate::collectives;
 use crate::datatypes;
@@ -114,7 +115,7 @@ const STACK: usize = 256 << 10;
 
 /// Runs a call that may wait for other ranks, by a thread that has left its description.
 #[inline]
-pub(crate) fn during(thread: &Thread, call: impl FnOnce() -> c_int) -> c_int {
+pub(crate) fn during(thread: &Thread, call: Real) -> c_int {
     begin_to_wait(thread);
     let code = call();
     over(thread);
