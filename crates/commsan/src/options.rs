@@ -418,12 +418,12 @@ pub enum Gpu {
 }
 
 /// More devices than a node has.
-const MOST_DEVICES: u32 = 64;
+const MAX_DEVICES: u32 = 64;
 
 impl Value for Gpu {
     fn set(&mut self, text: &str, _: &Path) -> Result<(), Expected> {
         let devices = match text.split_once(':') {
-            Some(("sim", number)) => number.parse().ok().filter(|n| (0..=MOST_DEVICES).contains(n)),
+            Some(("sim", number)) => number.parse().ok().filter(|n| (0..=MAX_DEVICES).contains(n)),
             _ => (text == "sim").then_some(1),
         };
         *self = match (text, devices) {
@@ -431,7 +431,7 @@ impl Value for Gpu {
             ("real", _) => Gpu::Real,
             (_, Some(number)) => Gpu::Simulated(number),
             _ => {
-                let most = MOST_DEVICES;
+                let most = MAX_DEVICES;
                 return Err(format!("`auto`, `real`, or `sim:N` with up to {most} devices"));
             }
         };
