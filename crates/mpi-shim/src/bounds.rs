@@ -84,7 +84,7 @@ fn parts(rank: &dyn Rank, args: &Args, here: &Here) {
 /// What a one-sided operation writes at its target.
 #[cold]
 fn at_target(rank: &dyn Rank, args: &Args, datatype: usize, here: &Here) {
-    let transfer = windows::transfer(args);
+    let transfer = windows::at_target(args);
     if transfer.mode == Mode::Write {
         written_once(rank, args, datatype, (0, &transfer.pattern), here);
     }

@@ -363,7 +363,7 @@ impl Done<'_> {
     fn at_target(&self) -> Option<(Window, Footprint)> {
         let handle = self.args.call.at.win.map(|index| self.args.words[index])?;
         let window = lock(&WINDOWS).get(&handle).cloned()?;
-        let transfer = windows::transfer(self.args);
+        let transfer = windows::at_target(self.args);
         let base = transfer.displacement * window.unit as i64;
         Some((window, Footprint::new(base as usize, transfer.pattern)))
     }
