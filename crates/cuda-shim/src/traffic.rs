@@ -232,7 +232,7 @@ fn copied(copy: &Copy, stack: StackId, here: &Here, traffic: &mut Traffic, me: u
     };
     let bytes = (copy.width * copy.height * copy.depth) as u64;
     let parts = (source.map(|(_, base)| (base, &from)), target.map(|(_, base)| (base, &to)));
-    traffic.moved(ticks(), key, Amount::one(bytes), parts.0, parts.1);
+    traffic.record_transfer(ticks(), key, Amount::one(bytes), parts.0, parts.1);
 }
 
 /// What a symmetric object is at a processing element.
@@ -249,7 +249,7 @@ fn reached(address: usize, pe: u32, there: usize, traffic: &mut Traffic) {
         return;
     };
     if let Some(object) = object_of(object, pe, traffic) {
-        traffic.objects.lies_at(start..start.saturating_add(block.len()), object);
+        traffic.objects.map_to(start..start.saturating_add(block.len()), object);
     }
 }
 
@@ -297,7 +297,7 @@ fn one_sided<'a>(moved: &'a nvshmem::Moved, here: &Here, traffic: &mut Traffic, 
     };
     let part =
         |end: Option<((u32, usize), &'a Footprint)>| end.map(|((_, base), part)| (base, part));
-    traffic.moved(ticks(), key, Amount::one(moved.bytes), part(first), part(second));
+    traffic.record_transfer(ticks(), key, Amount::one(moved.bytes), part(first), part(second));
 }
 
 /// What a copy touches on one side.
@@ -436,7 +436,7 @@ impl Accesses {
         let accesses = self.bytes / u64::from(self.size.max(1)) * self.times;
         let amount = Amount { count: accesses, bytes: self.bytes * self.times, times: self.times };
         let (read, written) = if loads { (part, None) } else { (None, part) };
-        traffic.moved(ticks(), key, amount, read, written);
+        traffic.record_transfer(ticks(), key, amount, read, written);
     }
 }
 

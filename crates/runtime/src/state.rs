@@ -160,7 +160,7 @@ pub fn share(thread: &Thread, bytes: &Range<usize>) {
 }
 
 /// There is one thread again.
-pub fn calm() {
+pub fn on_sequential() {
     let Some(state) = STATE.get() else { return };
     let shared = state.sharing.swap(false, Ordering::Relaxed);
     if (shared || state.remembering.load(Ordering::Relaxed))
