@@ -37,7 +37,8 @@ impl Wrapper {
     const MAGIC: u32 = 0x4662_43B1;
 
     /// Reads a wrapper.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If the magic number or the version is unknown, or bytes are missing.
     pub fn read(bytes: &[u8]) -> Result<Wrapper, Error> {
         let fields = Fields(bytes);
