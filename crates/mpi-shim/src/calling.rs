@@ -117,7 +117,7 @@ pub fn ended() -> bool {
         {
             return false;
         }
-        rank.look(thread, &mut |tracker, out| tracker.failed(args, here, out));
+        rank.look(thread, &mut |tracker, out| tracker.reporter.failed(args, here, out));
         true
     })
 }

@@ -102,7 +102,7 @@ pub(crate) fn after(rank: &dyn Rank, here: &Here) {
 /// What the program has done is all that it will do.
 fn look(rank: &dyn Rank, here: &Here) {
     if callbacks::are_unseen() {
-        rank.with(here.thread, &mut |tracker, _| tracker.lose_count());
+        rank.with(here.thread, &mut |tracker, _| tracker.accounts.lose_count());
     }
     rank.finalize(here);
 }

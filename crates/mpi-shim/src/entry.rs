@@ -2,6 +2,7 @@
 
 use crate::again::{Again, Sum};
 use crate::arguments;
+use crate::bounds;
 use crate::callbacks;
 use crate::calling::Calling;
 use crate::collectives;
@@ -17,7 +18,6 @@ use crate::phase;
 use crate::races;
 use crate::rank::{Rank, mode, rank};
 use crate::refused;
-use crate::room;
 use crate::sessions;
 use crate::startup;
 use crate::steps;
@@ -168,7 +168,7 @@ fn checked(
         calling.told.set(true);
     }
     if !again.has_room() {
-        again.remember(room::look(rank, args, here));
+        again.remember(bounds::look(rank, args, here));
     }
     waiting::called(args, here);
     matched::called(rank, args, here);
@@ -210,7 +210,7 @@ fn watched(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_i
     }
     match args.call.effect {
         Effect::Start => start(rank, args, here, call),
-        Effect::Rma => transfer(rank, args, here, call),
+        Effect::Rma => one_sided(rank, args, here, call),
         _ => pass(rank, args, here, call),
     }
 }
@@ -218,11 +218,11 @@ fn watched(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_i
 /// A call that does nothing but start an operation.
 #[inline]
 fn start(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
-    let lessons = mode().is_ordered().then(|| order::before(rank, args, here));
+    let acquisitions = mode().is_ordered().then(|| order::before(rank, args, here));
     let entered = collectives::enter(rank, args, here);
     let code = callbacks::during(args.call, here.thread, call);
     if code == 0 {
-        After { rank, args, here, ok: true }.start(lessons.as_deref().unwrap_or_default());
+        After { rank, args, here, ok: true }.start(acquisitions.as_deref().unwrap_or_default());
     } else {
         failed(rank, args, here, code);
     }
@@ -237,7 +237,7 @@ fn start(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int
 
 /// A one-sided operation.
 #[inline]
-fn transfer(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+fn one_sided(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
     if windows::goes_on(rank, args, here) {
         let code = call();
         if code != 0 {
@@ -245,17 +245,17 @@ fn transfer(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_
         }
         return code;
     }
-    let transfer = windows::transfer(args);
-    let begun = windows::before_transfer(rank, args, &transfer, here);
+    let at_target = windows::at_target(args);
+    let begun = windows::before_rma(rank, args, &at_target, here);
     let code = call();
-    After { rank, args, here, ok: code == 0 }.transferred(&transfer, begun);
+    After { rank, args, here, ok: code == 0 }.started_rma(&at_target, begun);
     code
 }
 
 /// Any other call.
 #[inline]
 fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
-    let lessons = mode().is_ordered().then(|| order::before(rank, args, here));
+    let acquisitions = mode().is_ordered().then(|| order::before(rank, args, here));
     let ends = args.call.ends() && sessions::ends_all(args);
     if args.call.effect == Effect::Finalize {
         levels::finalize(rank, args, here);
@@ -292,7 +292,7 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     if after.ok {
         objects::changed(rank, args, here, freed);
     }
-    after.order(lessons.as_deref().unwrap_or_default());
+    after.order(acquisitions.as_deref().unwrap_or_default());
     code
 }
 
@@ -307,7 +307,7 @@ fn failed(rank: &dyn Rank, args: &Args, here: &Here, code: c_int) {
 #[cold]
 fn lose_count(rank: &dyn Rank, here: &Here) {
     rank.with(here.thread, &mut |tracker, _| {
-        tracker.lose_count();
+        tracker.accounts.lose_count();
         steps::failed(tracker);
     });
 }

@@ -42,7 +42,7 @@ pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
     if args.call.sets_handler {
         ARE_RETURNED.store(true, Relaxed);
     } else if args.call.explains_errors && args.int(0) != 0 {
-        rank.with(here.thread, &mut |tracker, _| tracker.asks_about_errors());
+        rank.with(here.thread, &mut |tracker, _| tracker.refused.forget());
     }
 }
 

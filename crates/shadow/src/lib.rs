@@ -19,22 +19,24 @@
 //! This crate performs no I/O, does not block, and knows neither MPI nor CUDA.
 
 mod agents;
-mod bulletin;
 mod exposed;
 mod footprint;
 mod live;
 mod pages;
 mod pattern;
+mod published_shadow;
 mod runs;
 mod shadow;
 mod sorted;
+mod vclock;
 
-pub use agents::{AGENTS, Actor, Clock, Stamp};
-pub use bulletin::Bulletin;
+pub use agents::{AGENTS, Actor, Clock};
 pub use exposed::Exposed;
 pub use footprint::Footprint;
 pub use live::{Access, Live, Mode, OpId};
 pub use pages::{GRANULE_WORDS, PAGE_SHIFT, Pages};
 pub use pattern::Pattern;
+pub use published_shadow::PublishedShadow;
 pub use runs::{Comb, Runs};
 pub use shadow::{CELLS, Header as ShadowHeader, Past, Place, RECENT, Shadow, When};
+pub use vclock::{Components, Epoch, VectorClock};

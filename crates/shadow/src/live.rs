@@ -29,6 +29,11 @@ pub struct Access {
 }
 
 impl Access {
+    /// An access to contiguous bytes.
+    pub fn dense(mode: Mode, bytes: Range<usize>) -> Access {
+        Access { mode, footprint: Footprint::Dense(bytes) }
+    }
+
     fn is_empty(&self) -> bool {
         matches!(&self.footprint, Footprint::Dense(bytes) if bytes.is_empty())
     }

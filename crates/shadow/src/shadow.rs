@@ -14,7 +14,7 @@
 //! Hooks write cells without a lock, from several threads; of two concurrent accesses one may be
 //! lost, as the older of two always is.
 
-use crate::{Mode, Stamp};
+use crate::{Epoch, Mode};
 use std::ops::Range;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
@@ -78,7 +78,7 @@ pub struct When {
     /// The segment of the process.
     pub segment: u32,
     /// The agent and its epoch.
-    pub stamp: Stamp,
+    pub stamp: Epoch,
 }
 
 /// An access that a cell records.
@@ -434,7 +434,7 @@ impl Shadow {
 
 impl Place {
     fn when(&self) -> When {
-        let stamp = Stamp::from_bits(self.stamp.load(Relaxed));
+        let stamp = Epoch::from_bits(self.stamp.load(Relaxed));
         When { segment: self.segment.load(Relaxed), stamp }
     }
 
@@ -488,7 +488,7 @@ mod tests {
     }
 
     fn at(segment: u32) -> When {
-        When { segment, stamp: Stamp::default() }
+        When { segment, stamp: Epoch::default() }
     }
 
     #[derive(Clone, Debug)]

@@ -1,16 +1,16 @@
 //! The agents of this process and their vector clocks (Mattern 1989, Fidge 1988): the
 //! happens-before order that releases and acquires give.
-//!
 
 use commsan_process::{abi, thread};
-use commsan_shadow::{AGENTS, Actor, Clock, Stamp};
+use commsan_shadow::{AGENTS, Actor, Clock, Epoch};
 use std::cell::Cell as Local;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
 
 type Row = [AtomicU32; AGENTS];
 
-/// The vector clock of each agent; only the agent itself and [`acquire_release_all`] add to it.
+/// The vector clock of each agent, in atomics, since others read it at any time. Only the agent
+/// itself and [`acquire_release_all`] write it.
 static CLOCKS: [Row; AGENTS] = [const { [const { AtomicU32::new(0) }; AGENTS] }; AGENTS];
 static CELLS: [Row; CELL_COUNT] = [const { [const { AtomicU32::new(0) }; AGENTS] }; CELL_COUNT];
 /// What was released to all agents, also to those that begin later.
@@ -144,8 +144,8 @@ fn is_main() -> bool {
 }
 
 fn set(agent: usize) {
-    let epoch = CLOCKS.get(agent).map_or(0, |row| row[agent].load(Relaxed));
-    let stamp = if agent == NONE { Stamp::default() } else { Stamp { agent: agent as u32, epoch } };
+    let time = CLOCKS.get(agent).map_or(0, |row| row[agent].load(Relaxed));
+    let stamp = if agent == NONE { Epoch::default() } else { Epoch { agent: agent as u32, time } };
     THIS.with(|this| {
         this.agent.set(agent);
         this.stamp.set(stamp.to_bits());
@@ -272,21 +272,21 @@ pub fn actor() -> Option<Actor> {
     }
     let me = current()?;
     let clock = Clock::new(std::array::from_fn(|agent| CLOCKS[me][agent].load(Relaxed)));
-    Some(Actor { stamp: stamp(), clock, all_have_seen })
+    Some(Actor { stamp: stamp(), clock, known_to_all })
 }
 
 /// The number of the thread on which an agent runs or last ran.
-pub fn thread_of(stamp: Stamp) -> u32 {
+pub fn thread_of(stamp: Epoch) -> u32 {
     THREADS[stamp.agent as usize % AGENTS].load(Relaxed)
 }
 
 /// The agent and epoch that this thread's accesses are recorded with.
-pub fn stamp() -> Stamp {
-    THIS.with(|this| Stamp::from_bits(this.stamp.get()))
+pub fn stamp() -> Epoch {
+    THIS.with(|this| Epoch::from_bits(this.stamp.get()))
 }
 
 /// Whether an epoch happened before the present point of every agent that runs or may begin.
-fn all_have_seen(stamp: Stamp) -> bool {
-    let knows = |agent: usize| CLOCKS[agent][stamp.agent as usize].load(Relaxed) >= stamp.epoch;
+fn known_to_all(stamp: Epoch) -> bool {
+    let knows = |agent: usize| CLOCKS[agent][stamp.agent as usize].load(Relaxed) >= stamp.time;
     EXPECTED.load(Acquire) == 0 && running().all(knows)
 }

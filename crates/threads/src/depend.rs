@@ -1,6 +1,5 @@
 //! Task dependences (OpenMP 5.2, §15.9.5): a task is ordered after earlier siblings that depend on
 //! the same variable, unless both only read it or both belong to one set.
-//!
 
 use crate::agents::{Cell, Kind, acquire, cell, release};
 

@@ -1,12 +1,11 @@
 //! The program's location in an intercepted call: call site, call stack and thread.
-//!
 
 use crate::agents;
 use commsan_callsite::{DEPTH, Place, StackId, Stacks};
 use commsan_process::python;
 use commsan_process::stack::{Caller, Search};
 use commsan_process::thread::{self, Thread};
-use commsan_shadow::Stamp;
+use commsan_shadow::Epoch;
 use std::ffi::CStr;
 
 /// The location of a call that the program makes into commsan.
@@ -96,7 +95,7 @@ impl Place for Here<'_> {
         depth
     }
 
-    fn thread_of(&self, stamp: Stamp) -> u32 {
+    fn thread_of(&self, stamp: Epoch) -> u32 {
         agents::thread_of(stamp)
     }
 

@@ -1,5 +1,4 @@
 //! Macros for interceptors: functions of the same name in front of those of a runtime or library.
-//!
 
 /// A name as a C string.
 macro_rules! cstr {

@@ -2,15 +2,15 @@
 //! synchronise them. One test, since agents belong to the process.
 
 use commsan_process::abi;
-use commsan_shadow::Stamp;
+use commsan_shadow::Epoch;
 use commsan_threads::{Observer, agents};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
 
 static SEQUENTIAL: AtomicUsize = AtomicUsize::new(0);
 
-fn knows(stamp: Stamp) -> bool {
-    agents::actor().expect("there are several").clock.has_seen(stamp)
+fn knows(stamp: Epoch) -> bool {
+    stamp.happens_before(&agents::actor().expect("there are several").clock)
 }
 
 /// Runs both closures concurrently, each on a thread and agent of its own, after everything done
@@ -52,7 +52,7 @@ fn agents_know_of_each_other_as_far_as_they_synchronise() {
     let suspended = agents::begin(agents::cell(agents::Kind::Begin, root));
     let before = agents::stamp();
 
-    let seen = Arc::new((Mutex::new(None::<Stamp>), Condvar::new()));
+    let seen = Arc::new((Mutex::new(None::<Epoch>), Condvar::new()));
     let meeting = Barrier::new(2);
     let lock = agents::cell(agents::Kind::Lock, 4096);
     together(
@@ -70,7 +70,7 @@ fn agents_know_of_each_other_as_far_as_they_synchronise() {
             let guard = seen.0.lock().unwrap();
             let stamp = seen.1.wait_while(guard, |stamp| stamp.is_none()).unwrap().unwrap();
             assert!(!knows(stamp), "time alone orders nothing");
-            assert!(!(agents::actor().unwrap().all_have_seen)(stamp));
+            assert!(!(agents::actor().unwrap().known_to_all)(stamp));
             meeting.wait();
             meeting.wait();
             assert!(!knows(stamp), "nor does a release");
@@ -82,7 +82,7 @@ fn agents_know_of_each_other_as_far_as_they_synchronise() {
     assert!(!agents::is_parallel());
 
     // A release to all reaches agents that begin later.
-    let told = Mutex::new(None::<Stamp>);
+    let told = Mutex::new(None::<Epoch>);
     together(
         || {
             *told.lock().unwrap() = Some(agents::stamp());

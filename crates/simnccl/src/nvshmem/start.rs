@@ -6,8 +6,9 @@ use super::{WORLD, World};
 use crate::abi::{ID_BYTES, UniqueId};
 use crate::error::{Failure, Result};
 use crate::rendezvous::{Rendezvous, message};
+use commsan_mpi_abi::handles::{self, Handle};
 use parking_lot::{Mutex, RwLock};
-use std::ffi::{CStr, c_int, c_uint, c_void};
+use std::ffi::{CStr, CString, c_int, c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -126,19 +127,21 @@ fn by_mpi(comm: Option<*const c_void>) -> Result<Identity> {
     type Ask = unsafe extern "C" fn(*mut c_int) -> c_int;
     type AskComm = unsafe extern "C" fn(usize, *mut c_int) -> c_int;
     type Broadcast = unsafe extern "C" fn(*mut c_void, c_int, usize, c_int, usize) -> c_int;
-    /// `MPI_COMM_WORLD` and `MPI_BYTE` of MPICH.
-    const MPICH: (usize, usize) = (0x4400_0000, 0x4c00_010d);
+    const HANDLES: [&Handle; 2] = [handles::named("MPI_COMM_WORLD"), handles::named("MPI_BYTE")];
     let missing = || Failure::usage("there is no MPI library in this process");
-    let open = (mpi(c"ompi_mpi_comm_world"), mpi(c"ompi_mpi_byte"));
-    let (all, byte) = match open {
-        (Some(all), Some(byte)) => (all as usize, byte as usize),
-        _ => MPICH,
+    // Open MPI's handles are addresses of its variables, MPICH's are numbers.
+    let variable = |handle: &Handle| mpi(&CString::new(handle.open_mpi?).ok()?);
+    let is_open_mpi = variable(HANDLES[0]).is_some();
+    let word = |handle: &Handle| match variable(handle) {
+        Some(address) => Some(address as usize),
+        None => handle.mpich.map(|number| number as usize),
     };
+    let [Some(all), Some(byte)] = HANDLES.map(word) else { return Err(missing()) };
     // SAFETY: handles are addresses, or numbers in a C `int`; the program provides one.
     let comm = comm.map_or(all, |comm| unsafe {
-        match open.0 {
-            Some(_) => comm.cast::<usize>().read_unaligned(),
-            None => comm.cast::<c_uint>().read_unaligned() as usize,
+        match is_open_mpi {
+            true => comm.cast::<usize>().read_unaligned(),
+            false => comm.cast::<c_uint>().read_unaligned() as usize,
         }
     });
     let found = |name| mpi(name).ok_or_else(missing);

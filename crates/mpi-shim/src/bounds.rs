@@ -109,7 +109,9 @@ fn written_once(
     }
     let Some(run) = pattern.overlap() else { return slot.store(fingerprint, Relaxed) };
     let wrong = Wrong::overlapping(&args.call.params[by].name, run.start + moved..run.end + moved);
-    rank.with(here.thread, &mut |tracker, out| tracker.wrong_argument(args, &wrong, here, out));
+    rank.with(here.thread, &mut |tracker, out| {
+        tracker.reporter.wrong_argument(args, &wrong, here, out)
+    });
 }
 
 /// Memory that MPI is lent: a window or a part of it, a buffer for messages.
@@ -160,7 +162,7 @@ fn on_device(rank: &dyn Rank, args: &Args, used: &Used, here: &Here) -> bool {
         if let Some(block) = tracker.gpu().block_around(used.bytes.start) {
             found = true;
             if used.bytes.end > block.end {
-                tracker.overruns(args, used, &block, here, out);
+                tracker.reporter.overruns(args, used, &block, here, out);
             }
         }
     });
@@ -169,7 +171,9 @@ fn on_device(rank: &dyn Rank, args: &Args, used: &Used, here: &Here) -> bool {
 
 #[cold]
 fn too_long(rank: &dyn Rank, args: &Args, used: &Used, block: &Range<usize>, here: &Here) {
-    rank.with(here.thread, &mut |tracker, out| tracker.overruns(args, used, block, here, out));
+    rank.with(here.thread, &mut |tracker, out| {
+        tracker.reporter.overruns(args, used, block, here, out)
+    });
 }
 
 /// Uses of variables that were looked at, by a hash: another one in the same place is looked at again.
@@ -194,7 +198,7 @@ fn variable(rank: &dyn Rank, args: &Args, used: &Used, rule: Option<&Rule>, here
     let Some(variable) = find(used.bytes.start, here) else { return false };
     let elements = rule.and_then(|rule| elements(args, rule));
     let by = Use { variable, elements };
-    rank.with(here.thread, &mut |tracker, out| tracker.uses(args, used, &by, here, out));
+    rank.with(here.thread, &mut |tracker, out| tracker.reporter.uses(args, used, &by, here, out));
     true
 }
 

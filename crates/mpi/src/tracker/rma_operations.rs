@@ -1,15 +1,15 @@
 //! One-sided operations of this process: their local buffers, and their announcement.
 
 use super::OneSided;
-use super::afar::{CALL, FAR};
 use super::onesided::target;
+use super::remote_ops::{CALL, REMOTE};
 use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};
 use crate::requests::{Request, State};
 use crate::rma::accumulate::{Atomic, Combine};
 use crate::rma::cells::Cells;
-use crate::rma::drafts::{Draft, Next, Step};
-use crate::rma::notice::{Announced, Epoch, Notice, Which};
+use crate::rma::message::{AccessEpoch, Announced, RmaMessage, Which};
+use crate::rma::outbox::{Next, Step, Unsent};
 use crate::rma::windows::{Fetch, Pending, Window, Young};
 use commsan_callsite::{Findings, Place, Report, Side, Site, Stacks};
 use commsan_findings::record::Record;
@@ -19,11 +19,11 @@ use commsan_shadow::{Access, Footprint, Mode, OpId, Pattern, Runs};
 use std::ops::Range;
 
 /// Operations on a window that are young at most: each access that meets one looks at all.
-const MOST_YOUNG: usize = 32;
+const MAX_YOUNG: usize = 32;
 
 /// What an operation does at its target.
 #[derive(Clone, Debug)]
-pub struct Transfer {
+pub struct TargetAccess {
     /// The window's handle.
     pub window: usize,
     /// Rank in the window's group.
@@ -41,11 +41,11 @@ pub struct Transfer {
 /// A put or a get of one run of bytes at each end.
 #[derive(Clone, Debug)]
 pub struct Simple {
-    /// See [`Transfer::window`].
+    /// See [`TargetAccess::window`].
     pub window: usize,
-    /// See [`Transfer::target`].
+    /// See [`TargetAccess::target`].
     pub target: i32,
-    /// See [`Transfer::displacement`].
+    /// See [`TargetAccess::displacement`].
     pub displacement: i64,
     /// Bytes at the target.
     pub size: u64,
@@ -55,7 +55,7 @@ pub struct Simple {
     pub bytes: Range<usize>,
 }
 
-impl Transfer {
+impl TargetAccess {
     /// Whether it returns something that was read atomically.
     fn fetches(&self, args: &Args) -> bool {
         self.atomic.is_some() && args.call.accesses.iter().any(|rule| rule.mode == Mode::Write)
@@ -85,13 +85,13 @@ impl OneSided {
         &mut self,
         stacks: &mut Stacks,
         args: &Args,
-        transfer: &Transfer,
+        at_target: &TargetAccess,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let Some(window) = self.windows.get(transfer.window) else { return };
-        let (number, made, span) = (window.number, window.site, transfer.span(window));
-        let part = window.part(transfer.target).filter(|_| !window.made.dynamic);
+        let Some(window) = self.windows.get(at_target.window) else { return };
+        let (number, made, span) = (window.number, window.site, at_target.span(window));
+        let part = window.part(at_target.target).filter(|_| !window.made.dynamic);
         let size = part.map_or(0, |part| part.size as usize);
         let Some(call) = made.call.and_then(commsan_mpi_calls::named) else { return };
         let site = place.site(Some(&args.call.name), stacks);
@@ -100,13 +100,13 @@ impl OneSided {
         }
         let operation = Operation {
             window: Some(number),
-            peer: Some(transfer.target),
+            peer: Some(at_target.target),
             ..Operation::at(call, made)
         };
         let bytes = span.start as usize..span.end as usize;
         let report = Report {
             code: Code::OutsideWindow,
-            access: Some(Side { by: &args.call.name, mode: transfer.mode, bytes }),
+            access: Some(Side { by: &args.call.name, mode: at_target.mode, bytes }),
             operation: operation.party(),
             concerned: Some((Mode::Write, 0..size, size)),
             sites: &[(Role::Access, site)],
@@ -128,8 +128,8 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) -> bool {
-        self.take_notices(place, out);
-        let Some(clock) = self.rma.clock.as_ref().filter(|clock| !clock.drafts.is_empty()) else {
+        self.take_messages(place, out);
+        let Some(clock) = self.rma.clock.as_ref().filter(|clock| !clock.outbox.is_empty()) else {
             return false;
         };
         let Some(window) = self.rma.windows.get(next.window) else { return false };
@@ -142,16 +142,16 @@ impl Tracker {
         {
             return false;
         }
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        let site = self.reporter.site(args.call, place);
         let (handle, call, stack, size) = (next.window, args.call.row, site.stack, next.size);
         let another = Next { handle, call, stack, start, size };
-        let Some((at, step)) = clock.drafts.find(to, &another) else { return false };
+        let Some((at, step)) = clock.outbox.find(to, &another) else { return false };
         let target = next.target;
         if !self.use_young(args.call, handle, target, next.mode, &next.bytes, site, place) {
             return false;
         }
         if let Some(clock) = &mut self.rma.clock {
-            clock.drafts.add(at, step, &another);
+            clock.outbox.add(at, step, &another);
         }
         if let Some(window) = self.rma.windows.get_mut(handle).filter(|_| step == Step::Again) {
             let there = if next.mode == Mode::Read { Mode::Write } else { Mode::Read };
@@ -162,44 +162,45 @@ impl Tracker {
 
     /// A one-sided operation is about to be started: is it where it may be? If it is, and no request
     /// tells of it, it is pending from now on. Returns whether it is.
-    pub fn before_transfer(
+    pub fn before_rma(
         &mut self,
         args: &Args,
         accesses: &mut Accesses,
-        transfer: &Transfer,
+        at_target: &TargetAccess,
         place: &impl Place,
         out: &mut dyn Findings,
     ) -> bool {
-        self.take_notices(place, out);
-        let Some(window) = self.rma.windows.get(transfer.window) else { return false };
-        let Some(world) = window.world(transfer.target) else { return false };
+        self.take_messages(place, out);
+        let Some(window) = self.rma.windows.get(at_target.window) else { return false };
+        let Some(world) = window.world(at_target.target) else { return false };
         let unattached = window.made.dynamic
             && self.rma.clock.is_some()
             && !self.rma.incomplete
-            && !window.has_attached(world, &transfer.pattern, transfer.offset(window));
-        let beyond = unattached || window.is_beyond(transfer.target, &transfer.span(window));
-        let (number, outside) = (window.number, window.epoch(transfer.target) == Epoch::None);
+            && !window.has_attached(world, &at_target.pattern, at_target.offset(window));
+        let beyond = unattached || window.is_beyond(at_target.target, &at_target.span(window));
+        let (number, outside) =
+            (window.number, window.epoch(at_target.target) == AccessEpoch::None);
         // Those with a request need a lock (MPI 4.1 §12.3.5).
         let requested = args.call.at.request.is_some();
-        let active = window.active(transfer.target).filter(|_| requested);
+        let active = window.active(at_target.target).filter(|_| requested);
         if outside {
-            self.window_misuse(Code::OutsideEpoch, args, number, None, place, out);
+            self.reporter.window_misuse(Code::OutsideEpoch, args, number, None, place, out);
         }
         if active.is_some() {
-            self.window_misuse(Code::OutsideEpoch, args, number, active, place, out);
+            self.reporter.window_misuse(Code::OutsideEpoch, args, number, active, place, out);
         }
         if beyond {
-            self.rma.report_outside(&mut self.stacks, args, transfer, place, out);
+            self.rma.report_outside(&mut self.reporter.stacks, args, at_target, place, out);
         }
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        let site = self.reporter.site(args.call, place);
         if outside || beyond || requested {
-            if transfer.writes_atomically() {
-                self.announce(args, transfer, site, None, out);
+            if at_target.writes_atomically() {
+                self.announce(args, at_target, site, None, out);
             }
             return false;
         }
-        self.use_buffers(args, accesses, transfer, site, place, out);
-        self.announce(args, transfer, site, None, out);
+        self.use_buffers(args, accesses, at_target, site, place, out);
+        self.announce(args, at_target, site, None, out);
         if self.rma.clock.as_ref().is_some_and(|clock| clock.me() == world) {
             self.drain(place, out); // what this process does next is no past access
         }
@@ -207,31 +208,31 @@ impl Tracker {
     }
 
     /// A one-sided operation has started that was not pending before.
-    pub fn transfer(
+    pub fn rma_started(
         &mut self,
         args: &Args,
         accesses: &mut Accesses,
-        transfer: &Transfer,
+        at_target: &TargetAccess,
         request: Option<(usize, usize)>,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
         self.check(args, accesses, place, out);
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
-        self.meets_other_threads(args, transfer, site, out);
+        let site = self.reporter.site(args.call, place);
+        self.meets_other_threads(args, at_target, site, out);
         // Nothing would tell when an operation on an unknown window is complete.
-        if self.rma.windows.get(transfer.window).is_none() {
+        if self.rma.windows.get(at_target.window).is_none() {
             return;
         }
-        let id = self.keep_buffers(args, accesses, transfer, site, place);
+        let id = self.keep_buffers(args, accesses, at_target, site, place);
         if let Some((key, variable)) = request {
             self.settle();
             let mut request = Request::new(key, variable, args.call, State::Active(id));
             request.began = Some(Box::new(site));
             self.requests.insert(request);
         }
-        if !transfer.writes_atomically() {
-            self.announce(args, transfer, site, request.map(|_| id), out);
+        if !at_target.writes_atomically() {
+            self.announce(args, at_target, site, request.map(|_| id), out);
         }
         self.drain(place, out);
     }
@@ -241,22 +242,22 @@ impl Tracker {
         &mut self,
         args: &Args,
         accesses: &mut Accesses,
-        transfer: &Transfer,
+        at_target: &TargetAccess,
         site: Site,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
         let young = match accesses {
             [Some(Access { mode, footprint: Footprint::Dense(bytes) }), None, None] => {
-                let (handle, target) = (transfer.window, transfer.target);
+                let (handle, target) = (at_target.window, at_target.target);
                 self.use_young(args.call, handle, target, *mode, bytes, site, place)
             }
             _ => false,
         };
         if !young {
             self.check(args, accesses, place, out);
-            self.meets_other_threads(args, transfer, site, out);
-            self.keep_buffers(args, accesses, transfer, site, place);
+            self.meets_other_threads(args, at_target, site, out);
+            self.keep_buffers(args, accesses, at_target, site, place);
         }
     }
 
@@ -288,7 +289,7 @@ impl Tracker {
             last.bytes.end = bytes.end;
             return true;
         }
-        if window.young.len() >= MOST_YOUNG
+        if window.young.len() >= MAX_YOUNG
             || place.frame_of(bytes.start).is_some()
             || !self.pages.claim(bytes, mode)
         {
@@ -303,31 +304,31 @@ impl Tracker {
         &mut self,
         args: &Args,
         accesses: &mut Accesses,
-        transfer: &Transfer,
+        at_target: &TargetAccess,
         site: Site,
         place: &impl Place,
     ) -> OpId {
-        let number = self.rma.windows.get(transfer.window).map(|window| window.number);
-        let (peer, since, there) = (target(args), self.threads.stamp(), self.there(transfer));
+        let number = self.rma.windows.get(at_target.window).map(|window| window.number);
+        let (peer, since, there) = (target(args), self.threads.stamp(), self.there(at_target));
         let operation =
             Operation { window: number, peer, since, there, ..Operation::at(args.call, site) };
-        let id = self.begin(accesses, operation, place);
-        if let Some(window) = self.rma.windows.get_mut(transfer.window) {
-            window.pending.push(Pending { target: transfer.target, id });
+        let id = self.operations.begin(accesses, operation, place);
+        if let Some(window) = self.rma.windows.get_mut(at_target.window) {
+            window.pending.push(Pending { target: at_target.target, id });
             window.used = true;
         }
         id
     }
 
     /// Moves young operations on windows to the full structures.
-    pub(super) fn settle_transfers(&mut self) {
+    pub(super) fn settle_rma(&mut self) {
         for window in self.rma.windows.iter_mut() {
             for Young { target, call, site, mode, bytes, each } in window.young.drain(..) {
                 for at in bytes.clone().step_by(each) {
                     let (number, peer) = (Some(window.number), Some(target));
                     let operation = Operation { window: number, peer, ..Operation::at(call, site) };
                     let access = Access { mode, footprint: Footprint::Dense(at..at + each) };
-                    let id = self.live.begin(&mut [Some(access)], operation);
+                    let id = self.operations.live.begin(&mut [Some(access)], operation);
                     window.pending.push(Pending { target, id });
                 }
                 // The engine has marked them again.
@@ -347,11 +348,10 @@ impl Tracker {
                 window.young.pop();
             }
         } else if let Some(pending) = window.pending.pop() {
-            self.forget_frame(pending.id);
-            self.live.end(pending.id);
+            self.operations.end(pending.id);
         }
         if let Some(clock) = &mut self.rma.clock {
-            clock.drafts.clear();
+            clock.outbox.clear();
         }
     }
 
@@ -359,43 +359,47 @@ impl Tracker {
     fn announce(
         &mut self,
         args: &Args,
-        transfer: &Transfer,
+        at_target: &TargetAccess,
         site: Site,
         requested: Option<OpId>,
         out: &mut dyn Findings,
     ) {
-        let Some(window) = self.rma.windows.get(transfer.window) else { return };
-        let Some(world) = window.world(transfer.target).filter(|_| self.rma.clock.is_some()) else {
+        let Some(window) = self.rma.windows.get(at_target.window) else { return };
+        let Some(world) = window.world(at_target.target).filter(|_| self.rma.clock.is_some())
+        else {
             return;
         };
-        if window.part(transfer.target).is_none()
-            || window.is_beyond(transfer.target, &transfer.span(window))
+        if window.part(at_target.target).is_none()
+            || window.is_beyond(at_target.target, &at_target.span(window))
         {
             return; // what that touches is nobody's window
         }
-        let cells = || Cells::of(window.name, transfer.offset(window), &transfer.pattern);
-        let cells = transfer.atomic.map(|_| cells());
-        if let Some(cells) = cells.as_ref().filter(|_| transfer.writes_atomically()) {
+        let cells = || Cells::of(window.name, at_target.offset(window), &at_target.pattern);
+        let cells = at_target.atomic.map(|_| cells());
+        if let Some(cells) = cells.as_ref().filter(|_| at_target.writes_atomically()) {
             self.release_cells(world, cells);
         }
         let rma = &mut self.rma;
-        let Some(window) = rma.windows.get_mut(transfer.window) else { return };
+        let Some(window) = rma.windows.get_mut(at_target.window) else { return };
         let Some(clock) = &mut rma.clock else { return };
-        let offset = transfer.offset(window);
+        let offset = at_target.offset(window);
         if let Some(shared) = &mut window.shared
             && let Some(exposed) = &rma.exposed
-            && Some(transfer.target as usize) != window.made.own
+            && Some(at_target.target as usize) != window.made.own
         {
-            let lasts = requested.is_none() || transfer.mode == Mode::Write;
+            let lasts = requested.is_none() || at_target.mode == Mode::Write;
             let stamp = self.threads.stamp();
-            let by = (CALL + FAR + args.call.row as usize, site.pc);
+            let by = (CALL + REMOTE + args.call.row as usize, site.pc);
             let (at, access) =
-                ((transfer.target as usize, offset), (transfer.mode, &transfer.pattern));
+                ((at_target.target as usize, offset), (at_target.mode, &at_target.pattern));
             rma.incomplete |= !shared.reach(exposed, at, access, by, stamp, lasts);
         }
         let new = rma.sites.len() as u32;
         let number = *rma.sites.entry((site.stack, args.call.row)).or_insert_with(|| {
-            out.emit(Record::Site { id: new, site: (Role::Operation, site) }, &self.stacks);
+            out.emit(
+                Record::Site { id: new, site: (Role::Operation, site) },
+                &self.reporter.stacks,
+            );
             new
         });
         let operation = Announced {
@@ -405,38 +409,38 @@ impl Tracker {
             call: args.call.row,
             site: number,
             number: rma.announced,
-            mode: transfer.mode,
-            atomic: transfer.atomic.map(|atomic| Atomic { rules: window.made.rules, ..atomic }),
-            epoch: window.epoch(transfer.target),
+            mode: at_target.mode,
+            atomic: at_target.atomic.map(|atomic| Atomic { rules: window.made.rules, ..atomic }),
+            epoch: window.epoch(at_target.target),
             each: None,
             complete: false,
-            runs: Runs::of(&transfer.pattern, offset),
+            runs: Runs::of(&at_target.pattern, offset),
         };
         rma.announced = rma.announced.wrapping_add(1);
-        if let Some(id) = requested.filter(|_| transfer.mode == Mode::Read) {
+        if let Some(id) = requested.filter(|_| at_target.mode == Mode::Read) {
             rma.reads.insert(id, (world, window.name, operation.number));
         }
-        if let Some(cells) = cells.filter(|_| transfer.fetches(args)) {
-            let (target, number) = (transfer.target, operation.number);
-            let span = transfer.span(window);
+        if let Some(cells) = cells.filter(|_| at_target.fetches(args)) {
+            let (target, number) = (at_target.target, operation.number);
+            let span = at_target.span(window);
             window.fetches.push(Fetch { target, span, cells, number, requested });
-            rma.fetching.extend(requested.map(|id| (id, transfer.window)));
+            rma.fetching.extend(requested.map(|id| (id, at_target.window)));
         }
-        window.must_flush(transfer.target, transfer.mode);
+        window.must_flush(at_target.target, at_target.mode);
         // Others may see the effect of an atomic operation soon; a request tells of one number only,
         // and threads synchronise without a word.
         let threads = self.threads.actor.is_some();
         if !operation.is_simple() || requested.is_some() || threads {
             return clock.announce_now(world, operation);
         }
-        let (handle, stack) = (transfer.window, site.stack);
-        clock.announce(Draft { to: world, handle, stack, operation, again: 0 });
+        let (handle, stack) = (at_target.window, site.stack);
+        clock.announce(Unsent { to: world, handle, stack, operation, again: 0 });
     }
 
     /// Others who read atomically what is written there from now on come after all that was done before.
     fn release_cells(&mut self, world: u32, cells: &Cells) {
         self.note_ended_work();
-        self.rma.tell_shared(&mut self.stacks);
+        self.rma.publish_shared(&mut self.reporter.stacks);
         if let Some(clock) = &mut self.rma.clock {
             cells.released().for_each(|cell| clock.add(world, cell));
         }
@@ -444,15 +448,20 @@ impl Tracker {
     }
 
     /// The operation of an R-version is complete locally. If it reads, it has done so.
-    pub(super) fn read_from_afar(&mut self, id: OpId, place: &impl Place, out: &mut dyn Findings) {
+    pub(super) fn request_complete(
+        &mut self,
+        id: OpId,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
         if let Some(handle) = self.rma.fetching.remove(&id) {
-            self.learn_from_fetches(handle, |fetch| fetch.requested == Some(id), place, out);
+            self.acquire_from_fetches(handle, |fetch| fetch.requested == Some(id), place, out);
         }
         let Some((rank, window, number)) = self.rma.reads.remove(&id) else { return };
         let rma = &mut self.rma;
         let Some(clock) = &mut rma.clock else { return };
         let (origin, segment, which) = (clock.me(), clock.segment(), Which::One(number));
-        clock.tell(rank, &Notice::Complete { window, origin, segment, which });
+        clock.send(rank, &RmaMessage::Complete { window, origin, segment, which });
     }
 }
 

@@ -29,7 +29,7 @@ pub enum Peers {
 
 /// What one call moves in one direction.
 #[derive(Clone, Debug)]
-pub struct Move {
+pub struct Transfer {
     /// From this process, or to it.
     pub sends: bool,
     /// To whom, or from whom.
@@ -42,7 +42,7 @@ pub struct Move {
     pub footprint: Footprint,
 }
 
-impl Move {
+impl Transfer {
     /// What has been received is known by now to be of this source and tag.
     pub fn comes_from(&mut self, source: i32, tag: i32) {
         if source >= 0 {
@@ -64,11 +64,11 @@ impl Move {
 }
 
 /// All that one call moves.
-pub type Moves = SmallVec<[Move; 2]>;
+pub type Transfers = SmallVec<[Transfer; 2]>;
 
 /// By what means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Means {
+pub enum TransferKind {
     /// Messages.
     PointToPoint,
     /// Collectives.
@@ -79,36 +79,36 @@ pub enum Means {
     File,
 }
 
-impl Means {
+impl TransferKind {
     /// By which means a call, or the operation it starts, moves data, if it does.
-    pub fn of(call: &Call) -> Option<Means> {
+    pub fn of(call: &Call) -> Option<TransferKind> {
         let at = &call.at;
         let has = |role| call.params.iter().any(|param| param.role == role);
         if call.accesses.is_empty() {
             None
         } else if at.win.is_some() {
-            Some(Means::OneSided)
+            Some(TransferKind::OneSided)
         } else if call.collective {
-            Some(Means::Collective)
+            Some(TransferKind::Collective)
         } else if at.dest.is_some() || at.source.is_some() || at.message.is_some() {
-            Some(Means::PointToPoint)
+            Some(TransferKind::PointToPoint)
         } else {
-            has(Role::File).then_some(Means::File)
+            has(Role::File).then_some(TransferKind::File)
         }
     }
 }
 
 /// What the call moves, or the operation that it starts or describes.
-pub fn moves<L: Library>(args: &Args, library: &L) -> Moves {
-    match Means::of(args.call) {
-        None => Moves::new(),
-        Some(Means::Collective) => collective(args, library),
-        Some(means) => plain(args, library, means),
+pub fn transfers<L: Library>(args: &Args, library: &L) -> Transfers {
+    match TransferKind::of(args.call) {
+        None => Transfers::new(),
+        Some(TransferKind::Collective) => collective(args, library),
+        Some(kind) => plain(args, library, kind),
     }
 }
 
 /// A move for each buffer.
-fn plain<L: Library>(args: &Args, library: &L, means: Means) -> Moves {
+fn plain<L: Library>(args: &Args, library: &L, kind: TransferKind) -> Transfers {
     let (call, at) = (args.call, &args.call.at);
     let peer = |index: Option<usize>| match index.map(|index| args.int(index)) {
         Some(rank) if rank == L::PROC_NULL => None,
@@ -116,59 +116,71 @@ fn plain<L: Library>(args: &Args, library: &L, means: Means) -> Moves {
         Some(_) | None => Some(Peers::Any),
     };
     let sent = |footprint: Footprint| {
-        let peers = match means {
-            Means::File => Some(Peers::File),
-            Means::OneSided => peer(at.peer),
+        let peers = match kind {
+            TransferKind::File => Some(Peers::File),
+            TransferKind::OneSided => peer(at.peer),
             _ => peer(at.dest),
         };
         let tag = at.tag.map(|index| args.int(index));
-        Some(Move { sends: true, peers: peers?, bytes: footprint.bytes() as u64, tag, footprint })
+        Some(Transfer {
+            sends: true,
+            peers: peers?,
+            bytes: footprint.bytes() as u64,
+            tag,
+            footprint,
+        })
     };
     let received = |footprint: Footprint| {
-        let peers = match means {
-            Means::File => Some(Peers::File),
-            Means::OneSided => peer(at.peer),
+        let peers = match kind {
+            TransferKind::File => Some(Peers::File),
+            TransferKind::OneSided => peer(at.peer),
             _ => peer(at.source),
         };
         let tag = at.received_tag.map(|index| args.int(index)).filter(|tag| *tag >= 0);
-        Some(Move { sends: false, peers: peers?, bytes: footprint.bytes() as u64, tag, footprint })
+        Some(Transfer {
+            sends: false,
+            peers: peers?,
+            bytes: footprint.bytes() as u64,
+            tag,
+            footprint,
+        })
     };
-    let mut moves = Moves::new();
+    let mut transfers = Transfers::new();
     // One buffer is sent and received into, and the table has it as written.
-    let replaces = means == Means::PointToPoint
+    let replaces = kind == TransferKind::PointToPoint
         && at.dest.is_some()
         && call.accesses.iter().all(|rule| rule.mode == Mode::Write);
     for (rule, access) in call.accesses.iter().zip(resolve(args, library)) {
         // A message may be empty, and is one.
         let empty = || Footprint::Dense(args.words[rule.buffer]..args.words[rule.buffer]);
-        let is_message = means == Means::PointToPoint;
+        let is_message = kind == TransferKind::PointToPoint;
         let footprint = access.map(|access| access.footprint).or_else(|| is_message.then(empty));
         let Some(footprint) = footprint else { continue };
         if rule.mode == Mode::Read || replaces {
-            moves.extend(sent(footprint.clone()));
+            transfers.extend(sent(footprint.clone()));
         }
         if rule.mode == Mode::Write {
-            moves.extend(received(footprint));
+            transfers.extend(received(footprint));
         }
     }
-    moves
+    transfers
 }
 
 /// What this process sends, and where it receives.
-fn collective<L: Library>(args: &Args, library: &L) -> Moves {
+fn collective<L: Library>(args: &Args, library: &L) -> Transfers {
     let part = |mode| {
         let mut rules = args.call.accesses.iter().filter(move |rule| rule.mode == mode);
         rules.find(|rule| takes_place(args, rule, library))
     };
     let of = |sends, rule| Collective { args, library, sends, rule };
-    let mut moves = Moves::new();
+    let mut transfers = Transfers::new();
     if let Some(rule) = part(Mode::Read) {
-        moves.extend(of(true, rule).moves());
+        transfers.extend(of(true, rule).transfers());
     }
     if let Some(rule) = part(Mode::Write) {
-        moves.extend(of(false, rule).moves());
+        transfers.extend(of(false, rule).transfers());
     }
-    moves
+    transfers
 }
 
 /// One direction of a collective.
@@ -180,8 +192,8 @@ struct Collective<'a, L> {
 }
 
 impl<L: Library> Collective<'_, L> {
-    fn moves(&self) -> Moves {
-        let Some((base, rule)) = self.buffer() else { return Moves::new() };
+    fn transfers(&self) -> Transfers {
+        let Some((base, rule)) = self.buffer() else { return Transfers::new() };
         match self.peers() {
             Some(peers) => match rule.extent {
                 Extent::Placed { .. } | Extent::Sum(_) => self.each(base, rule, peers),
@@ -190,7 +202,7 @@ impl<L: Library> Collective<'_, L> {
                 }
             },
             None if self.args.call.flow == Flow::Neighbours => self.neighbours(base, rule),
-            None => Moves::new(),
+            None => Transfers::new(),
         }
     }
 
@@ -239,12 +251,12 @@ impl<L: Library> Collective<'_, L> {
         }
     }
 
-    fn a_move(&self, peers: Peers, bytes: usize, footprint: Footprint) -> Move {
-        Move { sends: self.sends, peers, bytes: bytes as u64, tag: None, footprint }
+    fn transfer(&self, peers: Peers, bytes: usize, footprint: Footprint) -> Transfer {
+        Transfer { sends: self.sends, peers, bytes: bytes as u64, tag: None, footprint }
     }
 
     /// The same number of bytes with each.
-    fn alike(&self, base: usize, rule: &Rule, peers: Peers) -> Moves {
+    fn alike(&self, base: usize, rule: &Rule, peers: Peers) -> Transfers {
         let element = |index: usize| self.library.datatype(self.args.words[index]);
         let (count, blocks) = match rule.extent {
             Extent::Blocks { count, times } => (self.args.count(count), self.times(times)),
@@ -255,7 +267,7 @@ impl<L: Library> Collective<'_, L> {
             _ => (1, 1),
         };
         if count == 0 {
-            return Moves::new();
+            return Transfers::new();
         }
         let element = element(rule.datatype);
         let (mut base, mut elements) = (base, count * blocks);
@@ -276,7 +288,7 @@ impl<L: Library> Collective<'_, L> {
             }
             _ => {}
         }
-        Moves::from_iter([self.a_move(peers, bytes, all)].into_iter().filter(|m| m.bytes > 0))
+        Transfers::from_iter([self.transfer(peers, bytes, all)].into_iter().filter(|m| m.bytes > 0))
     }
 
     fn times(&self, times: Times) -> usize {
@@ -293,9 +305,9 @@ impl<L: Library> Collective<'_, L> {
     }
 
     /// A number of bytes for each: those of other members, by their ranks.
-    fn each(&self, base: usize, rule: &Rule, peers: Peers) -> Moves {
+    fn each(&self, base: usize, rule: &Rule, peers: Peers) -> Transfers {
         if let Peers::One(_) = peers {
-            return Moves::new();
+            return Transfers::new();
         }
         let inter = self.library.is_inter(self.comm());
         let me = self.library.rank(self.comm()).max(0) as usize;
@@ -308,22 +320,24 @@ impl<L: Library> Collective<'_, L> {
         if own {
             let footprint = self.block(base, rule, me);
             let bytes = footprint.bytes();
-            return Moves::from_iter((bytes > 0).then(|| self.a_move(peers, bytes, footprint)));
+            return Transfers::from_iter(
+                (bytes > 0).then(|| self.transfer(peers, bytes, footprint)),
+            );
         }
         if let (Extent::Sum(counts), true) = (rule.extent, inter) {
             return self.shared_out(base, rule, counts, peers);
         }
         let others = (0..members).filter(|member| inter || *member != me);
-        let moves = others.map(|member| {
+        let transfers = others.map(|member| {
             let footprint = self.block(base, rule, member);
-            self.a_move(Peers::One(member as i32), footprint.bytes(), footprint)
+            self.transfer(Peers::One(member as i32), footprint.bytes(), footprint)
         });
-        moves.filter(|a_move| a_move.bytes > 0).collect()
+        transfers.filter(|transfer| transfer.bytes > 0).collect()
     }
 
     /// What the other group's members get of what this one reduces: the counts are those of this group's own blocks,
     /// their sum is that of the others, which are told as equal.
-    fn shared_out(&self, base: usize, rule: &Rule, counts: usize, peers: Peers) -> Moves {
+    fn shared_out(&self, base: usize, rule: &Rule, counts: usize, peers: Peers) -> Transfers {
         let own = self.library.local_size(self.comm());
         let elements: usize = (0..own).map(|member| self.count_at(counts, member)).sum();
         let others = self.library.size(self.comm()).max(1);
@@ -335,14 +349,14 @@ impl<L: Library> Collective<'_, L> {
         if elements.is_multiple_of(others) {
             let all = block(0, elements);
             let bytes = all.bytes() / others;
-            return (bytes > 0).then(|| self.a_move(peers, bytes, all)).into_iter().collect();
+            return (bytes > 0).then(|| self.transfer(peers, bytes, all)).into_iter().collect();
         }
-        let moves = (0..others).map(|member| {
+        let transfers = (0..others).map(|member| {
             let (from, to) = (elements * member / others, elements * (member + 1) / others);
             let footprint = block(from, to - from);
-            self.a_move(Peers::One(member as i32), footprint.bytes(), footprint)
+            self.transfer(Peers::One(member as i32), footprint.bytes(), footprint)
         });
-        moves.filter(|a_move| a_move.bytes > 0).collect()
+        transfers.filter(|transfer| transfer.bytes > 0).collect()
     }
 
     /// Whether each process sends one and the same block to all.
@@ -388,16 +402,16 @@ impl<L: Library> Collective<'_, L> {
     }
 
     /// With each neighbour in the topology.
-    fn neighbours(&self, base: usize, rule: &Rule) -> Moves {
+    fn neighbours(&self, base: usize, rule: &Rule) -> Transfers {
         let (sources, destinations) = self.library.neighbours(self.comm());
         let neighbours = if self.sends { destinations } else { sources };
         let present = neighbours.iter().enumerate().filter(|(_, rank)| **rank != L::PROC_NULL);
-        let moves = present.map(|(n, rank)| {
+        let transfers = present.map(|(n, rank)| {
             let footprint = match rule.extent {
                 Extent::Blocks { count, times } => {
                     let count = self.args.count(count);
                     if count == 0 {
-                        return self.a_move(Peers::One(*rank), 0, Footprint::Dense(base..base));
+                        return self.transfer(Peers::One(*rank), 0, Footprint::Dense(base..base));
                     }
                     let element = self.library.datatype(self.args.words[rule.datatype]);
                     let skipped = if times == Times::Once { 0 } else { n * count };
@@ -406,8 +420,8 @@ impl<L: Library> Collective<'_, L> {
                 }
                 _ => self.block(base, rule, n),
             };
-            self.a_move(Peers::One(*rank), footprint.bytes(), footprint)
+            self.transfer(Peers::One(*rank), footprint.bytes(), footprint)
         });
-        moves.filter(|a_move| a_move.bytes > 0).collect()
+        transfers.filter(|transfer| transfer.bytes > 0).collect()
     }
 }

@@ -5,10 +5,10 @@
 //! the run directory, under a name that only ranks of this job know. Others look for it for a
 //! while. Whether all have come is decided once, when it first matters, and for all.
 
-use crate::far::Far;
-use crate::handle::Fabric;
+use crate::job_shm::JobShm;
 use crate::memory::{PRESENT, STATE};
-use crate::process::{Status, ancestors, hash, home};
+use crate::other_nodes::NodeFinder;
+use crate::process::{Status, ancestors, hash, pid_namespace};
 use crate::relay::Relay;
 use crate::{Memory, identity, nodes};
 use std::fs;
@@ -17,8 +17,8 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use std::time::{Duration, Instant};
 
 /// How long to look for others.
-const PATIENCE: Duration = Duration::from_secs(3);
-const PAUSE: Duration = Duration::from_millis(2);
+const ATTACH_TIMEOUT: Duration = Duration::from_secs(3);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 const UNDECIDED: u64 = 0;
 const ALL_HERE: u64 = 1;
@@ -26,7 +26,7 @@ const OFF: u64 = 2;
 
 /// Why there is no memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotMet {
+pub enum AttachError {
     /// No launcher is among the ancestors of this process.
     NoLauncher,
     /// The system refuses the memory.
@@ -39,57 +39,57 @@ pub enum NotMet {
 
 /// The same where the job runs on several nodes: `is_first` of those on this one. Each node has its own memory, and
 /// a relay that answers for it, which the first rank gets.
-pub fn meet_afar(
+pub fn attach_across_nodes(
     directory: &Path,
     (rank, ranks): (usize, usize),
     is_first: bool,
-) -> Result<(Fabric, Option<Relay>), NotMet> {
-    let node = format!("{:016x}", job(ranks).ok_or(NotMet::NoLauncher)?);
-    let job = identity().ok_or(NotMet::NoName)?.replace('.', "_");
+) -> Result<(JobShm, Option<Relay>), AttachError> {
+    let node = format!("{:016x}", job(ranks).ok_or(AttachError::NoLauncher)?);
+    let job = identity().ok_or(AttachError::NoName)?.replace('.', "_");
     let own = nodes::name(&job, &node);
     let place = directory.join(format!("memory-{node}"));
     let (memory, relay) = match is_first {
         true => {
             let memory = create(&place, ranks)?;
             let relay = Relay::announce(&directory.join(&own), memory, rank);
-            (memory, Some(relay.map_err(|_| NotMet::Refused)?))
+            (memory, Some(relay.map_err(|_| AttachError::Refused)?))
         }
         false => (look_for(&place, ranks)?, None),
     };
-    let far = Box::leak(Box::new(Far::new(directory.to_owned(), job, own)));
-    Ok((Fabric::with_others(memory, rank, far), relay))
+    let finder = Box::leak(Box::new(NodeFinder::new(directory.to_owned(), job, own)));
+    Ok((JobShm::with_others(memory, rank, finder), relay))
 }
 
 /// Meets the other ranks of the job; `directory` is one that all of them see.
-pub fn meet(directory: &Path, rank: usize, ranks: usize) -> Result<Fabric, NotMet> {
-    let place = directory.join(format!("job-{:016x}", job(ranks).ok_or(NotMet::NoLauncher)?));
+pub fn attach(directory: &Path, rank: usize, ranks: usize) -> Result<JobShm, AttachError> {
+    let place = directory.join(format!("job-{:016x}", job(ranks).ok_or(AttachError::NoLauncher)?));
     let memory = match rank {
         0 => create(&place, ranks)?,
         _ => look_for(&place, ranks)?,
     };
-    Ok(Fabric::new(memory, rank))
+    Ok(JobShm::new(memory, rank))
 }
 
-fn create(place: &PathBuf, ranks: usize) -> Result<Memory, NotMet> {
-    let (memory, file, path) = Memory::create(ranks).map_err(|_| NotMet::Refused)?;
+fn create(place: &PathBuf, ranks: usize) -> Result<Memory, AttachError> {
+    let (memory, file, path) = Memory::create(ranks).map_err(|_| AttachError::Refused)?;
     // Others may come late.
     std::mem::forget(file);
     let draft = place.with_extension("draft");
     fs::write(&draft, format!("{path} {ranks}"))
         .and_then(|()| fs::rename(&draft, place))
-        .map_err(|_| NotMet::Refused)?;
+        .map_err(|_| AttachError::Refused)?;
     Ok(memory)
 }
 
-fn look_for(place: &Path, ranks: usize) -> Result<Memory, NotMet> {
+fn look_for(place: &Path, ranks: usize) -> Result<Memory, AttachError> {
     let begin = Instant::now();
-    while begin.elapsed() < PATIENCE {
+    while begin.elapsed() < ATTACH_TIMEOUT {
         if let Some((path, _)) = read(place) {
-            return Memory::open(&path, ranks).map_err(|_| NotMet::NotHere);
+            return Memory::open(&path, ranks).map_err(|_| AttachError::NotHere);
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(POLL_INTERVAL);
     }
-    Err(NotMet::NotHere)
+    Err(AttachError::NotHere)
 }
 
 /// The path of a job's memory, and how many ranks it is for.
@@ -108,11 +108,11 @@ fn job(ranks: usize) -> Option<u64> {
     }
     let (process, Status { start, .. }) =
         ancestors(own as _).find(|(_, status)| status.launches())?;
-    let text = format!("{:x} {process} {start} {ranks}", home());
+    let text = format!("{:x} {process} {start} {ranks}", pid_namespace());
     Some(hash(text.as_bytes()))
 }
 
-impl Fabric {
+impl JobShm {
     /// This rank tells others of its order from now on.
     pub fn attend(&self) {
         self.mine().header[PRESENT].store(1, Release);
@@ -121,7 +121,7 @@ impl Fabric {
     /// Whether all ranks of the job are here. The first to ask waits a while for those that are
     /// late, and its answer holds for all.
     pub fn is_complete(&self) -> bool {
-        if self.far.is_some() {
+        if self.finder.is_some() {
             return self.is_complete_there();
         }
         let begin = Instant::now();
@@ -129,9 +129,9 @@ impl Fabric {
         while state.load(Acquire) == UNDECIDED {
             let decision = match (0..self.ranks()).all(|rank| self.memory.is_present(rank)) {
                 true => ALL_HERE,
-                false if begin.elapsed() > PATIENCE => OFF,
+                false if begin.elapsed() > ATTACH_TIMEOUT => OFF,
                 false => {
-                    std::thread::sleep(PAUSE);
+                    std::thread::sleep(POLL_INTERVAL);
                     continue;
                 }
             };
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn all_are_here_or_none_counts() {
         let (memory, _file, _) = Memory::create(2).unwrap();
-        let (a, b) = (Fabric::new(memory, 0), Fabric::new(memory, 1));
+        let (a, b) = (JobShm::new(memory, 0), JobShm::new(memory, 1));
         a.attend();
         std::thread::scope(|scope| {
             let answer = scope.spawn(|| a.is_complete());
@@ -181,13 +181,13 @@ mod tests {
     #[test]
     fn a_single_process_meets_itself() {
         let directory = std::env::temp_dir();
-        let fabric = meet(&directory, 0, 1).unwrap();
-        fabric.attend();
-        assert!(fabric.is_complete());
+        let shm = attach(&directory, 0, 1).unwrap();
+        shm.attend();
+        assert!(shm.is_complete());
         let name = OsString::from(format!("job-{:016x}", job(1).unwrap()));
         let seen = jobs(&directory, |_| false).into_iter().find(|job| job.name() == name);
-        fabric.board().count_mismatch();
-        assert_eq!(seen.unwrap().board().mismatches(), 1);
+        shm.rendezvous().count_mismatch();
+        assert_eq!(seen.unwrap().rendezvous().mismatches(), 1);
         assert!(jobs(&directory, |known| known == name).iter().all(|job| job.name() != name));
         let left = directory.join(name);
         fs::remove_file(left).unwrap();

@@ -41,7 +41,7 @@ pub(crate) fn words(ranks: usize) -> usize {
 
 /// One rank's view of the board of its node.
 #[derive(Clone, Copy)]
-pub struct LocalBoard {
+pub struct NodeRendezvous {
     slots: &'static [AtomicU64],
     all: &'static [AtomicU64],
     ranks: &'static [AtomicU64],
@@ -90,10 +90,10 @@ pub enum Posted {
     Busy,
 }
 
-impl LocalBoard {
-    pub(crate) fn new(words: &'static [AtomicU64], ranks: usize) -> LocalBoard {
+impl NodeRendezvous {
+    pub(crate) fn new(words: &'static [AtomicU64], ranks: usize) -> NodeRendezvous {
         let (slots, rest) = words.split_at(SLOTS * SLOT);
-        LocalBoard { slots, all: &rest[..LINE], ranks: &rest[LINE..LINE * (ranks + 1)] }
+        NodeRendezvous { slots, all: &rest[..LINE], ranks: &rest[LINE..LINE * (ranks + 1)] }
     }
 
     /// Leaves an entry on this node, unless one of this key, which is not 0, is there.
@@ -276,45 +276,45 @@ mod tests {
     use super::*;
     use crate::Memory;
 
-    fn board(ranks: usize) -> LocalBoard {
+    fn rendezvous(ranks: usize) -> NodeRendezvous {
         let (memory, _file, _) = Memory::create(ranks).unwrap();
-        memory.local_board()
+        memory.node_rendezvous()
     }
 
     /// Keys of one set.
-    fn rivals(board: &LocalBoard) -> impl Iterator<Item = u64> {
-        let home = |key: u64| board.set(key)[0].as_ptr();
+    fn rivals(rendezvous: &NodeRendezvous) -> impl Iterator<Item = u64> {
+        let home = |key: u64| rendezvous.set(key)[0].as_ptr();
         (1..).filter(move |key| home(*key) == home(1))
     }
 
     #[test]
     fn the_first_entry_stays_until_its_slot_is_needed() {
-        let board = board(2);
-        let keys: Vec<u64> = rivals(&board).take(WAYS + 1).collect();
-        assert_eq!(board.find(keys[0]), None);
+        let rendezvous = rendezvous(2);
+        let keys: Vec<u64> = rivals(&rendezvous).take(WAYS + 1).collect();
+        assert_eq!(rendezvous.find(keys[0]), None);
         for key in &keys[..WAYS] {
-            assert_eq!(board.post_here(*key, &[*key; ENTRY]), Posted::First);
-            assert_eq!(board.post_here(*key, &[0; ENTRY]), Posted::After([*key; ENTRY]));
+            assert_eq!(rendezvous.post_here(*key, &[*key; ENTRY]), Posted::First);
+            assert_eq!(rendezvous.post_here(*key, &[0; ENTRY]), Posted::After([*key; ENTRY]));
         }
-        assert_eq!(board.find(keys[0]), Some([keys[0]; ENTRY]));
-        assert_eq!(board.post_here(keys[WAYS], &[9; ENTRY]), Posted::First);
-        assert_eq!(board.find(keys[WAYS]), Some([9; ENTRY]));
-        let left = keys[..WAYS].iter().filter(|key| board.find(**key).is_some());
+        assert_eq!(rendezvous.find(keys[0]), Some([keys[0]; ENTRY]));
+        assert_eq!(rendezvous.post_here(keys[WAYS], &[9; ENTRY]), Posted::First);
+        assert_eq!(rendezvous.find(keys[WAYS]), Some([9; ENTRY]));
+        let left = keys[..WAYS].iter().filter(|key| rendezvous.find(**key).is_some());
         assert_eq!(left.count(), WAYS - 1);
     }
 
     #[test]
     fn entries_are_read_whole_or_not_at_all() {
-        let board = board(4);
+        let rendezvous = rendezvous(4);
         let same = |entry: [u64; ENTRY]| entry.iter().all(|word| *word == entry[0]);
-        let keys: Vec<u64> = rivals(&board).take(WAYS + 3).collect();
+        let keys: Vec<u64> = rivals(&rendezvous).take(WAYS + 3).collect();
         std::thread::scope(|scope| {
             for rank in 0..4_u64 {
                 let keys = &keys;
                 scope.spawn(move || {
                     for n in 0..20_000_u64 {
                         let key = keys[(n + rank) as usize % keys.len()];
-                        match board.post_here(key, &[key << 32 | n << 2 | rank; ENTRY]) {
+                        match rendezvous.post_here(key, &[key << 32 | n << 2 | rank; ENTRY]) {
                             Posted::After(entry) => {
                                 assert!(same(entry) && entry[0] >> 32 == key, "{entry:x?}");
                             }
@@ -328,38 +328,38 @@ mod tests {
 
     #[test]
     fn waiting_ranks_are_odd_and_moves_show() {
-        let board = board(2);
-        let moves = || board.moves().collect::<Vec<_>>();
+        let rendezvous = rendezvous(2);
+        let moves = || rendezvous.moves().collect::<Vec<_>>();
         assert_eq!(moves(), [0, 0]);
-        board.enter(1);
+        rendezvous.enter(1);
         assert_eq!(moves(), [0, 1]);
-        board.leave(1);
-        board.leave(0);
+        rendezvous.leave(1);
+        rendezvous.leave(0);
         assert_eq!(moves(), [2, 2]);
-        board.enter(1);
+        rendezvous.enter(1);
         assert_eq!(moves(), [2, 3]);
-        assert_eq!((board.moves_of(0), board.moves_of(1)), (2, 3));
+        assert_eq!((rendezvous.moves_of(0), rendezvous.moves_of(1)), (2, 3));
     }
 
     #[test]
     fn who_is_asked_answers() {
-        let board = board(3);
-        let before = board.asked();
+        let rendezvous = rendezvous(3);
+        let before = rendezvous.asked();
         let rank = std::thread::spawn(move || {
-            board.attend(2, 77);
-            board.enter(2);
-            let asked = board.await_question(before);
-            board.answer(2, board.moves_of(2), Answer::Others(u64::MAX));
+            rendezvous.attend(2, 77);
+            rendezvous.enter(2);
+            let asked = rendezvous.await_question(before);
+            rendezvous.answer(2, rendezvous.moves_of(2), Answer::Others(u64::MAX));
             asked
         });
-        while board.processes().nth(2) != Some(77) {
+        while rendezvous.processes().nth(2) != Some(77) {
             std::thread::yield_now();
         }
-        board.ask();
+        rendezvous.ask();
         assert_eq!(rank.join().unwrap(), before + 1);
-        assert_eq!(board.answers().nth(2), Some((1, Answer::Others(u64::MAX - 1))));
-        board.answer(2, 1, Answer::Unsure);
-        let answers: Vec<_> = board.answers().collect();
+        assert_eq!(rendezvous.answers().nth(2), Some((1, Answer::Others(u64::MAX - 1))));
+        rendezvous.answer(2, 1, Answer::Unsure);
+        let answers: Vec<_> = rendezvous.answers().collect();
         assert_eq!(answers[2], (1, Answer::Unsure));
         assert_eq!(answers[1].0, 0, "who never answered has not moved");
     }

@@ -5,11 +5,11 @@
 //! those of this job. They must be equal on both sides (MPI 4.1 §6.5-6.8, §8.6). Not looked at are
 //! intercommunicators, persistent collectives, and what a root keeps for itself.
 
-use super::Tracker;
+use super::{Accounts, Reporter, Together, Tracker};
 use crate::buffers::{Args, Library, takes_place};
 use crate::collective::signature::Signature;
 use crate::ids::On;
-use crate::parts::{Amount, Entry, Parts, Sort};
+use crate::pairwise_volumes::{Amount, Entry, PairwiseVolumes, Sort};
 use commsan_callsite::{Findings, Place, Stacks};
 use commsan_findings::record::{RawParts, Record};
 use commsan_mpi_calls::{Extent, Flow, Role, Rule};
@@ -42,11 +42,11 @@ enum With {
     Neighbours(Vec<i32>),
 }
 
-impl Parts {
-    /// Tells what was added up.
-    pub(super) fn tell(&self, stacks: &Stacks, out: &mut dyn Findings) {
+impl PairwiseVolumes {
+    /// Writes what was added up to the log.
+    pub(super) fn write(&self, stacks: &Stacks, out: &mut dyn Findings) {
         for entry in self.entries() {
-            let parts = entry.members.iter().zip(&entry.parts);
+            let parts = entry.members.iter().zip(&entry.volumes);
             let parts = parts.filter(|(_, part)| part.bytes > 0);
             let parts = parts.map(|(rank, part)| (*rank, part.bytes, part.mark, part.vague));
             let element = entry.element.flatten().and_then(Signature::elements);
@@ -69,25 +69,38 @@ impl Parts {
 impl Tracker {
     /// A collective has been called in which each pair of ranks has amounts of its own.
     pub fn pass_parts(&mut self, passed: &[Passed], place: &impl Place, library: &impl Library) {
+        let (together, reporter) = (&self.together, &mut self.reporter);
         for passed in passed {
-            let call = passed.args.call;
-            let Some(on) = call.at.comm.map(|index| On::Comm(passed.args.words[index])) else {
-                return;
-            };
-            let known = self.together.on.find(on).filter(|known| known.name != 0);
-            let Some(known) = known.filter(|known| known.members.len() == passed.ranks) else {
-                return;
-            };
-            let (name, number, members) = (known.name, known.entered, known.members.clone());
-            let sort = Sort { name, kind: call.kind, sends: passed.sends, pc: place.pc() };
-            if !self.parts.knows(&sort) {
-                let site = place.site(Some(&call.name), &mut self.stacks);
-                let on = self.together.words_for(on);
-                self.parts.begin(Entry::new(sort, &call.name, on, site, members));
-            }
-            if let Some(entry) = self.parts.entry(&sort) {
-                entry.add(number, passed.amounts(library));
-            }
+            self.accounts.pass(passed, place, library, together, reporter);
+        }
+    }
+}
+
+impl Accounts {
+    fn pass(
+        &mut self,
+        passed: &Passed,
+        place: &impl Place,
+        library: &impl Library,
+        together: &Together,
+        reporter: &mut Reporter,
+    ) {
+        let call = passed.args.call;
+        let Some(on) = call.at.comm.map(|index| On::Comm(passed.args.words[index])) else {
+            return;
+        };
+        let known = together.on.find(on).filter(|known| known.name != 0);
+        let Some(known) = known.filter(|known| known.members.len() == passed.ranks) else {
+            return;
+        };
+        let (name, number, members) = (known.name, known.entered, known.members.clone());
+        let sort = Sort { name, kind: call.kind, sends: passed.sends, pc: place.pc() };
+        if !self.volumes.knows(&sort) {
+            let (site, on) = (reporter.site(call, place), together.words_for(on));
+            self.volumes.begin(Entry::new(sort, &call.name, on, site, members));
+        }
+        if let Some(entry) = self.volumes.entry(&sort) {
+            entry.add(number, passed.amounts(library));
         }
     }
 }

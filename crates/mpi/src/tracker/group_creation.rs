@@ -50,7 +50,7 @@ impl Together {
     pub(super) fn need_of_group(&self, call: &'static Call, thread: u32) -> Result<Need, Unsure> {
         let making = self.making.iter().find(|making| making.thread == thread);
         let Making { name, members, .. } = making.ok_or(Unsure)?;
-        let (_, me) = self.board.ok_or(Unsure)?;
+        let (_, me) = self.rendezvous.ok_or(Unsure)?;
         let ranks = members.iter().copied().filter(|rank| *rank != me).collect();
         let on = format!("a group of {} ranks", members.len());
         Ok(meeting(call, *name, ranks, on))
@@ -59,7 +59,7 @@ impl Together {
     /// What a call needs that joins two groups, besides its own group's: the other leader, or one's own.
     pub(super) fn need_between(&self, args: &Args) -> Result<Need, Unsure> {
         let (own, other) = self.leaders(args).ok_or(Unsure)?;
-        let (_, me) = self.board.ok_or(Unsure)?;
+        let (_, me) = self.rendezvous.ok_or(Unsure)?;
         let on = "two groups".to_owned();
         if own != me {
             let kind = NeedKind::Other;

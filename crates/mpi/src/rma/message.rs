@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// Under what protection an operation was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Epoch {
+pub enum AccessEpoch {
     /// After the n-th fence of the window.
     Fence(u32),
     /// After the n-th start that names this target.
@@ -38,7 +38,7 @@ pub struct Announced {
     pub number: u32,
     pub mode: Mode,
     pub atomic: Option<Atomic>,
-    pub epoch: Epoch,
+    pub epoch: AccessEpoch,
     /// If it stands for several, none of which touches what another does: the size of each. They follow each other
     /// without a gap within a run.
     pub each: Option<NonZeroU32>,
@@ -50,7 +50,7 @@ pub struct Announced {
 
 /// A message between ranks.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Notice {
+pub enum RmaMessage {
     /// An operation has started.
     Operation(Announced),
     /// Operations of the origin on this window that came before are complete, as of a segment.
@@ -65,7 +65,7 @@ pub enum Notice {
         which: Which,
     },
     /// A message was sent in this segment.
-    Message {
+    MessageSent {
         /// Rank in the job.
         origin: u32,
         /// The message's tag.
@@ -127,12 +127,12 @@ fn halves(word: u64) -> (u32, u32) {
     ((word >> 32) as u32, word as u32)
 }
 
-impl Notice {
+impl RmaMessage {
     /// Calls `send` with the words of the notice: with parts of it one after the other where one
     /// cannot hold all.
     pub fn encode(&self, longest: usize, mut send: impl FnMut(&[u64]) -> bool) -> bool {
         match self {
-            Notice::Operation(op) => {
+            RmaMessage::Operation(op) => {
                 let mut all = true;
                 for combs in op.runs.0.chunks((longest - HEAD) / 4) {
                     let mut words: SmallVec<[u64; HEAD + 4]> = SmallVec::from_slice(&op.head());
@@ -148,7 +148,7 @@ impl Notice {
                 }
                 all
             }
-            Notice::Complete { window, origin, segment, which } => {
+            RmaMessage::Complete { window, origin, segment, which } => {
                 let (kind, number) = match which {
                     Which::All => (0, 0),
                     Which::Reads => (1, 0),
@@ -157,25 +157,25 @@ impl Notice {
                 };
                 send(&[COMPLETE, *window, pair(*origin, *segment), pair(kind, number)])
             }
-            Notice::Message { origin, tag, comm, handle, segment } => {
+            RmaMessage::MessageSent { origin, tag, comm, handle, segment } => {
                 send(&[MESSAGE, *comm, pair(*origin, *segment), pair(*handle, *tag as u32)])
             }
-            Notice::Attached { window, owner, bytes, attached } => {
+            RmaMessage::Attached { window, owner, bytes, attached } => {
                 let from = pair(*owner, u32::from(*attached));
                 send(&[ATTACHED, *window, from, bytes.start as u64, bytes.end as u64])
             }
-            Notice::Exposed { window, target, segment } => {
+            RmaMessage::Exposed { window, target, segment } => {
                 send(&[EXPOSED, *window, pair(*target, *segment)])
             }
         }
     }
 
     /// The notice of these words; `None` if they are none.
-    pub fn decode(words: &[u64]) -> Option<Notice> {
+    pub fn decode(words: &[u64]) -> Option<RmaMessage> {
         let [kind, name, from, rest @ ..] = words else { return None };
         let (rank, segment) = halves(*from);
         Some(match (kind & 0xff, rest) {
-            (OPERATION, _) => Notice::Operation(Announced::decode(words)?),
+            (OPERATION, _) => RmaMessage::Operation(Announced::decode(words)?),
             (COMPLETE, [what]) => {
                 let which = match halves(*what) {
                     (0, _) => Which::All,
@@ -183,20 +183,20 @@ impl Notice {
                     (2, _) => Which::Epoch,
                     (_, number) => Which::One(number),
                 };
-                Notice::Complete { window: *name, origin: rank, segment, which }
+                RmaMessage::Complete { window: *name, origin: rank, segment, which }
             }
             (MESSAGE, [tag]) => {
                 let (handle, tag) = halves(*tag);
                 let tag = tag as i32;
-                Notice::Message { origin: rank, tag, comm: *name, handle, segment }
+                RmaMessage::MessageSent { origin: rank, tag, comm: *name, handle, segment }
             }
-            (ATTACHED, [start, end]) => Notice::Attached {
+            (ATTACHED, [start, end]) => RmaMessage::Attached {
                 window: *name,
                 owner: rank,
                 bytes: *start as usize..*end as usize,
                 attached: segment != 0,
             },
-            (EXPOSED, []) => Notice::Exposed { window: *name, target: rank, segment },
+            (EXPOSED, []) => RmaMessage::Exposed { window: *name, target: rank, segment },
             _ => return None,
         })
     }
@@ -205,11 +205,11 @@ impl Notice {
 impl Announced {
     fn head(&self) -> [u64; HEAD] {
         let (kind, count) = match self.epoch {
-            Epoch::None => (0, 0),
-            Epoch::Fence(n) => (1, n),
-            Epoch::Start(n) => (2, n),
-            Epoch::Shared => (3, 0),
-            Epoch::Exclusive => (4, 0),
+            AccessEpoch::None => (0, 0),
+            AccessEpoch::Fence(n) => (1, n),
+            AccessEpoch::Start(n) => (2, n),
+            AccessEpoch::Shared => (3, 0),
+            AccessEpoch::Exclusive => (4, 0),
         };
         let (atomic, op) = match self.atomic.map(|atomic| atomic.op) {
             None => (0, 0),
@@ -256,11 +256,11 @@ impl Announced {
         let rules = Rules::from_bits((kind >> 10 & 0xf) as u8);
         let atomic = op.map(|op| Atomic { datatype, op, rules });
         let epoch = match kind >> 24 & 0xff {
-            1 => Epoch::Fence(count),
-            2 => Epoch::Start(count),
-            3 => Epoch::Shared,
-            4 => Epoch::Exclusive,
-            _ => Epoch::None,
+            1 => AccessEpoch::Fence(count),
+            2 => AccessEpoch::Start(count),
+            3 => AccessEpoch::Shared,
+            4 => AccessEpoch::Exclusive,
+            _ => AccessEpoch::None,
         };
         let each = NonZeroU32::new((kind >> 32) as u32);
         let complete = kind >> 9 & 1 == 1;
@@ -351,13 +351,13 @@ mod tests {
     use commsan_shadow::Pattern;
     use proptest::prelude::*;
 
-    fn epochs() -> impl Strategy<Value = Epoch> {
+    fn epochs() -> impl Strategy<Value = AccessEpoch> {
         prop_oneof![
-            any::<u32>().prop_map(Epoch::Fence),
-            any::<u32>().prop_map(Epoch::Start),
-            Just(Epoch::Shared),
-            Just(Epoch::Exclusive),
-            Just(Epoch::None),
+            any::<u32>().prop_map(AccessEpoch::Fence),
+            any::<u32>().prop_map(AccessEpoch::Start),
+            Just(AccessEpoch::Shared),
+            Just(AccessEpoch::Exclusive),
+            Just(AccessEpoch::None),
         ]
     }
 
@@ -389,8 +389,8 @@ mod tests {
                 runs,
             };
             let (mut got, mut combs) = (None, SmallVec::new());
-            Notice::Operation(sent.clone()).encode(16, |words| {
-                let Some(Notice::Operation(part)) = Notice::decode(words) else { return false };
+            RmaMessage::Operation(sent.clone()).encode(16, |words| {
+                let Some(RmaMessage::Operation(part)) = RmaMessage::decode(words) else { return false };
                 combs.extend(part.runs.0.iter().copied());
                 got = Some(part);
                 true
@@ -410,7 +410,7 @@ mod tests {
             number: 6,
             mode: Mode::Write,
             atomic: None,
-            epoch: Epoch::Shared,
+            epoch: AccessEpoch::Shared,
             each: None,
             complete: false,
             runs: Runs::of(&Pattern::dense(0, size), start),
@@ -431,7 +431,7 @@ mod tests {
     #[test]
     fn nonsense_is_no_notice() {
         for words in [&[][..], &[9, 0, 0], &[COMPLETE, 0, 0], &[OPERATION, 0, 0]] {
-            assert_eq!(Notice::decode(words), None);
+            assert_eq!(RmaMessage::decode(words), None);
         }
     }
 }

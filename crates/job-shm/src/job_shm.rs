@@ -1,34 +1,34 @@
 //! A rank's handle on the memory that the ranks of a node share.
 
-use crate::board::Board;
-use crate::far::{Far, Home};
 use crate::memory::{Kept, Memory, Region};
+use crate::other_nodes::{NodeFinder, RootRendezvous};
+use crate::rendezvous::Rendezvous;
 
 /// One rank's view of the memory, and of that of other nodes.
-pub struct Fabric {
+pub struct JobShm {
     pub(crate) memory: Memory,
     regions: Box<[Region]>,
-    board: Board,
+    rendezvous: Rendezvous,
     pub(crate) me: usize,
     /// Clocks that each rank keeps, of segments and of locks and atomics.
     pub(crate) kept: Kept,
     /// Other nodes, if there may be some.
-    pub(crate) far: Option<&'static Far>,
+    pub(crate) finder: Option<&'static NodeFinder>,
 }
 
-impl Fabric {
+impl JobShm {
     /// The view of rank `me`.
-    pub fn new(memory: Memory, me: usize) -> Fabric {
+    pub fn new(memory: Memory, me: usize) -> JobShm {
         assert!(me < memory.ranks(), "a rank of the job");
         let regions = (0..memory.ranks()).map(|rank| memory.region(rank)).collect();
         let kept = Kept::of(memory.ranks());
-        Fabric { memory, regions, board: memory.board(), me, kept, far: None }
+        JobShm { memory, regions, rendezvous: memory.rendezvous(), me, kept, finder: None }
     }
 
     /// Opens the memory of this node where some ranks of the job are on other nodes.
-    pub(crate) fn with_others(memory: Memory, me: usize, far: &'static Far) -> Fabric {
-        let board = memory.board().with_home(Home { far, memory });
-        Fabric { far: Some(far), board, ..Fabric::new(memory, me) }
+    pub(crate) fn with_others(memory: Memory, me: usize, finder: &'static NodeFinder) -> JobShm {
+        let rendezvous = memory.rendezvous().with_root(RootRendezvous { finder, memory });
+        JobShm { finder: Some(finder), rendezvous, ..JobShm::new(memory, me) }
     }
 
     /// This rank.
@@ -54,7 +54,7 @@ impl Fabric {
     }
 
     /// The board of all ranks.
-    pub fn board(&self) -> Board {
-        self.board
+    pub fn rendezvous(&self) -> Rendezvous {
+        self.rendezvous
     }
 }

@@ -6,13 +6,13 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 /// How long a relay may take to answer.
-const ANSWER: Duration = Duration::from_secs(30);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// Notices that may be under way, and bytes of them that wait to be sent.
-const UNDER_WAY: usize = 256;
-const UNSENT: usize = 1 << 16;
+const MAX_UNDER_WAY: usize = 256;
+const MAX_UNSENT: usize = 1 << 16;
 
 /// A connection.
-pub(crate) struct Node {
+pub(crate) struct Connection {
     stream: TcpStream,
     unsent: Vec<u8>,
     pub(crate) under_way: usize,
@@ -22,12 +22,12 @@ pub(crate) struct Node {
     broken: bool,
 }
 
-impl Node {
-    pub(crate) fn new(stream: TcpStream) -> io::Result<Node> {
+impl Connection {
+    pub(crate) fn new(stream: TcpStream) -> io::Result<Connection> {
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(ANSWER))?;
-        stream.set_write_timeout(Some(ANSWER))?;
-        Ok(Node { stream, unsent: Vec::new(), under_way: 0, refused: false, broken: false })
+        stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
+        stream.set_write_timeout(Some(ANSWER_TIMEOUT))?;
+        Ok(Connection { stream, unsent: Vec::new(), under_way: 0, refused: false, broken: false })
     }
 
     /// Sends what is asked, after all notices.
@@ -53,7 +53,7 @@ impl Node {
 
     /// The answer to what was sent.
     pub(crate) fn receive(&mut self) -> io::Result<Vec<u64>> {
-        self.learn_of_notices()?;
+        self.collect_replies()?;
         self.read()
     }
 
@@ -71,7 +71,7 @@ impl Node {
         let head = [from as u64, to as u64];
         wire::put(&mut self.unsent, Question::Post, head.into_iter().chain(notice.iter().copied()));
         self.under_way += 1;
-        match self.under_way >= UNDER_WAY || self.unsent.len() >= UNSENT {
+        match self.under_way >= MAX_UNDER_WAY || self.unsent.len() >= MAX_UNSENT {
             true => self.settle(),
             false => Ok(()),
         }
@@ -80,10 +80,10 @@ impl Node {
     /// Waits until all notices have arrived.
     fn settle(&mut self) -> io::Result<()> {
         self.flush()?;
-        self.learn_of_notices()
+        self.collect_replies()
     }
 
-    pub(crate) fn learn_of_notices(&mut self) -> io::Result<()> {
+    pub(crate) fn collect_replies(&mut self) -> io::Result<()> {
         for _ in 0..std::mem::take(&mut self.under_way) {
             self.refused |= self.read()? != [1];
         }

@@ -7,11 +7,11 @@ use std::sync::atomic::AtomicU64;
 
 /// What identifies a sheet on the node: a process, and a file of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Name(u64);
+pub struct SegmentName(u64);
 
-impl Name {
-    fn new(process: u32, file: RawFd) -> Name {
-        Name(u64::from(process) << 32 | u64::from(file as u32))
+impl SegmentName {
+    fn new(process: u32, file: RawFd) -> SegmentName {
+        SegmentName(u64::from(process) << 32 | u64::from(file as u32))
     }
 
     /// As a number.
@@ -20,8 +20,8 @@ impl Name {
     }
 
     /// Back from [`to_bits`](Self::to_bits).
-    pub fn from_bits(bits: u64) -> Name {
-        Name(bits)
+    pub fn from_bits(bits: u64) -> SegmentName {
+        SegmentName(bits)
     }
 
     /// The process.
@@ -37,20 +37,20 @@ impl Name {
 /// The sheets that this process has made or read. None is ever unmapped: those that are given back are
 /// empty, and taken again.
 #[derive(Default)]
-pub struct Sheets {
+pub struct ShmSegments {
     own: Vec<Own>,
-    others: Vec<(Name, &'static [AtomicU64])>,
+    others: Vec<(SegmentName, &'static [AtomicU64])>,
 }
 
 struct Own {
-    name: Name,
+    name: SegmentName,
     words: &'static [AtomicU64],
     lent: bool,
 }
 
-impl Sheets {
+impl ShmSegments {
     /// A sheet of so many words, all zero.
-    pub fn take(&mut self, words: usize) -> io::Result<(Name, &'static [AtomicU64])> {
+    pub fn allocate(&mut self, words: usize) -> io::Result<(SegmentName, &'static [AtomicU64])> {
         let fits = |own: &&mut Own| !own.lent && own.words.len() >= words;
         if let Some(own) = self.own.iter_mut().filter(fits).min_by_key(|own| own.words.len()) {
             own.lent = true;
@@ -65,7 +65,7 @@ impl Sheets {
         let file = unsafe { File::from_raw_fd(raw) };
         file.set_len(8 * words as u64)?;
         let words = map(&file, words)?;
-        let name = Name::new(std::process::id(), file.as_raw_fd());
+        let name = SegmentName::new(std::process::id(), file.as_raw_fd());
         // Others may come late.
         std::mem::forget(file);
         self.own.push(Own { name, words, lent: true });
@@ -73,7 +73,7 @@ impl Sheets {
     }
 
     /// Nobody needs what is in a sheet any more. Who still reads it should look whether it has changed hands.
-    pub fn give_back(&mut self, name: Name) {
+    pub fn release(&mut self, name: SegmentName) {
         if let Some(own) = self.own.iter_mut().find(|own| own.name == name) {
             let (start, size) = (own.words.as_ptr().cast_mut(), size_of_val(own.words));
             // SAFETY: a mapping of this process's; readers of atomics see zeros from now on.
@@ -82,7 +82,7 @@ impl Sheets {
     }
 
     /// A sheet that another process has taken.
-    pub fn read(&mut self, name: Name, words: usize) -> io::Result<&'static [AtomicU64]> {
+    pub fn open(&mut self, name: SegmentName, words: usize) -> io::Result<&'static [AtomicU64]> {
         if let Some((_, known)) = self.others.iter().find(|(known, _)| *known == name) {
             return Ok(known);
         }
@@ -135,24 +135,24 @@ mod tests {
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&path);
         let file = file.unwrap();
         file.set_len(8 * 1000).unwrap();
-        let name = Name::new(std::process::id(), file.as_raw_fd());
-        let read = Sheets::default().read(name, 1000);
+        let name = SegmentName::new(std::process::id(), file.as_raw_fd());
+        let read = ShmSegments::default().open(name, 1000);
         std::fs::remove_file(&path).unwrap();
         assert_eq!(read.unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]
     fn sheets_are_read_by_name_and_taken_again_empty() {
-        let (mut mine, mut theirs) = (Sheets::default(), Sheets::default());
-        let (name, words) = mine.take(1000).unwrap();
+        let (mut mine, mut theirs) = (ShmSegments::default(), ShmSegments::default());
+        let (name, words) = mine.allocate(1000).unwrap();
         words[999].store(7, Relaxed);
-        let seen = theirs.read(Name::from_bits(name.to_bits()), 1000).unwrap();
+        let seen = theirs.open(SegmentName::from_bits(name.to_bits()), 1000).unwrap();
         assert_eq!(seen[999].load(Relaxed), 7);
-        let (other, _) = mine.take(10).unwrap();
+        let (other, _) = mine.allocate(10).unwrap();
         assert_ne!(other, name);
-        assert!(theirs.read(other, 11).is_err());
-        mine.give_back(name);
+        assert!(theirs.open(other, 11).is_err());
+        mine.release(name);
         assert_eq!(seen[999].load(Relaxed), 0);
-        assert_eq!(mine.take(900).unwrap().0, name);
+        assert_eq!(mine.allocate(900).unwrap().0, name);
     }
 }

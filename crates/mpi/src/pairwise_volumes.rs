@@ -6,7 +6,7 @@
 //! elements and the amount: the other's sum is the same, whatever lines the two call from.
 
 use crate::collective::signature::Signature;
-use commsan_callsite::{Part, Site};
+use commsan_callsite::Site;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -36,14 +36,25 @@ pub(crate) struct Entry {
     /// The ranks of the communicator, as ranks of the job.
     pub members: Arc<[u32]>,
     /// For each of them.
-    pub parts: Vec<Part>,
+    pub volumes: Vec<Volume>,
 }
 
 /// Amounts that are kept at most, 24 bytes each.
-const MOST: usize = 1 << 18;
+const MAX_VOLUMES: usize = 1 << 18;
+
+/// What a process passes to another rank, or gets from it, in collectives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Volume {
+    /// Bytes in all.
+    pub bytes: u64,
+    /// A hash of the sequence of amounts and types: see the module's header.
+    pub mark: u64,
+    /// Some types are not known, so that bytes alone can be compared.
+    pub vague: bool,
+}
 
 #[derive(Default)]
-pub(crate) struct Parts {
+pub(crate) struct PairwiseVolumes {
     entries: Vec<Entry>,
     by_sort: FxHashMap<Sort, usize>,
     held: usize,
@@ -61,7 +72,7 @@ pub(crate) struct Amount {
     pub datatype: Signature,
 }
 
-impl Parts {
+impl PairwiseVolumes {
     /// Whether amounts of this sort are added up already, or will never be.
     pub fn knows(&self, sort: &Sort) -> bool {
         self.by_sort.contains_key(sort) || self.left_out.contains(&sort.name)
@@ -69,10 +80,10 @@ impl Parts {
 
     /// Begins to add up amounts of a new sort, if there is room.
     pub fn begin(&mut self, entry: Entry) {
-        if self.held + entry.parts.len() > MOST {
+        if self.held + entry.volumes.len() > MAX_VOLUMES {
             return self.left_out.push(entry.sort.name);
         }
-        self.held += entry.parts.len();
+        self.held += entry.volumes.len();
         self.by_sort.insert(entry.sort, self.entries.len());
         self.entries.push(entry);
     }
@@ -101,8 +112,8 @@ impl Entry {
         site: Site,
         members: Arc<[u32]>,
     ) -> Entry {
-        let parts = vec![Part::default(); members.len()];
-        Entry { sort, call, on, site, calls: 0, element: None, members, parts }
+        let volumes = vec![Volume::default(); members.len()];
+        Entry { sort, call, on, site, calls: 0, element: None, members, volumes }
     }
 
     /// Adds what one call passes to or gets from ranks of the communicator; it is the collective of that number.
@@ -113,7 +124,7 @@ impl Entry {
             // Of a type that is not known only the size counts.
             let kind = element.map_or(0, |one| one.to_words()[2]);
             let bytes = datatype.bytes.wrapping_mul(count);
-            let Some(part) = self.parts.get_mut(rank) else { continue };
+            let Some(part) = self.volumes.get_mut(rank) else { continue };
             part.bytes = part.bytes.wrapping_add(bytes);
             part.mark = part.mark.wrapping_add(mark(number, kind, bytes));
             part.vague |= element.is_none();
@@ -150,7 +161,7 @@ mod tests {
     /// What comes of one pair's amounts in a sequence of collectives: for each its place, type and count.
     fn total(calls: &[(usize, usize, u64)]) -> (u64, u64) {
         let types = [("MPI_INT", 4), ("MPI_FLOAT", 4), ("MPI_DOUBLE", 8)];
-        let mut all = Parts::default();
+        let mut all = PairwiseVolumes::default();
         for (number, &(pc, datatype, count)) in calls.iter().enumerate() {
             let (name, bytes) = types[datatype];
             let datatype = Signature::predefined(name, bytes);
@@ -161,7 +172,7 @@ mod tests {
             let entry = all.entry(&sort).unwrap();
             entry.add(number as u32, [Amount { rank: 1, count, datatype }].into_iter());
         }
-        let parts = all.entries().iter().map(|entry| entry.parts[1]);
+        let parts = all.entries().iter().map(|entry| entry.volumes[1]);
         parts.fold((0, 0), |(bytes, mark), part| (bytes + part.bytes, mark.wrapping_add(part.mark)))
     }
 
@@ -187,8 +198,8 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_left_out() {
-        let mut all = Parts::default();
-        all.begin(entry(sort(true, 1), MOST as u32));
+        let mut all = PairwiseVolumes::default();
+        all.begin(entry(sort(true, 1), MAX_VOLUMES as u32));
         all.begin(entry(sort(true, 2), 3));
         assert!(all.entry(&sort(true, 1)).is_some() && all.entry(&sort(true, 2)).is_none());
         assert!(all.knows(&sort(true, 2)));

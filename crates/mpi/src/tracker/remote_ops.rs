@@ -2,18 +2,18 @@
 
 use super::separate::MemoryModel;
 use super::shared::SharedMemory;
-use super::{Learning, Template, device};
+use super::{Acquisition, Template, device};
 use super::{Operation, Tracker};
-use crate::rma::clock::Clock;
-use crate::rma::notice::{Announced, Epoch, Notice, Which};
+use crate::rma::clock::{Clock, RankClock};
+use crate::rma::message::{AccessEpoch, Announced, RmaMessage, Which};
 use crate::rma::order::{Channel, Collectives, Messages};
 use crate::rma::remote::{Meeting, Remote, Remotes, Separate, single};
 use crate::rma::windows::Windows;
 use commsan_callsite::{About, Findings, Place, Report, Side, Site, StackId, Stacks};
 use commsan_findings::{Code, Role};
-use commsan_job_shm::Fabric;
+use commsan_job_shm::JobShm;
 use commsan_mpi_calls::{CALLS, Call};
-use commsan_shadow::{Access, Exposed, Mode, OpId, Pages, Past, Shadow, When};
+use commsan_shadow::{Access, Epoch, Exposed, Mode, OpId, Pages, Past, Shadow, When};
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 
@@ -27,7 +27,7 @@ pub struct OneSided {
     /// The words of the notice that is being read.
     words: Vec<u64>,
     /// The clock of the operation that is being looked at.
-    row: Vec<u32>,
+    row: RankClock,
     pub(super) exposed: Option<Exposed>,
     /// Announced operations of epochs this process has not come to yet.
     pub(super) stashed: Vec<Announced>,
@@ -39,7 +39,7 @@ pub struct OneSided {
     pub(super) messages: Messages,
     pub(super) collectives: Collectives,
     /// What requests will order when they complete, by handle.
-    pub(super) expected: FxHashMap<usize, Vec<Learning>>,
+    pub(super) expected: FxHashMap<usize, Vec<Acquisition>>,
     /// What persistent requests do, by handle.
     pub(super) templates: FxHashMap<usize, Vec<Template>>,
     /// The segment in which operations that are just being completed last used their buffers, if
@@ -66,11 +66,11 @@ pub struct OneSided {
 /// What the shadow knows a call of the table by; smaller values are addresses of names.
 pub(super) const CALL: usize = 1 << 63;
 /// Added where the call has accessed another rank's memory.
-pub(super) const FAR: usize = 1 << 32;
+pub(super) const REMOTE: usize = 1 << 32;
 
 /// The row of a call's access in the table; `None` for others.
 pub(super) fn row(by: usize) -> Option<usize> {
-    by.checked_sub(CALL).map(|row| row % FAR)
+    by.checked_sub(CALL).map(|row| row % REMOTE)
 }
 
 impl OneSided {
@@ -81,7 +81,7 @@ impl OneSided {
             remotes: Remotes::new(pages),
             clock: None,
             words: Vec::new(),
-            row: Vec::new(),
+            row: RankClock::default(),
             exposed: None,
             stashed: Vec::new(),
             sites: FxHashMap::default(),
@@ -107,9 +107,9 @@ impl OneSided {
 
 impl OneSided {
     /// Ranks can tell each other about order and operations from now on.
-    pub fn connect(&mut self, fabric: Fabric) {
-        fabric.attend();
-        self.clock = Some(Clock::new(fabric));
+    pub fn connect(&mut self, shm: JobShm) {
+        shm.attend();
+        self.clock = Some(Clock::new(shm));
     }
 
     /// The memory model to assume.
@@ -120,8 +120,8 @@ impl OneSided {
     /// Others cannot be relied upon, or this rank not by them.
     pub fn disconnect(&mut self) {
         if let Some(clock) = self.clock.take() {
-            clock.fabric().switch_off();
-            self.cut_off |= clock.fabric().has_lost_others();
+            clock.shm().switch_off();
+            self.cut_off |= clock.shm().has_lost_others();
             self.incomplete = true;
             let names: Vec<u64> = self.windows.iter().map(|window| window.name).collect();
             names.into_iter().for_each(|name| self.remotes.close(name));
@@ -130,7 +130,7 @@ impl OneSided {
 
     /// Whether something was lost that could have shown a race.
     pub fn has_gaps(&self) -> bool {
-        let unheard = self.clock.as_ref().is_some_and(|clock| clock.unheard);
+        let unheard = self.clock.as_ref().is_some_and(|clock| clock.has_lost_messages);
         unheard || self.incomplete || self.remotes.dropped > 0
     }
 
@@ -150,19 +150,19 @@ impl OneSided {
     /// something else. It may have been the completion of any operation, or what orders others.
     fn is_lost(&mut self, rank: u32, position: u64) -> bool {
         self.look_for_losses();
-        self.clock.as_ref().is_none_or(|clock| position < clock.fabric().lost(rank as usize))
+        self.clock.as_ref().is_none_or(|clock| position < clock.shm().lost(rank as usize))
     }
 
     fn look_for_losses(&mut self) {
         let Some(clock) = &mut self.clock else { return };
-        let losses = clock.fabric().losses();
+        let losses = clock.shm().losses();
         if losses == self.losses {
             return;
         }
         self.losses = losses;
         self.incomplete = true;
-        for rank in 0..clock.row().len() as u32 {
-            let lost = clock.fabric().lost(rank as usize);
+        for rank in 0..clock.ranks() as u32 {
+            let lost = clock.shm().lost(rank as usize);
             if self.lost.insert(rank, lost).unwrap_or(0) < lost {
                 clock.join_newest(rank);
                 self.remotes.forget_origin(rank);
@@ -175,8 +175,8 @@ impl OneSided {
     fn has_come_to(&self, op: &Announced) -> bool {
         let Some(window) = self.windows.named(op.window) else { return false };
         match op.epoch {
-            Epoch::Fence(n) => window.fences.count() >= n as usize,
-            Epoch::Start(n) => window.granted.get(&op.origin).is_some_and(|g| g.count >= n),
+            AccessEpoch::Fence(n) => window.fences.count() >= n as usize,
+            AccessEpoch::Start(n) => window.granted.get(&op.origin).is_some_and(|g| g.count >= n),
             _ => true,
         }
     }
@@ -192,7 +192,7 @@ impl OneSided {
         (meeting, about): (&Meeting, Option<About>),
         out: &mut dyn Findings,
     ) {
-        if self.clock.as_ref().is_none_or(|clock| clock.fabric().is_off()) {
+        if self.clock.as_ref().is_none_or(|clock| clock.shm().is_off()) {
             return;
         }
         let Remote { call, each, .. } = meeting.first;
@@ -235,7 +235,7 @@ impl Tracker {
 
     pub(super) fn end_segment(&mut self) -> u32 {
         self.note_ended_work();
-        self.rma.tell_shared(&mut self.stacks);
+        self.rma.publish_shared(&mut self.reporter.stacks);
         let ended = self.rma.clock.as_mut().map_or(0, Clock::end_segment);
         self.threads.end_segment(ended);
         self.rma.set_segment();
@@ -243,10 +243,10 @@ impl Tracker {
     }
 
     /// This process has learned something: looks for what it has now come after.
-    pub(super) fn learned(&mut self, place: &impl Place, out: &mut dyn Findings) {
+    pub(super) fn acquired(&mut self, place: &impl Place, out: &mut dyn Findings) {
         self.drain(place, out);
         if let Some(clock) = &self.rma.clock {
-            self.rma.remotes.learn(clock, self.threads.actor.as_ref());
+            self.rma.remotes.acquire(clock, self.threads.actor.as_ref());
         }
         self.end_segment();
     }
@@ -254,52 +254,51 @@ impl Tracker {
     /// Gives and takes all notices.
     pub fn drain(&mut self, place: &impl Place, out: &mut dyn Findings) {
         if let Some(clock) = &mut self.rma.clock {
-            clock.post();
+            clock.flush();
         }
-        self.say_shared(place, out);
-        self.take_notices(place, out);
+        self.report_shared(place, out);
+        self.take_messages(place, out);
     }
 
     /// Takes all notices.
     #[inline]
-    pub(super) fn take_notices(&mut self, place: &impl Place, out: &mut dyn Findings) {
+    pub(super) fn take_messages(&mut self, place: &impl Place, out: &mut dyn Findings) {
         let Some(clock) = &self.rma.clock else { return };
-        let fabric = clock.fabric();
-        match fabric.has_notice() || fabric.is_off() || fabric.losses() != self.rma.losses {
-            true => self.take_news(place, out),
+        let shm = clock.shm();
+        match shm.has_message() || shm.is_off() || shm.losses() != self.rma.losses {
+            true => self.take_waiting(place, out),
             false => self.rma.late = false,
         }
     }
 
-    fn take_news(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        if self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().is_off()) {
+    fn take_waiting(&mut self, place: &impl Place, out: &mut dyn Findings) {
+        if self.rma.clock.as_ref().is_some_and(|clock| clock.shm().is_off()) {
             return self.rma.disconnect();
         }
-        self.read_notices(place, out);
+        self.read_messages(place, out);
         self.rma.look_for_losses();
-        self.rma.late = self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().has_notice());
+        self.rma.late = self.rma.clock.as_ref().is_some_and(|clock| clock.shm().has_message());
     }
 
-    fn read_notices(&mut self, place: &impl Place, out: &mut dyn Findings) {
+    fn read_messages(&mut self, place: &impl Place, out: &mut dyn Findings) {
         let mut words = std::mem::take(&mut self.rma.words);
-        while let Some(position) = self.rma.clock.as_ref().and_then(|c| c.fabric().take(&mut words))
-        {
-            match Notice::decode(&words) {
-                Some(Notice::Operation(op)) if self.rma.is_lost(op.origin, position) => {}
-                Some(Notice::Operation(op)) if self.rma.has_come_to(&op) => {
-                    self.arrived_from_afar(&op, place, out);
+        while let Some(position) = self.rma.clock.as_ref().and_then(|c| c.shm().take(&mut words)) {
+            match RmaMessage::decode(&words) {
+                Some(RmaMessage::Operation(op)) if self.rma.is_lost(op.origin, position) => {}
+                Some(RmaMessage::Operation(op)) if self.rma.has_come_to(&op) => {
+                    self.remote_arrived(&op, place, out);
                 }
-                Some(Notice::Operation(op)) => self.rma.stashed.push(op),
-                Some(Notice::Complete { window, origin, segment, which }) => {
-                    self.completed_afar(window, origin, segment, which);
+                Some(RmaMessage::Operation(op)) => self.rma.stashed.push(op),
+                Some(RmaMessage::Complete { window, origin, segment, which }) => {
+                    self.remote_completed(window, origin, segment, which);
                 }
-                Some(Notice::Message { origin: source, tag, comm, handle, segment }) => {
+                Some(RmaMessage::MessageSent { origin: source, tag, comm, handle, segment }) => {
                     self.rma.messages.sent(Channel { source, tag, comm }, handle, segment);
                 }
-                Some(Notice::Exposed { window, target, segment }) => {
+                Some(RmaMessage::Exposed { window, target, segment }) => {
                     self.rma.exposures.entry((window, target)).or_default().push(segment);
                 }
-                Some(Notice::Attached { window, owner, bytes, attached }) => {
+                Some(RmaMessage::Attached { window, owner, bytes, attached }) => {
                     self.rma.windows.attached(window, owner, bytes, attached);
                 }
                 None => self.rma.incomplete = true,
@@ -313,38 +312,38 @@ impl Tracker {
         let (ready, rest) = stashed.into_iter().partition(|op| self.rma.has_come_to(op));
         self.rma.stashed = rest;
         let ready: Vec<Announced> = ready;
-        ready.iter().for_each(|op| self.arrived_from_afar(op, place, out));
+        ready.iter().for_each(|op| self.remote_arrived(op, place, out));
     }
 
-    fn completed_afar(&mut self, window: u64, origin: u32, segment: u32, which: Which) {
+    fn remote_completed(&mut self, window: u64, origin: u32, segment: u32, which: Which) {
         let rma = &mut self.rma;
         if which == Which::Epoch {
             rma.completions.entry((window, origin)).or_default().push(segment);
         }
-        rma.remotes.complete(window, origin, which, (origin, segment));
+        let when = Epoch { agent: origin, time: segment };
+        rma.remotes.complete(window, origin, which, when);
         if let Some(clock) = &rma.clock {
-            rma.remotes.learn(clock, self.threads.actor.as_ref());
+            rma.remotes.acquire(clock, self.threads.actor.as_ref());
         }
     }
 
     /// An operation of another rank, or of this one, touches window memory from now on.
-    fn arrived_from_afar(&mut self, op: &Announced, place: &impl Place, out: &mut dyn Findings) {
+    fn remote_arrived(&mut self, op: &Announced, place: &impl Place, out: &mut dyn Findings) {
         let Some(call) = CALLS.get(op.call as usize) else { return };
         let Some(window) = self.rma.windows.named(op.window) else { return };
         let Some(clock) = &self.rma.clock else { return };
-        let me = clock.me() as usize;
+        let me = clock.me();
         let mut row = std::mem::take(&mut self.rma.row);
-        row.clear();
-        row.resize(clock.row().len(), 0);
-        clock.fabric().join(op.origin as usize, op.segment, &mut row);
+        row.reset(clock.ranks());
+        clock.shm().join(op.origin as usize, op.segment, row.components_mut());
         // It cannot happen before the target has made the window and opened the epoch.
         let opened = match op.epoch {
-            Epoch::Fence(n) => window.fences.nth(n as usize),
-            Epoch::Start(_) => window.granted.get(&op.origin).map(|granted| granted.segment),
+            AccessEpoch::Fence(n) => window.fences.nth(n as usize),
+            AccessEpoch::Start(_) => window.granted.get(&op.origin).map(|granted| granted.segment),
             _ => None,
         };
-        row[me] = row[me].max(window.since).max(opened.unwrap_or(0));
-        let (base, known) = (window.made.base, row[me]);
+        row.acquire(Epoch { agent: me, time: window.since.max(opened.unwrap_or(0)) });
+        let (base, known) = (window.made.base, row.time(me));
         for footprint in op.footprints(base) {
             let access = Access { mode: op.mode, footprint };
             for meeting in self.rma.remotes.meetings(op, &row, &access.footprint) {
@@ -353,7 +352,7 @@ impl Tracker {
                 let side = Side { by: &call.name, mode: op.mode, bytes };
                 let site = Site::afar(&call.name, op.origin, op.site);
                 self.rma.report_meeting(
-                    &self.stacks,
+                    &self.reporter.stacks,
                     Code::TargetRace,
                     side,
                     site,
@@ -373,7 +372,7 @@ impl Tracker {
         self.rma.remotes.begin(op, remote, &row, accesses);
         self.rma.row = row;
         if let Some(clock) = self.rma.clock.as_ref().filter(|_| op.complete) {
-            self.rma.remotes.learn(clock, self.threads.actor.as_ref());
+            self.rma.remotes.acquire(clock, self.threads.actor.as_ref());
         }
     }
 
@@ -391,7 +390,7 @@ impl Tracker {
             return; // these are under the lock, too
         }
         for conflict in conflicts.into_iter().flatten() {
-            let Some(own) = self.live.get(conflict.id) else { continue };
+            let Some(own) = self.operations.live.get(conflict.id) else { continue };
             if own.retired.is_some() {
                 continue; // noted when it ended
             }
@@ -400,7 +399,7 @@ impl Tracker {
             let first = Remote::new(op, call);
             let meeting = Meeting { first, access: access.clone(), bytes };
             self.rma.report_meeting(
-                &self.stacks,
+                &self.reporter.stacks,
                 Code::WindowAccessRace,
                 side,
                 site,
@@ -431,7 +430,7 @@ impl Tracker {
                 let told = found.iter().any(|(other, _)| other.pc == past.pc);
                 let ordered = if past.mode == Mode::Write { public } else { known };
                 if !told
-                    && !self.threads.was_told(past.when, ordered)
+                    && !self.threads.was_released(past.when, ordered)
                     && !window.was_locked(past.when.segment, op.epoch, op.origin)
                 {
                     found.push((past, bytes));
@@ -444,7 +443,7 @@ impl Tracker {
             }
         });
         for (past, bytes) in found {
-            let code = match self.threads.was_told(past.when, known) {
+            let code = match self.threads.was_released(past.when, known) {
                 _ if device::is_work(&past) => Code::WorkMeetsRemote,
                 true => Code::ViewsDiffer,
                 false => Code::WindowAccessRace,
@@ -463,9 +462,9 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let (site, by) = self.past(past, place);
+        let (site, by) = self.reporter.past(past, place);
         let side = Side { by, mode: past.mode, bytes: meeting.bytes.clone() };
-        self.rma.report_meeting(&self.stacks, code, side, site, (meeting, None), out);
+        self.rma.report_meeting(&self.reporter.stacks, code, side, site, (meeting, None), out);
     }
 
     /// An access of this rank to window memory.
@@ -487,8 +486,8 @@ impl Tracker {
                 continue;
             }
             let side = Side { by, mode: access.mode, bytes: meeting.bytes.clone() };
-            let site = place.site(call, &mut self.stacks);
-            self.rma.report_meeting(&self.stacks, code, side, site, (&meeting, None), out);
+            let site = place.site(call, &mut self.reporter.stacks);
+            self.rma.report_meeting(&self.reporter.stacks, code, side, site, (&meeting, None), out);
         }
     }
 

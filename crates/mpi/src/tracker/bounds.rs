@@ -1,8 +1,8 @@
 //! Whether there is as much memory as calls use.
 
-use super::{Operation, Tracker};
+use super::Reporter;
 use crate::buffers::Args;
-use commsan_callsite::{About, Findings, Place, Report, Use, Variable};
+use commsan_callsite::{About, Findings, Place, Report, Stacks, Use, Variable};
 use commsan_findings::{Code, Role};
 use commsan_shadow::Mode;
 use rustc_hash::FxHashMap;
@@ -21,7 +21,7 @@ pub struct Used {
 
 /// Uses of variables by calls at a place, as far as they have been told.
 #[derive(Debug, Default)]
-pub(crate) struct Uses {
+pub(crate) struct Bounds {
     told: FxHashMap<(usize, &'static str, Variable), Told>,
 }
 
@@ -33,25 +33,25 @@ struct Told {
 }
 
 /// Uses that are told at most.
-const MOST: usize = 10_000;
+const MAX_USES: usize = 10_000;
 /// How often one is told that grows.
-const AGAIN: u8 = 16;
+const MAX_REPEATS: u8 = 16;
 
-impl Uses {
+impl Bounds {
     /// Whether a use tells more than those before.
     fn is_new(&mut self, pc: usize, used: &Used, by: &Use) -> bool {
         let count = self.told.len();
         let told = self.told.entry((pc, used.parameter, by.variable)).or_default();
         let (size, elements) = (used.bytes.len(), by.elements);
-        let is_new = (size > told.size || elements != told.elements) && told.times < AGAIN;
-        if is_new && count < MOST {
+        let is_new = (size > told.size || elements != told.elements) && told.times < MAX_REPEATS;
+        if is_new && count < MAX_USES {
             *told = Told { times: told.times + 1, size: told.size.max(size), elements };
         }
-        is_new && count < MOST
+        is_new && count < MAX_USES
     }
 }
 
-impl Tracker {
+impl Reporter {
     /// A call is about to use more than what `block`, which the program has allocated, has from there on.
     pub fn overruns(
         &mut self,
@@ -72,8 +72,8 @@ impl Tracker {
                 block.len()
             ),
         };
-        self.report_use(args, used, problem, place, &mut |report, tracker| {
-            out.report(report, &tracker.stacks);
+        self.report_use(args, used, problem, place, &mut |report, stacks| {
+            out.report(report, stacks);
         });
     }
 
@@ -86,9 +86,9 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        if self.uses.is_new(place.pc(), used, by) {
-            self.report_use(args, used, String::new(), place, &mut |report, tracker| {
-                out.uses(by, report, &tracker.stacks);
+        if self.bounds.is_new(place.pc(), used, by) {
+            self.report_use(args, used, String::new(), place, &mut |report, stacks| {
+                out.uses(by, report, stacks);
             });
         }
     }
@@ -99,9 +99,9 @@ impl Tracker {
         used: &Used,
         problem: String,
         place: &impl Place,
-        tell: &mut dyn FnMut(&Report, &Tracker),
+        emit: &mut dyn FnMut(&Report, &Stacks),
     ) {
-        let operation = Operation::new(args, place, &mut self.stacks);
+        let operation = self.operation(args, place);
         let report = Report {
             code: Code::BufferTooShort,
             access: None,
@@ -111,7 +111,7 @@ impl Tracker {
             threads: false,
             about: Some(About::Argument { parameter: used.parameter, problem, kind: None }),
         };
-        tell(&report, self);
+        emit(&report, &self.stacks);
     }
 }
 
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn uses_are_told_again_only_when_they_grow() {
-        let mut uses = Uses::default();
+        let mut uses = Bounds::default();
         let mut told = |pc: usize, offset: isize, size: usize| {
             let used = Used { parameter: "buf", mode: Mode::Read, bytes: 64..64 + size };
             uses.is_new(
@@ -135,17 +135,17 @@ mod tests {
         assert!(told(1, -8, 41));
         assert!(told(1, -16, 40) && told(2, -8, 40));
         let grown = (42..100).filter(|size| told(1, -8, *size)).count();
-        assert_eq!(grown, usize::from(AGAIN) - 2);
+        assert_eq!(grown, usize::from(MAX_REPEATS) - 2);
     }
 
     #[test]
     fn their_number_is_limited() {
-        let mut uses = Uses::default();
+        let mut uses = Bounds::default();
         let mut told = |pc: usize| {
             let used = Used { parameter: "buf", mode: Mode::Read, bytes: 64..72 };
             let variable = Variable::Static { address: 64 };
             uses.is_new(pc, &used, &Use { variable, elements: None })
         };
-        assert_eq!((0..2 * MOST).filter(|pc| told(*pc)).count(), MOST);
+        assert_eq!((0..2 * MAX_USES).filter(|pc| told(*pc)).count(), MAX_USES);
     }
 }

@@ -25,12 +25,12 @@ const PAGE_WORDS: usize = PAGE / 8;
 
 /// One process's bulletin.
 #[derive(Clone, Copy)]
-pub struct Bulletin {
+pub struct PublishedShadow {
     shadow: Shadow,
     /// A bit for each page that was ever touched.
     used: &'static [AtomicU64],
     /// How many of these are set.
-    news: &'static AtomicU64,
+    changes: &'static AtomicU64,
     /// The name of the memory that it is about.
     name: &'static AtomicU64,
     /// A bit for each granule.
@@ -70,29 +70,29 @@ impl Layout {
 const HEADER: usize = size_of::<Header>() / 8;
 const _: () = assert!(HEADER * 8 == size_of::<Header>() && CELLS * 4 == PAGE);
 
-impl Bulletin {
+impl PublishedShadow {
     /// Words of memory that a bulletin on so many bytes takes.
     pub fn words(bytes: usize) -> usize {
         Layout::of(bytes).words()
     }
 
     /// This process's own about memory of this name, which is not 0, in words that are all zero.
-    pub fn new(words: &'static [AtomicU64], bytes: usize, name: u64) -> Bulletin {
-        let bulletin = Bulletin::over(words, bytes, Shadow::new);
+    pub fn new(words: &'static [AtomicU64], bytes: usize, name: u64) -> PublishedShadow {
+        let bulletin = PublishedShadow::over(words, bytes, Shadow::new);
         bulletin.name.store(name, Release);
         bulletin
     }
 
     /// That of another process.
-    pub fn of_another(words: &'static [AtomicU64], bytes: usize) -> Bulletin {
-        Bulletin::over(words, bytes, Shadow::existing)
+    pub fn of_another(words: &'static [AtomicU64], bytes: usize) -> PublishedShadow {
+        PublishedShadow::over(words, bytes, Shadow::existing)
     }
 
     fn over(
         words: &'static [AtomicU64],
         bytes: usize,
         shadow: impl Fn(&'static Header, Cells, &'static [Place], &'static [AtomicU32]) -> Shadow,
-    ) -> Bulletin {
+    ) -> PublishedShadow {
         let layout = Layout::of(bytes);
         assert!(words.len() >= layout.words(), "memory for a bulletin");
         let (cells, rest) = words.split_at(layout.cells);
@@ -113,8 +113,8 @@ impl Bulletin {
             )
         };
         let shadow = shadow(table, cells, places, recent);
-        let (news, name) = (&words[0], &words[1]);
-        Bulletin { shadow, used, news, name, atomic: &rest[..layout.atomic], barriers }
+        let (changes, name) = (&words[0], &words[1]);
+        PublishedShadow { shadow, used, changes, name, atomic: &rest[..layout.atomic], barriers }
     }
 
     /// Whether what has been read so far was about memory of this name.
@@ -134,13 +134,13 @@ impl Bulletin {
         let bit = 1 << (page % 64);
         let word = &self.used[page / 64];
         if word.load(Relaxed) & bit == 0 && word.fetch_or(bit, Release) & bit == 0 {
-            self.news.fetch_add(1, Release);
+            self.changes.fetch_add(1, Release);
         }
     }
 
     /// How many pages it has touched.
-    pub fn news(&self) -> u64 {
-        self.news.load(Acquire)
+    pub fn changes(&self) -> u64 {
+        self.changes.load(Acquire)
     }
 
     /// Which of the pages from `64 * word` on it has touched.
@@ -149,7 +149,7 @@ impl Bulletin {
     }
 
     /// Tells of an access; `bytes` are offsets.
-    pub fn tell(&self, past: &Past, bytes: Range<usize>) {
+    pub fn publish(&self, past: &Past, bytes: Range<usize>) {
         if self.shadow.is_crowded() {
             self.forget();
         }
@@ -157,7 +157,7 @@ impl Bulletin {
     }
 
     /// What was said before is there for others; what they have said before can be looked at now.
-    pub fn settle(&self) {
+    pub fn fence(&self) {
         fence(SeqCst);
     }
 
@@ -223,19 +223,19 @@ impl Bulletin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Stamp, When};
+    use crate::{Epoch, When};
 
     fn memory(bytes: usize) -> &'static [AtomicU64] {
-        let words = Bulletin::words(bytes);
+        let words = PublishedShadow::words(bytes);
         Box::leak((0..words).map(|_| AtomicU64::new(0)).collect())
     }
 
     fn store(segment: u32, pc: usize) -> Past {
-        let when = When { segment, stamp: Stamp::default() };
+        let when = When { segment, stamp: Epoch::default() };
         Past { pc, by: 0, when, mode: Mode::Write }
     }
 
-    fn seen(of: &Bulletin, bytes: Range<usize>) -> Vec<(usize, u32, Range<usize>)> {
+    fn seen(of: &PublishedShadow, bytes: Range<usize>) -> Vec<(usize, u32, Range<usize>)> {
         let mut found = Vec::new();
         of.conflicts(&bytes, Mode::Write, |past, bytes| {
             found.push((past.pc, past.when.segment, bytes));
@@ -247,14 +247,16 @@ mod tests {
     #[test]
     fn others_see_what_one_tells() {
         let words = memory(3 * PAGE);
-        let (mine, theirs) =
-            (Bulletin::new(words, 3 * PAGE, 5), Bulletin::of_another(words, 3 * PAGE));
+        let (mine, theirs) = (
+            PublishedShadow::new(words, 3 * PAGE, 5),
+            PublishedShadow::of_another(words, 3 * PAGE),
+        );
         assert!(theirs.is_of(5) && !theirs.is_of(6));
         assert_eq!(seen(&theirs, 0..3 * PAGE), []);
-        mine.tell(&store(5, 70), 4092..4104);
-        assert_eq!((seen(&theirs, 0..3 * PAGE), theirs.news()), (Vec::new(), 0), "not said yet");
+        mine.publish(&store(5, 70), 4092..4104);
+        assert_eq!((seen(&theirs, 0..3 * PAGE), theirs.changes()), (Vec::new(), 0), "not said yet");
         [0, 1, 1].into_iter().for_each(|page| mine.use_page(page));
-        assert_eq!((theirs.news(), theirs.used(0)), (2, 3));
+        assert_eq!((theirs.changes(), theirs.used(0)), (2, 3));
         assert_eq!(seen(&theirs, 4090..4093), [(70, 5, 4092..4093)]);
         assert_eq!(seen(&theirs, 4100..5000), [(70, 5, 4100..4104)]);
         mine.mark_atomic(&(4096..4100));
@@ -268,11 +270,11 @@ mod tests {
     #[test]
     fn many_places_are_forgotten_and_told_again() {
         let words = memory(PAGE);
-        let mine = Bulletin::new(words, PAGE, 1);
+        let mine = PublishedShadow::new(words, PAGE, 1);
         mine.use_page(0);
         for segment in 1..3 * PLACES as u32 {
             let at = segment as usize % 64 * 8;
-            mine.tell(&store(segment, 9), at..at + 8);
+            mine.publish(&store(segment, 9), at..at + 8);
             assert_eq!(seen(&mine, at..at + 8), [(9, segment, at..at + 8)]);
         }
     }
