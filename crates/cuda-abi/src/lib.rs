@@ -4,6 +4,7 @@
 #![allow(missing_docs, reason = "CUDA's documentation of these types is theirs, too")]
 
 mod nvshmem;
+pub mod observe;
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -49,6 +50,22 @@ impl ChannelFormatDesc {
             _ => return None,
         };
         fits.then_some((count, width))
+    }
+}
+
+impl Memcpy3DPeerParms {
+    /// The copy without the devices that take part; `kind` is a `cudaMemcpyKind`.
+    pub fn copy(&self, kind: c_int) -> Memcpy3DParms {
+        Memcpy3DParms {
+            srcArray: self.srcArray,
+            srcPos: self.srcPos,
+            srcPtr: self.srcPtr,
+            dstArray: self.dstArray,
+            dstPos: self.dstPos,
+            dstPtr: self.dstPtr,
+            extent: self.extent,
+            kind,
+        }
     }
 }
 

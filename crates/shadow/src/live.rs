@@ -271,15 +271,9 @@ impl<T> Live<T> {
         footprint: &Footprint,
         mut f: impl FnMut(OpId, &Access, Range<usize>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        if self.entries == 0 {
-            return ControlFlow::Continue(());
-        }
-        footprint.visit(&footprint.span(), &mut |run| {
-            if self.pages.is_some_and(|pages| !pages.may_conflict(&run, mode)) {
-                return ControlFlow::Continue(());
-            }
-            self.conflicts_in(mode, &run, &mut f)
-        })
+        let may_conflict =
+            |run: &Range<usize>| self.pages.is_none_or(|pages| pages.may_conflict(run, mode));
+        self.conflicts_where(may_conflict, mode, footprint, &mut f)
     }
 
     /// Finds conflicts without the page filter: for a footprint of many pages and few live ranges.
@@ -289,10 +283,25 @@ impl<T> Live<T> {
         footprint: &Footprint,
         mut f: impl FnMut(OpId, &Access, Range<usize>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
+        self.conflicts_where(|_| true, mode, footprint, &mut f)
+    }
+
+    /// Finds conflicts in those runs of `footprint` that may have some.
+    #[inline]
+    fn conflicts_where<B>(
+        &self,
+        may_conflict: impl Fn(&Range<usize>) -> bool,
+        mode: Mode,
+        footprint: &Footprint,
+        f: &mut impl FnMut(OpId, &Access, Range<usize>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
         if self.entries == 0 {
             return ControlFlow::Continue(());
         }
-        footprint.visit(&footprint.span(), &mut |run| self.conflicts_in(mode, &run, &mut f))
+        footprint.visit(&footprint.span(), &mut |run| match may_conflict(&run) {
+            true => self.conflicts_in(mode, &run, f),
+            false => ControlFlow::Continue(()),
+        })
     }
 
     fn conflicts_in<B>(

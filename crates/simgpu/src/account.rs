@@ -6,49 +6,12 @@
 //! at the times and under the locks that [`crate::watch`] describes.
 
 use crate::watch::kept;
+use commsan_cuda_abi::observe::{ATOMIC, Accesses, HOST, LOAD, Moved, STORE};
 use commsan_ptx::{Module, Site};
 use commsan_simt::{Access, Kind, Observer, name_of};
 use rustc_hash::FxHashMap;
 use std::ffi::c_char;
 use std::ops::Range;
-
-/// Accesses to a run of bytes by threads of a kernel. Names are never freed; a null file is
-/// unknown.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Accesses {
-    /// The origin number of the launch.
-    pub origin: u64,
-    /// The kernel's mangled name.
-    pub kernel: *const c_char,
-    /// The instruction, such as `ld.global.f32`.
-    pub instruction: *const c_char,
-    /// Source file of the instruction.
-    pub file: *const c_char,
-    /// The source line, from 1; 0 without a file.
-    pub line: u32,
-    /// The device that the kernel runs on.
-    pub device: u32,
-    /// The kind of access: load (0), store (1), or atomic (2).
-    pub kind: u32,
-    /// Bytes that each thread accesses.
-    pub size: u32,
-    /// The device that owns the memory, by its number in the owning process; [`HOST`] for the
-    /// host's.
-    pub owner: u32,
-    /// Address of the first byte.
-    pub start: u64,
-    /// Number of bytes.
-    pub bytes: u64,
-    /// How often each byte was accessed.
-    pub times: u64,
-}
-
-/// The owner of host memory.
-pub const HOST: u32 = u32::MAX;
-
-/// The profiler's callback.
-pub type Moved = extern "C" fn(accesses: &Accesses);
 
 /// The profiler of one kernel launch.
 #[derive(Clone, Debug)]
@@ -124,9 +87,9 @@ impl Accounting {
                 line: line.map_or(0, |(_, line)| line),
                 device: account.device as u32,
                 kind: match access.kind {
-                    Kind::Load => 0,
-                    Kind::Store => 1,
-                    Kind::Atomic => 2,
+                    Kind::Load => LOAD,
+                    Kind::Store => STORE,
+                    Kind::Atomic => ATOMIC,
                 },
                 size: access.size as u32,
                 owner: HOST,

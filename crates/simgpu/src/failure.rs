@@ -6,35 +6,8 @@
 
 use crate::grid::Launch;
 use crate::watch::kept;
+use commsan_cuda_abi::observe::{Failed, KernelFailure};
 use commsan_simt::{Cause, Fault, Kind};
-use std::ffi::c_char;
-
-/// A failed kernel. Names are never freed; a null file is unknown.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Failure {
-    /// The launch's tag.
-    pub tag: u64,
-    /// The fault, such as `out of bounds global store of 4 bytes`.
-    pub what: *const c_char,
-    /// Source file of the instruction.
-    pub file: *const c_char,
-    /// The source line, from 1.
-    pub line: u32,
-    /// The index of the block in the grid.
-    pub block: [u32; 3],
-    /// The index of the thread in the block.
-    pub thread: [u32; 3],
-    /// Whether the access would have written memory.
-    pub write: bool,
-    /// The address in global memory of the invalid access.
-    pub address: u64,
-    /// Size of the access in bytes; 0 if the fault does not concern global memory.
-    pub size: u64,
-}
-
-/// The checker's callback.
-pub type Failed = extern "C" fn(failure: &Failure);
 
 /// Reports the failure of one kernel.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +32,7 @@ impl FailureReporter {
             }
             _ => (false, 0, 0),
         };
-        (self.failed)(&Failure {
+        (self.failed)(&KernelFailure {
             tag: self.tag,
             what: kept(&what),
             file: line.map_or(std::ptr::null(), |line| kept(&line.file)),

@@ -5,11 +5,9 @@
 //! Functions of the program that streams call run on a thread of their own, and another thread
 //! makes progress when the program waits without calling ([`crate::service`]).
 
-use crate::account::Moved;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::events::Events;
-use crate::failure::Failed;
 use crate::graphs::Graphs;
 use crate::grid::Loader;
 use crate::images::Images;
@@ -24,6 +22,7 @@ use crate::settings::{Choices, Settings};
 use crate::streams::{Streams, Which};
 use crate::thread;
 use crate::watch::Watcher;
+use commsan_cuda_abi::observe::{Failed, Moved};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;

@@ -17,6 +17,7 @@
 //! that are adjacent, are reported once, as far as they fit into the buffer that is flushed when
 //! the kernel ends or waits.
 
+use commsan_cuda_abi::observe::{Touched, Wants};
 use commsan_ptx::{Module, Site, Strength};
 use commsan_simt::{Access, Kind, Observer};
 use parking_lot::Mutex;
@@ -24,24 +25,6 @@ use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, CString, c_char};
 use std::ops::Range;
-
-/// Whether the accesses of the kernel with a tag are to be reported.
-pub type Wants = extern "C" fn(tag: u64) -> bool;
-
-/// Reports that the kernel with a tag reads or writes `size` bytes from an address on, in a line of
-/// a file; the file's name is null if unknown, and never freed. The strength says which accesses do
-/// not race with each other ([`Strength::number`]): 1 with those of the same device, 2 with those
-/// of other devices and the host as well, 0 for weak accesses. An access that writes may read as
-/// well.
-pub type Touched = extern "C" fn(
-    tag: u64,
-    write: bool,
-    address: u64,
-    size: u64,
-    file: *const c_char,
-    line: u32,
-    strength: u32,
-);
 
 /// The checker's callbacks.
 #[derive(Clone, Copy, Debug)]

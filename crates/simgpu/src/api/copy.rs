@@ -348,18 +348,6 @@ fn from_peer_parameters(
     state: &State,
     parameters: &Memcpy3DPeerParms,
 ) -> Result<(Copy, c_int, c_int)> {
-    let copied = from_parameters(
-        state,
-        &Memcpy3DParms {
-            srcArray: parameters.srcArray,
-            srcPos: parameters.srcPos,
-            srcPtr: parameters.srcPtr,
-            dstArray: parameters.dstArray,
-            dstPos: parameters.dstPos,
-            dstPtr: parameters.dstPtr,
-            extent: parameters.extent,
-            kind: DEFAULT,
-        },
-    )?;
+    let copied = from_parameters(state, &parameters.copy(DEFAULT))?;
     Ok((copied, parameters.dstDevice, parameters.srcDevice))
 }

@@ -1,10 +1,9 @@
 //! commsan's own functions, through which a checker or profiler observes the simulated device.
 
-use crate::account::Moved;
 use crate::api::entry::call;
-use crate::failure::Failed;
 use crate::thread;
-use crate::watch::{Touched, Wants, Watcher};
+use crate::watch::Watcher;
+use commsan_cuda_abi::observe::{Failed, Moved, Touched, Wants};
 use std::time::Duration;
 
 /// Sets the tag of the next kernel that this thread launches or adds to a graph; 0 means none. A
