@@ -60,7 +60,7 @@ pub(crate) fn told(thread: &Thread) {
 }
 
 /// Whether all has been told of the call that the thread is in.
-pub(crate) fn is_told(thread: &Thread) -> bool {
+pub(crate) fn is_reported(thread: &Thread) -> bool {
     let calling = thread.calling.get() as *const Calling;
     // SAFETY: as above; the call has not returned to the program.
     unsafe { calling.as_ref() }.is_none_or(|calling| calling.told.get())

@@ -13,7 +13,7 @@ use crate::traffic::{self, counter};
 use commsan_callsite::Findings;
 use commsan_counters::Traffic;
 use commsan_cuda::Ticket;
-use commsan_cuda_shim::traffic::{Accesses, copies_of, count, origin_of};
+use commsan_cuda_shim::traffic::{Accesses, copies_of, count, count_accesses, origin_of};
 use commsan_cuda_shim::{Event, Process};
 use commsan_job_shm::JobShm;
 use commsan_mpi::Tracker;
@@ -160,7 +160,7 @@ pub fn share(thread: &Thread, bytes: &Range<usize>) {
 }
 
 /// There is one thread again.
-pub fn calm() {
+pub fn on_sequential() {
     let Some(state) = STATE.get() else { return };
     let shared = state.sharing.swap(false, Ordering::Relaxed);
     if (shared || state.remembering.load(Ordering::Relaxed))
@@ -540,7 +540,7 @@ impl Process for State {
 
     fn accessed(&self, thread: &Thread, accesses: &Accesses) {
         if let Some(counter) = counter() {
-            counter.with(thread, |traffic, me| accesses.count(traffic, me));
+            counter.with(thread, |traffic, me| count_accesses(accesses, traffic, me));
         }
     }
 
