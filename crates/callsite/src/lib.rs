@@ -195,6 +195,43 @@ pub trait Place {
     }
 }
 
+/// What takes any place also takes one behind a trait object.
+impl<P: Place + ?Sized> Place for &P {
+    fn pc(&self) -> usize {
+        (**self).pc()
+    }
+    fn thread(&self) -> u32 {
+        (**self).thread()
+    }
+    fn frames(&self, frames: &mut [usize; DEPTH]) -> usize {
+        (**self).frames(frames)
+    }
+    fn frame_of(&self, address: usize) -> Option<usize> {
+        (**self).frame_of(address)
+    }
+    fn frame_index(&self, address: usize) -> Option<usize> {
+        (**self).frame_index(address)
+    }
+    fn thread_of(&self, stamp: Epoch) -> u32 {
+        (**self).thread_of(stamp)
+    }
+    fn name_at(&self, address: usize) -> Option<&'static str> {
+        (**self).name_at(address)
+    }
+    fn is_popped(&self, address: usize) -> bool {
+        (**self).is_popped(address)
+    }
+    fn stack(&self, stacks: &mut Stacks) -> StackId {
+        (**self).stack(stacks)
+    }
+    fn stack_around(&self, address: usize, stacks: &mut Stacks) -> (StackId, Option<usize>) {
+        (**self).stack_around(address, stacks)
+    }
+    fn site(&self, call: Option<&'static str>, stacks: &mut Stacks) -> Site {
+        (**self).site(call, stacks)
+    }
+}
+
 /// The offending access of a finding.
 #[derive(Clone, Debug)]
 pub struct Side<'a> {

@@ -163,7 +163,7 @@ fn look_at(
 fn on_device(rank: &dyn Rank, args: &Args, used: &Used, here: &Here) -> bool {
     let mut found = false;
     rank.with(here.thread, &mut |tracker, out| {
-        if let Some(block) = tracker.gpu().block_around(used.bytes.start) {
+        if let Some(block) = tracker.device_block(used.bytes.start) {
             found = true;
             if used.bytes.end > block.end {
                 tracker.reporter.overruns(args, used, &block, here, out);

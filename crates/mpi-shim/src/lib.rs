@@ -6,7 +6,7 @@
 //! (a handle, a sentinel, a Fortran integer) is known only here.
 //!
 //! Without the feature `openmpi` or `mpich` there are no entry points, only the interface to the
-//! runtime: for programs without MPI.
+//! runtime: a workspace can be built where no MPI is installed.
 
 #[cfg(has_mpi)]
 mod again;

@@ -5,22 +5,12 @@ use commsan_counters::Traffic;
 use commsan_job_shm::JobShm;
 use commsan_mpi::Tracker;
 use commsan_process::thread::Thread;
+pub use commsan_rundir::World;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU8;
 #[cfg(has_mpi)]
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Release;
-
-/// What this process is in the MPI job.
-#[derive(Clone, Debug)]
-pub struct World {
-    /// Rank in `MPI_COMM_WORLD`.
-    pub rank: u32,
-    /// Its size.
-    pub size: u32,
-    /// The library's own description.
-    pub library: String,
-}
 
 /// The result of the attempt to share memory with the other ranks.
 pub enum Shared {

@@ -10,7 +10,7 @@
 //! | request table | `requests.rs`, young operations in `nursery.rs` |
 //! | datatype map (typemap), type signatures | `typemap.rs`, `collective/signature.rs` |
 //! | buffers of a call | `buffers.rs` |
-//! | happens-before between ranks, vector clocks | `rma/clock.rs`, `rma/order.rs`, `tracker/order.rs` |
+//! | vector clocks: happens-before between ranks | `rma/clock.rs`, `rma/order.rs` |
 //! | happens-before between threads | `threads.rs`, `tracker/concurrent.rs` |
 //! | rendezvous of collectives | `collective.rs`, `tracker/collectives.rs` |
 //! | wait-for graph: needs of a waiting process | `tracker/waiting.rs` |
@@ -28,6 +28,7 @@ pub mod collective;
 mod ids;
 mod ledger;
 mod nursery;
+mod other_work;
 mod overlap;
 mod pairwise_volumes;
 mod partitioned;
@@ -42,9 +43,10 @@ pub mod typemap;
 
 pub use buffers::{Args, Library};
 pub use ids::Token;
+pub use other_work::{MetWork, OtherWork, RankTime, Status};
 pub use tracker::{
-    Acquisition, Asked, AtomicUse, Did, Entering, Facts, Got, MemoryModel, Operation, Passed,
-    Simple, Sought, Standing, Synchronisation, TargetAccess, Template, ThreadLevel, Tracker, Used,
-    Wrong, combine,
+    Acquisition, Asked, AtomicUse, Did, Entering, Facts, Got, MemoryModel, MetOperation, MetRemote,
+    Operation, Passed, Simple, Sought, Standing, Synchronisation, TargetAccess, Template,
+    ThreadLevel, Tracker, Used, Wrong, combine,
 };
 pub use typemap::Datatype;

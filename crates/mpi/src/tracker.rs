@@ -23,7 +23,6 @@ mod collectives;
 mod concurrent;
 mod conflicts;
 mod detached;
-mod device;
 mod group_creation;
 mod handles;
 mod levels;
@@ -36,6 +35,7 @@ mod onesided;
 mod operation;
 mod operations;
 mod order;
+mod other_work;
 mod pairwise_volumes;
 mod persistent;
 mod races;
@@ -59,6 +59,7 @@ pub use levels::ThreadLevel;
 pub use onesided::Synchronisation;
 pub use operation::Operation;
 pub use order::{Acquisition, Template};
+pub use other_work::{MetOperation, MetRemote};
 pub use pairwise_volumes::Passed;
 pub use races::{Got, Standing};
 pub use rma_operations::{Simple, TargetAccess, combine};
@@ -70,6 +71,7 @@ pub use waiting::{Asked, Facts};
 use crate::buffers::{Accesses, Args};
 use crate::ids::Token;
 use crate::nursery::Nursery;
+use crate::other_work::Others;
 use crate::requests::{Request, Requests, State};
 use crate::steps::Steps;
 use crate::threads::Threads;
@@ -77,7 +79,6 @@ use accounts::Accounts;
 use attached_buffer::LibraryMemory;
 use collectives::Together;
 use commsan_callsite::{Findings, Place, Report, Site};
-use commsan_cuda::Gpu;
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
 use commsan_shadow::{Access, Footprint, OpId, Pages};
@@ -108,7 +109,7 @@ pub struct Tracker {
     threads: Threads,
     /// Calls of several threads.
     pub thread_calls: ThreadCalls,
-    gpu: Gpu,
+    others: Others,
     /// What is compared with other ranks when the job is over.
     pub accounts: Accounts,
     /// What others may wait for.
@@ -134,7 +135,7 @@ impl Tracker {
             together: Together::default(),
             threads: Threads::default(),
             thread_calls: ThreadCalls::default(),
-            gpu: Gpu::new(pages),
+            others: Others::default(),
             accounts: Accounts::new(pages),
             steps: Steps::default(),
             objects: Objects::default(),
@@ -159,8 +160,9 @@ impl Tracker {
         let (ranges, on_stack) = self.nursery.load();
         let afar = self.rma.remotes.ranges() + self.rma.windows.len();
         let shared = self.rma.exposed.as_ref().map_or(0, |exposed| exposed.shared());
-        let marked = self.gpu.load() + self.accounts.races.ranges() + self.requests.watched();
-        let on_stack = self.operations.on_stack.len() + on_stack + self.gpu.on_stack();
+        let others = self.others.status();
+        let marked = others.marked + self.accounts.races.ranges() + self.requests.watched();
+        let on_stack = self.operations.on_stack.len() + on_stack + others.on_stack;
         (self.operations.live.ranges() + ranges + afar + shared + marked, on_stack)
     }
 

@@ -74,7 +74,7 @@ impl Gpu {
         &mut self,
         work: &Work,
         started: &Started<'_>,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let Started { ticket, moment, site, .. } = *started;
@@ -148,7 +148,7 @@ impl Gpu {
     }
 
     /// Makes room; what is forgotten counts as complete.
-    fn forget_oldest(&mut self, place: &impl Place, out: &mut dyn Findings) {
+    fn forget_oldest(&mut self, place: &dyn Place, out: &mut dyn Findings) {
         let oldest = self.live.iter().min_by_key(|(_, flight)| flight.ticket);
         if let Some(id) = oldest.map(|(id, _)| id) {
             self.finish(id, None, place, out);
@@ -211,7 +211,7 @@ impl Gpu {
     }
 
     /// The library has refused work, perhaps since its memory is gone.
-    pub fn refused(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) {
+    pub(super) fn refused(&mut self, work: &Work, place: &dyn Place, out: &mut dyn Findings) {
         let lane = self.lane(work.stream);
         let site = place.site(Some(work.call), &mut self.stacks);
         for touch in work.touches.iter() {
@@ -230,7 +230,7 @@ impl Gpu {
         by: &str,
         call: Option<&'static str>,
         access: &Access,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         if self.is_idle() {
@@ -281,7 +281,7 @@ impl Gpu {
         &mut self,
         (by, call): (&str, Option<&'static str>),
         (access, knows): (&Access, &Knowledge),
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let span = access.footprint.span();
@@ -326,7 +326,7 @@ impl Gpu {
         role: Role,
         (by, call): (&str, Option<&'static str>),
         (mode, footprint, knows): (Mode, &Footprint, &Knowledge),
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) -> bool {
         let found = self.conflicts(mode, footprint, |flight, other| {
@@ -350,7 +350,7 @@ impl Gpu {
         &mut self,
         by: &str,
         bytes: &Range<usize>,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         if self.is_idle() {
@@ -367,7 +367,7 @@ impl Gpu {
         &mut self,
         call: &'static str,
         (bytes, knows): (&Range<usize>, &Knowledge),
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let footprint = Footprint::Dense(bytes.clone());

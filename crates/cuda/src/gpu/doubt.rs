@@ -124,7 +124,8 @@ impl Gpu {
     pub fn touched(
         &mut self,
         ticket: Ticket,
-        (mode, strength): (Mode, Strength),
+        mode: Mode,
+        strength: Strength,
         bytes: &Range<usize>,
         line: Option<&Line>,
         out: &mut dyn Findings,
@@ -313,14 +314,13 @@ impl Gpu {
         &mut self,
         work: &Work,
         (stream, ticket): (StreamName, Ticket),
-        stacks: &Stacks,
-        site: Site,
+        place: &dyn Place,
     ) -> Vec<(Access, Suspect)> {
         let (mut suspects, lane) = (Vec::new(), self.lane(stream));
         if !self.doubts.are_resolved || self.graphs.captures(lane) {
             return suspects;
         }
-        let site = self.stacks.adopt(site, stacks);
+        let site = place.site(Some(work.call), &mut self.stacks);
         let moment = self.order.latest(lane);
         for touch in work.touches.iter().filter(|touch| !touch.certain) {
             for footprint in self.reach(touch) {
@@ -365,7 +365,7 @@ impl Gpu {
     pub(super) fn sweep_doubts(
         &mut self,
         call: Option<&'static str>,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let over: SmallVec<[OpId; 16]> = self

@@ -37,7 +37,7 @@ impl Gpu {
     pub(super) fn polled(
         &mut self,
         footprint: &Footprint,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let knows = self.knowledge(place.thread());

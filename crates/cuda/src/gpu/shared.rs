@@ -110,7 +110,7 @@ impl Gpu {
         address: usize,
         shared: Option<SharedMemory>,
         call: &'static str,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let Some(memory) = shared else { return };
@@ -128,7 +128,7 @@ impl Gpu {
         &mut self,
         bytes: &Range<usize>,
         call: &'static str,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let Some(memory) = self.memory.around(bytes.start).and_then(|block| block.shared) else {
@@ -224,7 +224,7 @@ impl Gpu {
         &mut self,
         call: &'static str,
         access: &Access,
-        (clock, place): (&Clock, &impl Place),
+        (clock, place): (&Clock, &dyn Place),
         out: &mut dyn Findings,
     ) {
         let Some(done) = self.shared.time().map(|time| time.segment) else { return };
@@ -245,7 +245,7 @@ impl Gpu {
         operation: OpId,
         accesses: &[Access],
         call: &'static str,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let site = place.site(Some(call), &mut self.stacks);

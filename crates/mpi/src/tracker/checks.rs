@@ -54,10 +54,10 @@ impl Tracker {
                 }
                 let name: &'static str = &args.call.name;
                 self.meets_remotes(name, Some(name), access, place, out);
-                if self.gpu.shares_memory() {
-                    self.tell_time(Some(args.call));
+                if self.others.status().shares_memory {
+                    self.publish_time(Some(args.call));
                 }
-                self.gpu.meets(name, Some(name), access, place, out);
+                self.others.accessed(name, Some(name), access, place, out);
             }
             for conflict in conflicts.into_iter().flatten().flatten() {
                 let by =

@@ -49,7 +49,7 @@ impl Tracker {
     /// Sets the acting thread. `None` if there is only one, or it is not known; `alone` says which.
     pub fn act_as(&mut self, actor: Option<Actor>, alone: bool) {
         self.threads.actor = actor;
-        self.gpu.act_as(self.threads.actor.as_ref(), alone);
+        self.others.act_as(self.threads.actor.as_ref(), alone);
         if alone {
             while let Some(id) = self.threads.take_oldest() {
                 self.operations.live.end(id);

@@ -24,7 +24,7 @@ impl Tracker {
         let Some(conflicts) = self.conflicts(&access) else { return };
         self.accounts.races.race_for(&mut self.reporter.stacks, &access, None, place, out);
         self.meets_remotes(by, None, &access, place, out);
-        self.gpu.meets(by, None, &access, place, out);
+        self.others.accessed(by, None, &access, place, out);
         for conflict in conflicts.into_iter().flatten() {
             let one_sided =
                 self.operations.live.get(conflict.id).is_some_and(|op| op.window.is_some());
@@ -49,7 +49,7 @@ impl Tracker {
         let access = Access { mode, footprint: Footprint::Dense(bytes.clone()) };
         let Some(conflicts) = self.conflicts(&access) else { return };
         self.accounts.races.race_for(&mut self.reporter.stacks, &access, call, place, out);
-        self.gpu.released(by, &bytes, place, out);
+        self.others.released(by, &bytes, place, out);
         self.release_buffers(by, call, conflicts, place, out);
     }
 
@@ -73,12 +73,11 @@ impl Tracker {
     /// Memory of a device, or allocated for one, is about to be freed.
     pub fn device_memory_freed(
         &mut self,
-        address: usize,
+        bytes: Range<usize>,
         call: &'static str,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let Some(bytes) = self.gpu.block_at(address) else { return };
         self.rma.window_memory_released(&mut self.reporter.stacks, call, Some(call), &bytes, place);
         let access = Access { mode: Mode::Write, footprint: Footprint::Dense(bytes) };
         if let Some(conflicts) = self.conflicts(&access) {
@@ -93,7 +92,7 @@ impl Tracker {
         }
         let gone = |op: &Operation| op.frame == Some(frame);
         self.leave_where(|pointer, _| pointer == frame, gone, None, place, out);
-        self.gpu.leave(frame, place, out);
+        self.others.left(frame, place, out);
     }
 
     /// Finds operations whose buffer lay in a frame that is gone by now: for programs without

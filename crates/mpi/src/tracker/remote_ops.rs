@@ -3,7 +3,7 @@
 
 use super::separate::MemoryModel;
 use super::shared::SharedMemory;
-use super::{Acquisition, Template, device};
+use super::{Acquisition, Template, other_work};
 use super::{Operation, Tracker};
 use crate::rma::clock::{Clock, RankClock};
 use crate::rma::message::{AccessEpoch, Announced, RmaMessage, Which};
@@ -235,7 +235,7 @@ impl Tracker {
     /// Sets the shadow memory in which accesses to window memory are recorded.
     pub fn note_accesses_in(&mut self, shadow: Shadow) {
         self.rma.exposed = Some(Exposed::new(self.pages, shadow));
-        self.gpu.keep_ended();
+        self.others.work().keep_ended();
         self.rma.set_segment();
     }
 
@@ -451,7 +451,7 @@ impl Tracker {
         });
         for (past, bytes) in found {
             let code = match self.threads.was_released(past.when, known) {
-                _ if device::is_work(&past) => Code::WorkMeetsRemote,
+                _ if other_work::is_work(&past) => Code::WorkMeetsRemote,
                 true => Code::ViewsDiffer,
                 false => Code::WindowAccessRace,
             };

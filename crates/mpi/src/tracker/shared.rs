@@ -3,7 +3,7 @@
 
 use super::OneSided;
 use super::remote_ops::{CALL, REMOTE, row};
-use super::{Tracker, device};
+use super::{Tracker, other_work};
 use crate::ids::Key;
 use crate::rma::clock::RankClock;
 use crate::rma::shared::{FENCES, Met, Published, Shared, variable_key};
@@ -144,7 +144,7 @@ impl OneSided {
                 }
             }
             let mut published = shared.take(exposed, &pages, segment);
-            published.retain(|published| !device::is_work(&published.past));
+            published.retain(|published| !other_work::is_work(&published.past));
             for one in &published {
                 let call = row(one.past.by).map(|row| row as u32);
                 let far = if is_remote(&one.past) { REMOTE } else { 0 };

@@ -274,7 +274,8 @@ impl Tracker {
             }
             _ => self.needs_of_call(asked, place.thread(), facts),
         };
-        let is_sure = needs.as_ref().is_ok_and(|needs| !needs.is_empty()) && !self.gpu.has_work();
+        let is_sure =
+            needs.as_ref().is_ok_and(|needs| !needs.is_empty()) && !self.others.work().has_work();
         let mut needs = needs.unwrap_or_default();
         let mut pending = self.pending(asked.tokens, facts);
         let bytes = self.bytes_pending() + self.together.bytes_of(asked, facts);

@@ -22,7 +22,7 @@ impl Tracker {
     ) -> bool {
         let strange =
             !self.requests.is_empty() && (self.requests.hold(variable) || !self.requests.lack(key));
-        let strange = strange || self.gpu.shares_memory();
+        let strange = strange || self.others.status().shares_memory;
         if self.threads.actor.is_some() || strange || !self.nursery.has_room(key, variable) {
             return false;
         }
