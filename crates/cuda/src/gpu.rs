@@ -17,7 +17,7 @@ pub use graphs::NodeKind;
 pub use shared::Time;
 
 use crate::afar::{Afar, Recorded, SharedEvent};
-use crate::clock::{Clock, Moment};
+use crate::clock::{Clock, Epoch};
 use crate::graphs::{Act, Graphs};
 use crate::memory::{Block, Memory};
 use crate::order::{Kind, Order};
@@ -71,10 +71,10 @@ pub struct Gpu {
     /// Who acts, if there are several and it is known.
     actor: Option<Actor>,
     /// What host functions in streams come after, and the threads that run one.
-    host_functions: FxHashMap<Ticket, (Moment, Clock)>,
+    host_functions: FxHashMap<Ticket, (Epoch, Clock)>,
     hosts: SmallVec<[(u32, Ticket); 2]>,
     /// Work in flight that may wait for the host.
-    waiting: Vec<Moment>,
+    waiting: Vec<Epoch>,
     /// Whether some work may wait for other work.
     listens: bool,
     labels: FxHashMap<u32, Arc<str>>,
@@ -96,7 +96,7 @@ pub struct Ended {
 
 /// Work in flight.
 struct Flight {
-    moment: Moment,
+    moment: Epoch,
     /// What it comes after.
     clock: Clock,
     ticket: Ticket,
@@ -116,21 +116,21 @@ struct Flight {
 struct Knowledge {
     clock: Clock,
     /// The function of a stream that it runs: there is work that waits for that.
-    within: Option<Moment>,
+    within: Option<Epoch>,
 }
 
 impl Knowledge {
     /// Whether neither of this thread's present and some work comes after the other.
     fn is_unordered(&self, flight: &Flight) -> bool {
-        let waits = self.within.is_some_and(|function| flight.clock.has_seen(function));
-        !waits && !self.clock.has_seen(flight.moment)
+        let waits = self.within.is_some_and(|function| function.happens_before(&flight.clock));
+        !waits && !flight.moment.happens_before(&self.clock)
     }
 }
 
 /// A piece of work at its begin.
 struct Started<'c> {
     ticket: Ticket,
-    moment: Moment,
+    moment: Epoch,
     /// What it comes after.
     clock: &'c Clock,
     /// Where it was put into its stream or graph.
@@ -442,7 +442,7 @@ impl Gpu {
             ended.push(Ended { pc: flight.site.pc, touches: Arc::clone(&flight.touches) });
         }
         self.unmark(flight.marks);
-        let key = (flight.moment.lane, Arc::as_ptr(&flight.touches).addr());
+        let key = (flight.moment.agent, Arc::as_ptr(&flight.touches).addr());
         if self.same.get(&key) == Some(&id) {
             self.same.remove(&key);
         }
@@ -525,7 +525,7 @@ impl Gpu {
         self.begin(work, &started, place, out);
         if work.wait == Wait::Work {
             let mut clock = clock;
-            clock.see(moment);
+            clock.acquire(moment);
             self.host_waited(&clock, work.call, place, out);
         }
         ticket

@@ -15,7 +15,7 @@ use super::check::are_strong;
 use super::polling::strength;
 use super::seen::Seen;
 use super::{Flight, Gpu, Knowledge, Started, Ticket};
-use crate::clock::Moment;
+use crate::clock::Epoch;
 use crate::order::Order;
 use crate::work::{Bytes, Line, StreamName, Touch, Work};
 use commsan_callsite::{About, Doing, Findings, Party, Place, Report, Side, Site, Stacks};
@@ -90,7 +90,7 @@ pub struct Suspect {
     /// With what else it does not race, unless the execution tells.
     strength: Strength,
     /// The work whose execution will tell, if that is open.
-    open: Option<(Ticket, Moment)>,
+    open: Option<(Ticket, Epoch)>,
     /// The work that it is, if it was in flight when it was met.
     flight: Option<Ticket>,
 }
@@ -191,17 +191,17 @@ impl Gpu {
     /// It may meet other work.
     fn meets_doubtfully(&mut self, work: &Work, started: &Started<'_>) {
         let clock = started.clock;
-        let device = self.order.device(started.moment.lane);
+        let device = self.order.device(started.moment.agent);
         for touch in work.touches.iter() {
             if touch.certain && self.doubts.live.ranges() == 0 {
                 continue;
             }
             for bytes in self.reach(touch) {
                 let access = Access { mode: touch.mode, footprint: bytes };
-                let doing = || Some(self.doing_in(started.moment.lane, work, touch));
+                let doing = || Some(self.doing_in(started.moment.agent, work, touch));
                 let open = (!touch.certain).then_some((started.ticket, started.moment));
                 let is_unordered = |flight: &Flight| {
-                    !clock.has_seen(flight.moment)
+                    !flight.moment.happens_before(&clock)
                         && !self.may_wait_for_work(work, (device, clock), flight)
                 };
                 let met = self.doubtful(&access, open.is_some(), is_unordered);

@@ -276,7 +276,7 @@ impl Gpu {
                 }
                 Act::Nothing | Act::Wait(_) | Act::Graph(_) | Act::Choice(_) => {}
             }
-            clock.see(moment);
+            clock.acquire(moment);
             end.join(&clock);
             done.push(clock);
         }

@@ -6,7 +6,7 @@
 //! for a large range than for a small one.
 
 use super::{Gpu, Knowledge, NodeKind, Ticket};
-use crate::clock::{Clock, Moment};
+use crate::clock::{Clock, Epoch};
 use crate::memory::{Block, Freed};
 use crate::work::{Allocation, MemoryKind, Release};
 use commsan_callsite::{Findings, Place, Site};
@@ -45,7 +45,7 @@ impl Gpu {
     }
 
     /// A launch of a graph allocates memory, at the address that it always has.
-    pub(super) fn allocated_in_graph(&mut self, block: &Block, moment: Moment) {
+    pub(super) fn allocated_in_graph(&mut self, block: &Block, moment: Epoch) {
         self.unmark_freed(&block.bytes);
         if let Some(known) = self.memory.around_mut(block.bytes.start) {
             known.born = Some(moment);

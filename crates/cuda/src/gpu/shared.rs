@@ -15,7 +15,7 @@
 
 use super::{Gpu, Started};
 use crate::afar::{Glimpse, SharedMemory, Spot, Use};
-use crate::clock::{Clock, Moment};
+use crate::clock::{Clock, Epoch};
 use crate::work::{Bytes, MemoryKind, Touch, Work};
 use commsan_callsite::{About, Doing, Findings, Party, Place, Report, Side, Site, StackId};
 use commsan_findings::record::Record;
@@ -53,7 +53,7 @@ pub(super) struct Shared {
     /// Operations of MPI that are pending, with where they were started.
     operations: FxHashMap<OpId, Spot>,
     /// Uses of others that work of this process was told to meet.
-    told: VecDeque<(Spot, Moment)>,
+    told: VecDeque<(Spot, Epoch)>,
     /// Calls of other processes, by their names.
     calls: FxHashSet<&'static str>,
 }
@@ -214,7 +214,7 @@ impl Gpu {
             mode: touch.mode,
             footprint,
             site,
-            doing: Some(self.doing_in(moment.lane, work, touch)),
+            doing: Some(self.doing_in(moment.agent, work, touch)),
         };
         self.compare(&mine, Some(moment), (clock, 0), out);
     }
@@ -280,7 +280,7 @@ impl Gpu {
     fn compare(
         &mut self,
         mine: &Mine<'_>,
-        moment: Option<Moment>,
+        moment: Option<Epoch>,
         (clock, done): (&Clock, u32),
         out: &mut dyn Findings,
     ) {
@@ -315,7 +315,7 @@ impl Gpu {
             let Some(bytes) = mine.footprint.meets(&theirs) else { continue };
             // What comes after work that has met it is another consequence of that.
             let is_told =
-                |(spot, work): &(Spot, Moment)| *spot == other.spot && clock.has_seen(*work);
+                |(spot, work): &(Spot, Epoch)| *spot == other.spot && work.happens_before(&clock);
             if self.shared.told.iter().any(is_told) {
                 continue;
             }

@@ -7,13 +7,13 @@ mod polling;
 mod stack;
 
 use super::{Gpu, Ticket};
-use crate::clock::{Clock, Moment};
+use crate::clock::{Clock, Epoch};
 use crate::work::{Allocation, Bytes, MemoryKind, Release, StreamName, Touch, Wait, Work};
 use commsan_callsite::{About, DEPTH, Doing, Findings, Place, Placed, Report, Stacks, Use};
 use commsan_findings::Code;
 use commsan_findings::record::Record;
 use commsan_ptx::Strength;
-use commsan_shadow::{Access, Epoch, Footprint, GRANULE_WORDS, Mode, Pages};
+use commsan_shadow::{Access, Footprint, GRANULE_WORDS, Mode, Pages};
 use proptest::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -161,7 +161,7 @@ fn stream(number: usize) -> StreamName {
 
 /// All that has been put into streams.
 struct Past {
-    moment: Moment,
+    moment: Epoch,
     touches: Arc<[Touch]>,
 }
 
@@ -170,7 +170,7 @@ fn meets(past: &Past, mode: Mode, footprint: &Footprint, clock: &Clock) -> bool 
         let Bytes::Exactly(other) = &touch.bytes else { return false };
         (mode == Mode::Write || touch.mode == Mode::Write) && other.meets(footprint).is_some()
     };
-    !clock.has_seen(past.moment) && past.touches.iter().any(conflicts)
+    !past.moment.happens_before(&clock) && past.touches.iter().any(conflicts)
 }
 
 fn compare(kernels: &[Vec<(Mode, Range<usize>)>], steps: &[Step]) -> Result<(), TestCaseError> {
@@ -195,9 +195,9 @@ fn compare(kernels: &[Vec<(Mode, Range<usize>)>], steps: &[Step]) -> Result<(), 
                 });
                 let work = Work { touches: Arc::clone(&touches), ..work(stream(*lane), &[]) };
                 gpu.enqueue(&work, &at, &mut out);
-                let moment = Moment {
-                    lane: lane_number,
-                    number: 1 + past.iter().filter(|p| p.moment.lane == lane_number).count() as u32,
+                let moment = Epoch {
+                    agent: lane_number,
+                    time: 1 + past.iter().filter(|p| p.moment.agent == lane_number).count() as u32,
                 };
                 past.push(Past { moment, touches });
             }
