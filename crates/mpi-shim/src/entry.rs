@@ -166,7 +166,7 @@ fn checked(
         return code;
     }
     if !again.is_in_order() && arguments::fit::look(rank, args, here) {
-        calling.told.set(true);
+        calling.is_reported.set(true);
     }
     if !again.has_room() {
         again.remember(bounds::look(rank, args, here));
@@ -188,7 +188,7 @@ fn checked(
 #[cold]
 fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
     let others = agents::cell(agents::Kind::Ranks, 0);
-    if order::tells(args.call) {
+    if order::releases(args.call) {
         agents::release(others);
     }
     steps::called_in_parallel(rank, args, here);
@@ -198,7 +198,7 @@ fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() ->
     if args.call.probes() && code == 0 {
         levels::has_probed(rank, args, here);
     }
-    if order::hears(args.call) {
+    if order::acquires(args.call) {
         agents::acquire(others);
     }
     code

@@ -90,7 +90,7 @@ pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Ahead {
 pub(crate) fn after(rank: &dyn Rank, args: &Args, here: &Here, ahead: &Ahead, ok: bool) {
     let end = ticks();
     if mode().counts() {
-        Done { rank, args, here, times: (ahead.begin, end) }.tell(ahead, ok);
+        Done { rank, args, here, times: (ahead.begin, end) }.record(ahead, ok);
     }
 }
 
@@ -149,7 +149,7 @@ impl Done<'_> {
         }
     }
 
-    fn tell(&self, ahead: &Ahead, ok: bool) {
+    fn record(&self, ahead: &Ahead, ok: bool) {
         let effect = self.args.call.effect;
         match effect {
             _ if ok && files::begins_read(self.args) => {

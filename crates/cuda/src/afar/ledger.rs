@@ -349,7 +349,7 @@ impl Uses {
     /// The host has waited for work, in a segment.
     pub fn complete(&mut self, known: &Clock, segment: u32, ledger: Ledger) {
         for (number, (used, is_over)) in self.all.iter_mut().enumerate() {
-            if !*is_over && used.moment.is_some_and(|moment| moment.happens_before(&known)) {
+            if !*is_over && used.moment.is_some_and(|moment| moment.happens_before(known)) {
                 *is_over = true;
                 ledger.used(number)[DONE].store(segment.into(), Release);
             }

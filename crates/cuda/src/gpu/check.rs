@@ -169,7 +169,7 @@ impl Gpu {
         let found = self.conflicts(touch.mode, footprint, |flight, other| {
             let one_device = flight.device == device;
             !are_strong(touch.strength, flight.strength(other), one_device)
-                && !flight.moment.happens_before(&clock)
+                && !flight.moment.happens_before(clock)
                 && !self.may_wait_for_work(work, (device, clock), flight)
         });
         let met = !found.is_empty();
@@ -198,7 +198,7 @@ impl Gpu {
             return;
         }
         let is_born =
-            |block: &Block| met || block.born.is_none_or(|born| born.happens_before(&clock));
+            |block: &Block| met || block.born.is_none_or(|born| born.happens_before(clock));
         let end = match self.memory.around(span.start) {
             Some(block) if is_born(block) => return,
             Some(block) => End::from(block),
@@ -388,7 +388,7 @@ impl Gpu {
         let code = Code::WorkMemoryReleased;
         let footprint = Footprint::Dense(bytes.clone());
         let found = self.conflicts(Mode::Write, &footprint, |flight, _| {
-            !flight.moment.happens_before(&clock) && !self.may_wait(flight, code)
+            !flight.moment.happens_before(clock) && !self.may_wait(flight, code)
         });
         for conflict in found {
             if self.is_new(code, site.pc, &conflict, out) {

@@ -201,7 +201,7 @@ impl Gpu {
                 let doing = || Some(self.doing_in(started.moment.agent, work, touch));
                 let open = (!touch.certain).then_some((started.ticket, started.moment));
                 let is_unordered = |flight: &Flight| {
-                    !flight.moment.happens_before(&clock)
+                    !flight.moment.happens_before(clock)
                         && !self.may_wait_for_work(work, (device, clock), flight)
                 };
                 let met = self.doubtful(&access, open.is_some(), is_unordered);

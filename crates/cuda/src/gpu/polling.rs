@@ -77,7 +77,7 @@ impl Gpu {
 
     /// Whether what comes after this comes after work that may wait for the host.
     pub(super) fn is_held_back(&self, clock: &Clock) -> bool {
-        self.waiting.iter().any(|moment| moment.happens_before(&clock))
+        self.waiting.iter().any(|moment| moment.happens_before(clock))
     }
 
     /// Whether work in flight may wait for what a code is about. Memory must not go even so.
@@ -105,7 +105,7 @@ impl Gpu {
     /// A piece of work and those before it in flight, if they could tell others something or be told.
     fn talkers<'f>(&'f self, work: Talker<'f>, clock: &Clock) -> SmallVec<[Talker<'f>; 4]> {
         let flights = self.live.iter().chain(self.doubts.live.iter());
-        let before = flights.filter(|(_, flight)| flight.moment.happens_before(&clock));
+        let before = flights.filter(|(_, flight)| flight.moment.happens_before(clock));
         let before = before.map(|(_, flight)| (flight.device, &*flight.touches));
         let is_strong = |touch: &Touch| touch.strength != Strength::Weak;
         let all = std::iter::once(work).chain(before);

@@ -143,7 +143,7 @@ impl Gpu {
         }
         for spot in self.afar.openers(memory) {
             let site = place.site(Some(call), &mut self.stacks);
-            let other = Site::afar("cudaIpcOpenMemHandle", spot.rank, spot.site);
+            let other = Site::remote("cudaIpcOpenMemHandle", spot.rank, spot.site);
             if out.again(Code::FreedWhileOpen, site.pc, other.pc) {
                 continue;
             }
@@ -315,7 +315,7 @@ impl Gpu {
             let Some(bytes) = mine.footprint.meets(&theirs) else { continue };
             // What comes after work that has met it is another consequence of that.
             let is_told =
-                |(spot, work): &(Spot, Epoch)| *spot == other.spot && work.happens_before(&clock);
+                |(spot, work): &(Spot, Epoch)| *spot == other.spot && work.happens_before(clock);
             if self.shared.told.iter().any(is_told) {
                 continue;
             }
@@ -335,7 +335,7 @@ impl Gpu {
         out: &mut dyn Findings,
     ) {
         let call = self.shared.name_of(&other.call);
-        let site = Site::afar(call, other.spot.rank, other.spot.site);
+        let site = Site::remote(call, other.spot.rank, other.spot.site);
         if out.again(Code::ProcessesRace, mine.site.pc, site.pc) {
             return;
         }

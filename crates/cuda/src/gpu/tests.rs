@@ -170,7 +170,7 @@ fn meets(past: &Past, mode: Mode, footprint: &Footprint, clock: &Clock) -> bool 
         let Bytes::Exactly(other) = &touch.bytes else { return false };
         (mode == Mode::Write || touch.mode == Mode::Write) && other.meets(footprint).is_some()
     };
-    !past.moment.happens_before(&clock) && past.touches.iter().any(conflicts)
+    !past.moment.happens_before(clock) && past.touches.iter().any(conflicts)
 }
 
 fn compare(kernels: &[Vec<(Mode, Range<usize>)>], steps: &[Step]) -> Result<(), TestCaseError> {

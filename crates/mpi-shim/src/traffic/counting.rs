@@ -35,7 +35,7 @@ impl Counting<'_> {
         let own = transfer.footprint.span().start;
         let own = self.traffic.object_at(own, self.here);
         let there = self.end(described, transfer, group);
-        let afar = self.window(described, there);
+        let remote = self.window(described, there);
         let (source, target) =
             if transfer.sends { (End::At(here), there) } else { (there, End::At(here)) };
         let side = match (described.kind, transfer.sends) {
@@ -46,8 +46,8 @@ impl Counting<'_> {
         let own_part = own.map(|(object, base)| (object, (base, &transfer.footprint)));
         // Where one process sees both ends, they are the source and the target.
         let (first, second) = match side == Side::Both && !transfer.sends {
-            true => (afar, own_part),
-            false => (own_part, afar),
+            true => (remote, own_part),
+            false => (own_part, remote),
         };
         let key = Key {
             kind: match described.kind {

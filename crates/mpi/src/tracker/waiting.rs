@@ -317,7 +317,7 @@ impl Tracker {
     ) {
         self.settle();
         let stack = self.reporter.stacks.intern(&[pc]);
-        let site = Site { call: Some(&call.name), thread: 0, stack, pc, afar: None };
+        let site = Site { call: Some(&call.name), thread: 0, stack, pc, remote: None };
         let mut pending = self.pending(&[], facts);
         cut(&mut pending, &mut MAX_RANKS.clone());
         let waiting = RawWaiting {
