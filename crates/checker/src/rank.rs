@@ -27,7 +27,7 @@ pub struct Checker {
     pub tracker: Tracker,
 }
 
-/// What the board of a node knows a handle by, of an event or of memory.
+/// What the rendezvous of a node knows a handle by, of an event or of memory.
 fn key_of(kind: &str, handle: &[u8; 64]) -> u64 {
     let mut hasher = FxHasher::default();
     (kind, handle).hash(&mut hasher);
