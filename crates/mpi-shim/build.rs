@@ -77,7 +77,7 @@ struct Library {
     libraries: &'static [&'static str],
     /// Fortran symbols beside `mpi_x_` and its spellings, from the lower-case name.
     f08: &'static [&'static str],
-    /// Whether `use mpi` has functions of their own, `mpi_x_cptr_`, for calls that return a `C_PTR`.
+    /// Whether `use mpi` has functions of its own, `mpi_x_cptr_`, for calls that return a `C_PTR`.
     cptr: bool,
     /// Whether mpif.h's layer calls `MPI_X`, so that only the caller must be remembered.
     fortran_calls_c: bool,
@@ -172,8 +172,9 @@ fn prototypes(bindings: &str) -> HashMap<String, Prototype> {
     found
 }
 
-/// Whoever hands out a handle must be known: it may be one that was freed before (`objects/freed.rs`). Left are calls
-/// whose handles no call of the table is given while it is looked at, or hardly ever.
+/// Each call that returns a handle must be known: it may be one that was freed before
+/// (`objects/freed.rs`). The exceptions return handles that are rarely or never passed to calls of
+/// the table while these are checked.
 fn check_makers(prototypes: &HashMap<String, Prototype>) {
     const LEFT: [&str; 1] = ["Intercomm_create_from_groups"];
     const HANDLES: [&str; 6] =
@@ -187,7 +188,7 @@ fn check_makers(prototypes: &HashMap<String, Prototype>) {
         .iter()
         .filter(|(_, prototype)| prototype.iter().any(is_variable))
         .filter_map(|(name, _)| name.strip_prefix("PMPI_"))
-        // What the tool interface tells are predefined datatypes.
+        // The tool interface only returns predefined datatypes.
         .filter(|name| !LEFT.contains(name) && !name.starts_with("T_") && !known(name))
         .collect();
     unknown.sort_unstable();
@@ -212,8 +213,8 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
             }
         })
         .collect();
-    // A receive is checked by what has really arrived: give it a status if the program does not want
-    // one.
+    // A receive is checked by what has really arrived: it gets a status if the program does not
+    // pass one.
     let status = call.at.status.filter(|_| call.needs_status());
     let own = status.map(|i| {
         format!(
@@ -221,7 +222,7 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
                  let a{i} = if a{i}.word() == COMMSAN_STATUS_IGNORE as usize {{ own.as_mut_ptr() }} else {{ a{i} }};\n"
         )
     });
-    // Which messages receives from anybody have got, if that matters.
+    // Which messages receives from any rank have got, if that matters.
     let count = call.params.iter().position(|p| p.name.ends_with("count")).unwrap_or(0);
     let statuses = call.named("statuses").map(|i| {
         format!(
@@ -271,7 +272,7 @@ fn synchronous(name: &str) -> Option<String> {
     Some(format!("{strict}{large}"))
 }
 
-/// The Fortran symbols of a call, in an order that is the same for all.
+/// The Fortran symbols of a call, in an order that all spellings share.
 fn fortran_symbols(name: &str, call: &Call, library: &Library) -> Vec<String> {
     let lower = name.to_lowercase();
     if let Some(small) = lower.strip_suffix("_c") {

@@ -1,5 +1,5 @@
-//! Call sites and stacks, and [`Findings`], through which the semantics report. What they report are the records of
-//! [`commsan_findings::record`], with a [`Placed`] for each place.
+//! Call sites and call stacks, and [`Findings`], through which the semantics report. Reports are
+//! the records of [`commsan_findings::record`], with a [`Placed`] for each site.
 
 use commsan_findings::record::{RawNeed, Record};
 use commsan_findings::{Code, Problem, Role};
@@ -10,26 +10,26 @@ use std::sync::Arc;
 /// Frames kept of a call stack at most.
 pub const DEPTH: usize = 16;
 
-/// One place in the program's execution.
+/// A call site: a place in the program's execution.
 #[derive(Clone, Copy, Debug)]
 pub struct Site {
-    /// The MPI call made there.
+    /// The MPI call made there, if one was.
     pub call: Option<&'static str>,
     /// Thread within the process, 0 for the one that initialised MPI.
     pub thread: u32,
-    /// How control got there.
+    /// The call stack.
     pub stack: StackId,
     /// The innermost return address.
     pub pc: usize,
-    /// The rank whose log knows the place, and its number there; `stack` is empty then.
-    pub afar: Option<(u32, u32)>,
+    /// The rank whose log has the site, and its number there; `stack` is empty then.
+    pub remote: Option<(u32, u32)>,
 }
 
 impl Site {
-    /// A place that is in another rank's log.
-    pub fn afar(call: &'static str, rank: u32, number: u32) -> Site {
+    /// A site that is in another rank's log.
+    pub fn remote(call: &'static str, rank: u32, number: u32) -> Site {
         let pc = 1 << 63 | (rank as usize) << 32 | number as usize;
-        Site { call: Some(call), thread: 0, stack: Stacks::EMPTY, pc, afar: Some((rank, number)) }
+        Site { call: Some(call), thread: 0, stack: Stacks::EMPTY, pc, remote: Some((rank, number)) }
     }
 }
 
@@ -38,19 +38,19 @@ impl Site {
 pub struct StackId(u32);
 
 impl StackId {
-    /// As a number, for who cannot hold it otherwise.
+    /// The identifier as a number.
     pub fn to_bits(self) -> u32 {
         self.0
     }
 
-    /// Back from [`to_bits`](Self::to_bits).
+    /// The identifier that [`to_bits`](Self::to_bits) turned into this number.
     pub fn from_bits(bits: u32) -> StackId {
         StackId(bits)
     }
 }
 
-/// Call stacks, each kept once. Programs start operations at few places, so remembering where is
-/// a look-up, not a copy.
+/// Call stacks, each kept once. Programs start operations at few places, so that recording one is a
+/// look-up, not a copy.
 #[derive(Debug)]
 pub struct Stacks {
     /// For each stack its length, then its frames; the first is the empty one.
@@ -58,7 +58,7 @@ pub struct Stacks {
     /// Hash table of positions in the arena, 0 for free; a power of two long.
     table: Vec<u32>,
     used: usize,
-    /// The last stack with an innermost frame, by its hash: nearly always the one asked for.
+    /// The last stack for each hash of an innermost frame: nearly always the one that is looked up.
     recent: [StackId; RECENT],
 }
 
@@ -68,12 +68,12 @@ impl Stacks {
     /// The stack without frames.
     pub const EMPTY: StackId = StackId(0);
 
-    /// No stacks.
+    /// An empty table.
     pub fn new() -> Stacks {
         Stacks { arena: vec![0], table: vec![0; 1024], used: 0, recent: [StackId(0); RECENT] }
     }
 
-    /// The stack with these frames.
+    /// Enters a stack with these frames, innermost first.
     #[inline]
     pub fn intern(&mut self, frames: &[usize]) -> StackId {
         let home = frames.first().map_or(0, |pc| (pc ^ pc >> 8) % RECENT);
@@ -110,13 +110,13 @@ impl Stacks {
         id
     }
 
-    /// Return addresses, innermost first.
+    /// The return addresses of a stack, innermost first.
     pub fn frames(&self, id: StackId) -> &[usize] {
         let at = id.0 as usize;
         &self.arena[at + 1..at + 1 + self.arena[at]]
     }
 
-    /// A place whose stack is in others, with its stack in these.
+    /// Moves a site to this table, from the table that holds its stack.
     pub fn adopt(&mut self, site: Site, from: &Stacks) -> Site {
         Site { stack: self.intern(from.frames(site.stack)), ..site }
     }
@@ -148,29 +148,30 @@ fn hash(frames: &[usize]) -> usize {
     frames.iter().fold(frames.len(), mix)
 }
 
-/// Where control is now. Asking for more than the address costs time, so nobody asks before
-/// there is something to say.
+/// The present place of execution. Everything but the address takes time, so that it is asked for
+/// only when there is something to report.
 pub trait Place {
-    /// What tells places apart: the innermost return address in the program, or the number of a script's line.
+    /// The innermost return address in the program, or the line of a script: what distinguishes
+    /// places.
     fn pc(&self) -> usize;
     /// Thread within the process.
     fn thread(&self) -> u32;
     /// Fills in return addresses, innermost first, and returns how many.
     fn frames(&self, frames: &mut [usize; DEPTH]) -> usize;
     /// If `address` lies on the current thread's stack: the frame pointer of the function whose
-    /// frame it is in, or 0 where that cannot be told.
+    /// frame it is in, or 0 where that is not known.
     fn frame_of(&self, address: usize) -> Option<usize>;
-    /// Which of [`frames`](Self::frames) is of the function whose stack frame holds `address`; `None` if
-    /// that lies on no stack, or cannot be told.
+    /// The index in [`frames`](Self::frames) of the function whose stack frame holds `address`;
+    /// `None` if it lies on no stack, or that is not known.
     fn frame_index(&self, address: usize) -> Option<usize> {
         let _ = address;
         None
     }
-    /// The thread that an agent was or is.
+    /// The thread on which an agent runs or last ran.
     fn thread_of(&self, stamp: Epoch) -> u32;
     /// The name at an address that hooks passed, a C string; `None` for 0.
     fn name_at(&self, address: usize) -> Option<&'static str>;
-    /// Whether `address` lay on the current thread's stack, below what is in use now.
+    /// Whether `address` lay on the current thread's stack, beyond the part in use now.
     fn is_popped(&self, address: usize) -> bool;
 
     /// The call stack.
@@ -187,17 +188,54 @@ pub trait Place {
         (self.stack(stacks), self.frame_of(address))
     }
 
-    /// The place as a record.
+    /// The site of the place.
     fn site(&self, call: Option<&'static str>, stacks: &mut Stacks) -> Site {
         let stack = self.stack(stacks);
-        Site { call, thread: self.thread(), stack, pc: self.pc(), afar: None }
+        Site { call, thread: self.thread(), stack, pc: self.pc(), remote: None }
+    }
+}
+
+/// What takes any place also takes one behind a trait object.
+impl<P: Place + ?Sized> Place for &P {
+    fn pc(&self) -> usize {
+        (**self).pc()
+    }
+    fn thread(&self) -> u32 {
+        (**self).thread()
+    }
+    fn frames(&self, frames: &mut [usize; DEPTH]) -> usize {
+        (**self).frames(frames)
+    }
+    fn frame_of(&self, address: usize) -> Option<usize> {
+        (**self).frame_of(address)
+    }
+    fn frame_index(&self, address: usize) -> Option<usize> {
+        (**self).frame_index(address)
+    }
+    fn thread_of(&self, stamp: Epoch) -> u32 {
+        (**self).thread_of(stamp)
+    }
+    fn name_at(&self, address: usize) -> Option<&'static str> {
+        (**self).name_at(address)
+    }
+    fn is_popped(&self, address: usize) -> bool {
+        (**self).is_popped(address)
+    }
+    fn stack(&self, stacks: &mut Stacks) -> StackId {
+        (**self).stack(stacks)
+    }
+    fn stack_around(&self, address: usize, stacks: &mut Stacks) -> (StackId, Option<usize>) {
+        (**self).stack_around(address, stacks)
+    }
+    fn site(&self, call: Option<&'static str>, stacks: &mut Stacks) -> Site {
+        (**self).site(call, stacks)
     }
 }
 
 /// The offending access of a finding.
 #[derive(Clone, Debug)]
 pub struct Side<'a> {
-    /// How the bytes are touched: `store`, `memcpy`, `free`, `MPI_Irecv`.
+    /// What accesses the bytes: `store`, `memcpy`, `free`, `MPI_Irecv`.
     pub by: &'a str,
     /// Whether it writes.
     pub mode: Mode,
@@ -218,7 +256,7 @@ pub struct Party {
     pub window: Option<u32>,
     /// Where the window begins, if the finding is about its memory.
     pub base: Option<usize>,
-    /// Where it was started.
+    /// Where the operation was started.
     pub site: Site,
 }
 
@@ -229,42 +267,42 @@ impl Party {
     }
 }
 
-/// A finding as the semantics see it.
+/// A finding as the semantics report it.
 #[derive(Debug)]
 pub struct Report<'a> {
-    /// What kind.
+    /// The code.
     pub code: Code,
     /// The offending access, if there is one.
     pub access: Option<Side<'a>>,
     /// The pending operation.
     pub operation: Party,
-    /// The access of the operation that is concerned: its mode, span and number of bytes.
+    /// The operation's access that is concerned: its mode, span and number of bytes.
     pub concerned: Option<(Mode, Range<usize>, usize)>,
-    /// The places, the offending one first.
+    /// The sites, the offending one first.
     pub sites: &'a [Placed],
-    /// Whether the two sides are apart in time, but in threads that do not synchronise.
+    /// Whether the two sides did not overlap in time, but are in threads that do not synchronise.
     pub threads: bool,
-    /// What else there is to say.
+    /// Details of findings that are not about memory.
     pub about: Option<About>,
 }
 
-/// What findings say that are not about memory.
+/// Details of findings that are not about memory.
 #[derive(Clone, Debug)]
 pub enum About {
     /// Calls that should have matched.
     Collective {
         /// What they were called on.
         on: String,
-        /// Which collective of that, counted from 1; 0 where it is none in particular.
+        /// The number of the collective on it, counted from 1; 0 for none in particular.
         number: u32,
-        /// What the first site and the other have passed that differs.
+        /// Where the two sites passed different values: both in words.
         passed: Option<[String; 2]>,
     },
     /// A thread level.
     Level {
-        /// What was asked for.
+        /// The level that was requested.
         required: &'static str,
-        /// What was given.
+        /// The level that was provided.
         provided: &'static str,
     },
     /// An argument of a call.
@@ -278,9 +316,10 @@ pub enum About {
     },
     /// Work of a CUDA stream that has failed.
     Failure {
-        /// What failed.
+        /// The work that failed.
         work: Doing,
-        /// How, and where: `out of bounds global store of 4 bytes in block (0,0,0), thread (3,0,0)`.
+        /// How and where it failed: `out of bounds global store of 4 bytes in block (0,0,0), thread
+        /// (3,0,0)`.
         problem: String,
     },
     /// Work of CUDA streams, on either side.
@@ -292,34 +331,34 @@ pub enum About {
     },
 }
 
-/// A variable whose memory a call uses: debug information tells how much there is, and of what.
+/// A variable whose memory a call uses: debug information says how large it is, and of which type.
 #[derive(Clone, Copy, Debug)]
 pub struct Use {
-    /// Where the memory lies.
+    /// The variable's location.
     pub variable: Variable,
-    /// The class of the basic type that all elements are of, e.g. `integer`, and its size in bytes; `None` if
-    /// there are several, or any will do.
+    /// The class of the basic type that all elements have, e.g. `integer`, and its size in bytes;
+    /// `None` if there are several, or any type is right.
     pub elements: Option<(&'static str, u64)>,
 }
 
-/// Memory of a variable.
+/// The location of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Variable {
-    /// It belongs to a call of a function.
+    /// In a stack frame.
     Local {
         /// A return address in the function.
         pc: usize,
-        /// Distance from its frame pointer.
+        /// Bytes from the function's frame pointer.
         offset: isize,
     },
-    /// It is the program's all the time.
+    /// In static memory.
     Static {
-        /// Its address.
+        /// The address.
         address: usize,
     },
 }
 
-/// What a stream does.
+/// Work of a stream, as findings describe it.
 #[derive(Clone, Debug)]
 pub struct Doing {
     /// The kernel, demangled; `None` for copies and sets.
@@ -330,21 +369,23 @@ pub struct Doing {
     pub line: Option<(Arc<str>, u32)>,
 }
 
-/// A site with the part it plays: the place of a record within the rank that writes it.
+/// A site with the role that it plays: the place of a record within the rank that writes it.
 pub type Placed = (Role, Site);
 
-/// What others must do for an operation to complete.
+/// What other ranks must do for an operation to complete: edges of the wait-for graph.
 pub type Need = RawNeed<'static, Placed>;
 
-/// Where findings go.
+/// Receives findings and other records.
 pub trait Findings {
-    /// Counts a finding of this code between these two addresses if it is known already.
+    /// Counts a finding of this code between these two addresses if it was reported before; returns
+    /// whether it was.
     fn again(&mut self, code: Code, offender: usize, operation: usize) -> bool;
-    /// Takes a new finding and returns its number.
+    /// Reports a finding and returns its number.
     fn report(&mut self, report: &Report, stacks: &Stacks) -> u32;
-    /// A call uses memory of a variable, for which `report` is the finding if there is less than that.
+    /// Records that a call uses memory of a variable; `report` is the finding if the variable is
+    /// smaller.
     fn uses(&mut self, used: &Use, report: &Report, stacks: &Stacks);
-    /// Takes any other record.
+    /// Writes any other record.
     fn emit(&mut self, record: Record<'_, Placed>, stacks: &Stacks);
 }
 

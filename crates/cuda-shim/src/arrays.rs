@@ -3,10 +3,11 @@
 //! Texels count as if they lay row after row. On the simulated device they do, and it says where; on
 //! hardware nobody tells, and they get addresses that no memory has.
 
+use crate::arguments::In;
+use crate::call::Call;
 use crate::copies::Copied;
-use crate::entry::{Call, In, SUCCESS};
 use crate::memory::{allocated, free};
-use crate::real::real;
+use crate::real::{SUCCESS, real};
 use commsan_cuda::{MemoryKind, Release, Rows};
 use commsan_cuda_abi::{ChannelFormatDesc, Extent, Pos};
 use parking_lot::Mutex;

@@ -4,8 +4,7 @@
 //! one that fails leaves is taken away. Where the program has an error of its own that it has not looked
 //! at, and the question fails as well, it finds the latter.
 
-use crate::entry::SUCCESS;
-use crate::real::real;
+use crate::real::{SUCCESS, real};
 use std::ffi::{c_int, c_uint};
 use std::sync::OnceLock;
 

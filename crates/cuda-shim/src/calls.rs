@@ -1,6 +1,6 @@
-//! The functions that commsan stands in front of, each with its arguments and what it tells.
+//! The functions that commsan stands in front of, each with its arguments and what it says.
 //!
-//! A row says `before` if it tells before the library does what is asked, `after` if after it has done so
+//! A row is `before` if it speaks before the library does what is asked, `after` if after it has done so
 //! with success, `waits` if the host knows then that work is over, by success or since the device has failed,
 //! `launches` if a library launches kernels meanwhile, `touches` if that is a copy or a set, which may be
 //! refused, `instead` if it calls the library's function, `real`, itself. The second name of a row is the twin for programs whose default stream is per thread: there, handle 0 means that one.
@@ -44,8 +44,8 @@ macro_rules! entries {
         #[allow(clippy::too_many_arguments, reason = "they are CUDA's")]
         pub(crate) unsafe extern "C" fn $name($($arg: $ty),*) -> std::ffi::c_int {
             let real = crate::real::real!(@name $name, fn($($ty),*) -> std::ffi::c_int);
-            let Some(real) = real else { return crate::entry::NO_LIBRARY };
-            let default = crate::entry::Default::$default;
+            let Some(real) = real else { return crate::real::NO_LIBRARY };
+            let default = crate::call::DefaultStream::$default;
             const NAME: &str = crate::entry::public_name(stringify!($label));
             crate::entry::around(NAME, default, commsan_process::caller!(), |call| {
                 entries!(@$kind call, real, ($($arg),*), $bound, $body)
@@ -54,31 +54,31 @@ macro_rules! entries {
     };
     (@before $call:ident, $real:ident, ($($arg:ident),*), ($bound:pat), $body:block) => {
         // SAFETY: the program's arguments.
-        crate::entry::before($call, || unsafe { $real($($arg),*) }, |$bound: &crate::entry::Call| $body)
+        crate::entry::before($call, || unsafe { $real($($arg),*) }, |$bound: &crate::call::Call| $body)
     };
     (@after $call:ident, $real:ident, ($($arg:ident),*), ($bound:pat), $body:block) => {
         // SAFETY: the program's arguments.
-        crate::entry::after($call, || unsafe { $real($($arg),*) }, |$bound: &crate::entry::Call| $body)
+        crate::entry::after($call, || unsafe { $real($($arg),*) }, |$bound: &crate::call::Call| $body)
     };
     (@waits $call:ident, $real:ident, ($($arg:ident),*), ($bound:pat), $body:block) => {
         // SAFETY: the program's arguments.
-        crate::entry::waits($call, || unsafe { $real($($arg),*) }, |$bound: &crate::entry::Call| $body)
+        crate::entry::waits($call, || unsafe { $real($($arg),*) }, |$bound: &crate::call::Call| $body)
     };
     (@launches $call:ident, $real:ident, ($($arg:ident),*), ($bound:pat), $body:block) => {{
         crate::nccl::launching($call);
         // SAFETY: the program's arguments.
-        crate::entry::after($call, || unsafe { $real($($arg),*) }, |$bound: &crate::entry::Call| $body)
+        crate::entry::after($call, || unsafe { $real($($arg),*) }, |$bound: &crate::call::Call| $body)
     }};
     (@touches $call:ident, $real:ident, ($($arg:ident),*), ($bound:pat), $body:block) => {
         crate::entry::touches(
             $call,
             // SAFETY: the program's arguments.
             || unsafe { $real($($arg),*) },
-            |$bound: &crate::entry::Call| $body,
+            |$bound: &crate::call::Call| $body,
         )
     };
     (@instead $call:ident, $real:ident, $args:tt, ($bound:pat, $bound_real:ident), $body:block) => {{
-        let $bound: Option<&crate::entry::Call> = $call;
+        let $bound: Option<&crate::call::Call> = $call;
         let $bound_real = $real;
         $body
     }};

@@ -1,8 +1,9 @@
 //! Copies and sets, from the many ways to say them.
 
+use crate::arguments::In;
 use crate::arrays::Array;
-use crate::entry::{Call, In, current_device};
-use crate::{Event, symbols};
+use crate::call::{Call, current_device};
+use crate::{symbols, traffic};
 use commsan_cuda::{Copy, Rows, Set, StreamName};
 use commsan_cuda_abi::{
     Extent, Memcpy3DParms, Memcpy3DPeerParms, MemcpyAttributes, PitchedPtr, Pos,
@@ -76,9 +77,9 @@ impl Copied {
         Some(Copied { to, from, extent })
     }
 
-    /// Tells of the copy.
-    pub fn tell(self, call: &Call, how: How) {
-        self.tell_serialised(call, how, Vec::new());
+    /// The call puts it into a stream.
+    pub fn put(self, call: &Call, how: How) {
+        self.put_serialised(call, how, Vec::new());
     }
 
     /// What a node of a graph does.
@@ -86,11 +87,16 @@ impl Copied {
         self.copy(call, How::In(0), Vec::new())
     }
 
-    /// Tells of a copy that is serialised with all work of some devices.
-    fn tell_serialised(self, call: &Call, how: How, serialises: Vec<u32>) {
+    /// The call puts it into a stream, serialised with all work of some devices.
+    fn put_serialised(self, call: &Call, how: How, serialises: Vec<u32>) {
         if !is_empty(self.extent) {
             let copy = self.copy(call, how, serialises);
-            call.tell(if call.refused { Event::CopyRefused(&copy) } else { Event::Copied(&copy) });
+            if call.refused {
+                call.with(|streams, place, out| streams.copy_refused(&copy, place, out));
+                return;
+            }
+            traffic::copied(call, &copy);
+            call.with(|streams, place, out| streams.copy(&copy, place, out));
         }
     }
 
@@ -111,10 +117,10 @@ pub(crate) fn peer(call: &Call, how: How, copied: Copied, devices: [i32; 2]) {
         serialises.sort_unstable();
         serialises.dedup();
     }
-    copied.tell_serialised(call, how, serialises);
+    copied.put_serialised(call, how, serialises);
 }
 
-/// The same by parameters.
+/// A copy between devices, by parameters.
 pub(crate) fn peer_slices(call: &Call, how: How, parameters: In<Memcpy3DPeerParms>) {
     let Some(parameters) = parameters.if_any() else { return };
     let copied = Copied::slices(&parameters.copy(0));
@@ -126,7 +132,7 @@ pub(crate) fn peer_slices(call: &Call, how: How, parameters: In<Memcpy3DPeerParm
 /// A copy by parameters.
 pub(crate) fn slices(call: &Call, how: How, parameters: In<Memcpy3DParms>) {
     if let Some(copied) = parameters.if_any().as_ref().and_then(Copied::slices) {
-        copied.tell(call, how);
+        copied.put(call, how);
     }
 }
 
@@ -139,7 +145,7 @@ pub(crate) fn to_symbol(
     bytes: usize,
 ) {
     if let Some(start) = symbols::address(call, symbol) {
-        Copied::flat(start + offset, from, bytes).tell(call, how);
+        Copied::flat(start + offset, from, bytes).put(call, how);
     }
 }
 
@@ -152,7 +158,7 @@ pub(crate) fn from_symbol(
     bytes: usize,
 ) {
     if let Some(start) = symbols::address(call, symbol) {
-        Copied::flat(to, start + offset, bytes).tell(call, how);
+        Copied::flat(to, start + offset, bytes).put(call, how);
     }
 }
 
@@ -186,7 +192,7 @@ pub(crate) fn with_attributes(
 ) {
     match attributes.srcAccessOrder {
         DURING_CALL => set_flat(call, How::In(stream), to, bytes),
-        _ => Copied::flat(to, from, bytes).tell(call, How::In(stream)),
+        _ => Copied::flat(to, from, bytes).put(call, How::In(stream)),
     }
 }
 
@@ -194,7 +200,10 @@ pub(crate) fn with_attributes(
 pub(crate) fn set(call: &Call, how: How, to: PitchedPtr, extent: Extent) {
     if !is_empty(extent) {
         let set = set_of(call, how, to, extent);
-        call.tell(if call.refused { Event::SetRefused(&set) } else { Event::Set(&set) });
+        call.with(|streams, place, out| match call.refused {
+            true => streams.set_refused(&set, place, out),
+            false => drop(streams.set(&set, place, out)),
+        });
     }
 }
 

@@ -1,13 +1,15 @@
 //! Graphs, as calls make and change them.
 
+use crate::arguments::{In, Out};
+use crate::call::Call;
 use crate::copies::{Copied, How, set_of};
-use crate::entry::{Call, In, Out, SUCCESS, quietly};
-use crate::event::{Event, Node};
 use crate::host::{self, Planting};
 use crate::launch::Kernel;
 use crate::memory::allocated;
-use crate::{symbols, watch};
-use commsan_cuda::{Copy, MemoryKind, Ticket};
+use crate::process::quietly;
+use crate::real::SUCCESS;
+use crate::{symbols, traffic, watch};
+use commsan_cuda::{Copy, MemoryKind, NodeKind, Ticket};
 use commsan_cuda_abi::{
     Extent, HostNodeParams, KernelNodeParams, MemAllocNodeParams, Memcpy3DParms, MemsetParams,
     PitchedPtr,
@@ -65,46 +67,54 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    fn tell(self, call: &Call, does: Node) -> Option<Ticket> {
+    /// What it does from now on.
+    fn does(self, call: &Call, does: NodeKind) -> Option<Ticket> {
         match self {
             Target::New { node, graph, after, count } => {
-                let after = &after.all(count);
-                call.tell(Event::GraphNode { graph, node: node.get(), after, does })
+                let (node, after) = (node.get(), after.all(count));
+                traffic::graphs::node_added(call, (graph, node), does);
+                call.with(|streams, place, _| streams.graph_node(graph, node, &after, does, place))
             }
-            Target::Old { node } => call.tell(Event::NodeChanged { node, does }),
-            Target::Ready { exec, node } => call.tell(Event::ExecNodeChanged { exec, node, does }),
+            Target::Old { node } => {
+                traffic::graphs::node_changed(call, node, does);
+                call.with(|streams, place, _| streams.node_changed(node, does, place))
+            }
+            Target::Ready { exec, node } => {
+                traffic::graphs::exec_node_changed(call, (exec, node), does);
+                call.with(|streams, place, _| streams.exec_node_changed(exec, node, does, place))
+            }
         }
     }
 
     /// It does nothing that is followed.
     pub fn nothing(self, call: &Call) {
-        self.tell(call, Node::Nothing);
+        self.does(call, NodeKind::Empty);
     }
 
     /// It is another graph, as that is now.
     pub fn graph(self, call: &Call, child: usize) {
-        self.tell(call, Node::Graph(child));
+        self.does(call, NodeKind::Graph(child));
     }
 
     /// It records an event.
     pub fn records(self, call: &Call, event: usize) {
-        self.tell(call, Node::Record(event));
+        self.does(call, NodeKind::Record(event));
     }
 
     /// It waits for an event.
     pub fn waits(self, call: &Call, event: usize) {
-        self.tell(call, Node::Wait(event));
+        self.does(call, NodeKind::Wait(event));
     }
 
     /// It allocates memory, at the same address in each launch.
     pub fn allocates(self, call: &Call, made: &MemAllocNodeParams) {
         allocated(call, MemoryKind::Device, made.dptr, made.bytesize);
-        self.tell(call, Node::Alloc(made.dptr));
+        self.does(call, NodeKind::Alloc(made.dptr));
     }
 
     /// It gives memory back.
     pub fn frees(self, call: &Call, pointer: usize) {
-        self.tell(call, Node::Free(pointer, call.name));
+        self.does(call, NodeKind::Free(pointer, call.name));
     }
 
     /// It chooses from graphs that have been made for it.
@@ -112,9 +122,9 @@ impl Target {
         let Conditional { size, graphs, .. } = parameters.get();
         let graphs = In::from(graphs).all(size as usize);
         for graph in &graphs {
-            call.tell(Event::GraphCreated { graph: *graph });
+            call.with(|streams, _, _| streams.graph_created(*graph));
         }
-        self.tell(call, Node::Choice(&graphs));
+        self.does(call, NodeKind::Choice(&graphs));
     }
 
     /// It runs a kernel. The simulated device has the ticket before the node, as for launches.
@@ -126,7 +136,8 @@ impl Target {
     ) -> c_int {
         let Some(call) = call.filter(|_| !parameters.is_null()) else { return real() };
         let tag = if call.checks() { watch::tag(call) } else { None };
-        let ticket = tag.and_then(|_| quietly(|| call.tell(Event::TicketTaken)).flatten());
+        let ticket =
+            tag.and_then(|_| quietly(|| call.with(|streams, _, _| streams.ticket())).flatten());
         let code = match tag {
             Some(tag) => watch::tagged(tag, ticket, real),
             None => real(),
@@ -134,7 +145,7 @@ impl Target {
         if code == SUCCESS {
             quietly(|| {
                 let work = Kernel::of_node(&parameters.get()).work(call, 0);
-                self.tell(call, Node::Kernel(&work, ticket));
+                self.does(call, NodeKind::Kernel(&work, ticket));
             });
         }
         code
@@ -143,7 +154,7 @@ impl Target {
     /// It copies.
     pub fn copy(self, call: &Call, copied: Option<Copied>) {
         let copy: Option<Copy> = copied.map(|copied| copied.in_graph(call));
-        self.tell(call, copy.as_ref().map_or(Node::Nothing, Node::Copy));
+        self.does(call, copy.as_ref().map_or(NodeKind::Empty, NodeKind::Copy));
     }
 
     /// It copies by parameters.
@@ -169,7 +180,7 @@ impl Target {
         let width = width * elementSize as usize;
         let to = PitchedPtr { ptr, pitch, xsize: width, ysize: height };
         let set = set_of(call, How::In(0), to, Extent { width, height, depth: 1 });
-        self.tell(call, Node::Set(&set));
+        self.does(call, NodeKind::Set(&set));
     }
 
     /// It calls a function of the host: ours, with which the library's function runs; with the program's
@@ -185,7 +196,7 @@ impl Target {
         let Some((call, planting)) = planted else { return real(None) };
         let code = real(Some(&planting.parameters));
         if code == SUCCESS {
-            planting.made(quietly(|| self.tell(call, Node::Host)).flatten());
+            planting.made(quietly(|| self.does(call, NodeKind::Host)).flatten());
         } else {
             planting.refused();
         }
@@ -250,7 +261,11 @@ pub(crate) fn capture_ends(
         code if OVER.contains(&code) => 0,
         _ => return code,
     };
-    quietly(|| call.tell(Event::CaptureEnds { stream: call.stream(stream), graph }));
+    quietly(|| {
+        let stream = call.stream(stream);
+        traffic::graphs::capture_ends(call, stream, graph);
+        call.with(|streams, _, _| streams.capture_ends(stream, graph));
+    });
     code
 }
 
@@ -268,7 +283,7 @@ pub(crate) fn capture_found(
         let asked = !last.is_null() && !count.is_null();
         let last = if asked { last.get().all(count.get()) } else { Vec::new() };
         let (stream, graph) = (call.stream(stream), graph.get());
-        call.tell(Event::CaptureNamed { stream, graph, last: &last });
+        call.with(|streams, _, _| streams.capture_named(stream, graph, &last));
     }
 }
 
@@ -282,7 +297,7 @@ pub(crate) fn capture_goes_on(
     /// `cudaStreamSetCaptureDependencies`.
     const SET: c_uint = 1;
     let (stream, after) = (call.stream(stream), after.all(count));
-    call.tell(Event::CaptureGoesOn { stream, after: &after, added: flags != SET });
+    call.with(|streams, _, _| streams.capture_goes_on(stream, &after, flags != SET));
 }
 
 /// Edges are added to a graph or taken away.
@@ -294,10 +309,10 @@ pub(crate) fn edges(
     added: bool,
 ) {
     let edges: Vec<_> = from.all(count).into_iter().zip(to.all(count)).collect();
-    call.tell(Event::GraphEdges { graph, edges: &edges, added });
+    call.with(|streams, _, _| streams.graph_edges(graph, &edges, added));
 }
 
-/// The same where the kind of the node says whether it calls anything.
+/// What a node of any kind calls, if it does, as the program has said it.
 pub(crate) fn any_parameters(found: Out<c_int>) {
     if found.get() == kind::HOST {
         host_parameters(found.after(HEADER));

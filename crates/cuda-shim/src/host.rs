@@ -1,18 +1,15 @@
 //! Functions of the program that streams call.
 //!
-//! The library gets a function of ours instead, which tells before and after it calls the program's. What
+//! The library gets a function of ours instead, which says when the program's begins and when it ends. What
 //! it needs for that lives until the function has been called, or as long as the process if it may be
 //! called again, by a graph.
 
-use crate::Event;
-use crate::entry::{Call, SUCCESS, quietly};
-use crate::process::process;
-use commsan_cuda::Ticket;
+use crate::call::Call;
+use crate::process::{quietly, with_streams};
+use crate::real::SUCCESS;
+use commsan_cuda::{StreamChecker, Ticket};
 use commsan_cuda_abi::HostNodeParams;
 use commsan_process::inside;
-use commsan_process::stack::Caller;
-use commsan_process::thread;
-use commsan_threads::Here;
 use std::ffi::{c_int, c_void};
 
 /// `cudaHostFn_t`.
@@ -29,15 +26,18 @@ struct Planned<F> {
 }
 
 impl<F: Copy> Planned<F> {
-    /// Hands `plan` to the library, with the work that it is already told.
+    /// Hands the library a plan for a function, which has its ticket by then.
     fn put(
         call: &Call,
         stream: usize,
         (function, data): (F, *mut c_void),
         real: impl FnOnce(*mut c_void) -> c_int,
     ) -> c_int {
-        let ticket =
-            quietly(|| call.tell(Event::HostFunction { stream: call.stream(stream) })).flatten();
+        let ticket = quietly(|| {
+            let stream = call.stream(stream);
+            call.with(|streams, _, _| streams.host_function(stream))
+        });
+        let ticket = ticket.flatten();
         let again = crate::ask::is_capturing(call.explicit(stream));
         let plan = Box::into_raw(Box::new(Planned { function, data, ticket, again }));
         let code = real(plan.cast());
@@ -45,7 +45,7 @@ impl<F: Copy> Planned<F> {
             // SAFETY: the library has refused it.
             drop(unsafe { Box::from_raw(plan) });
             if let Some(ticket) = ticket {
-                quietly(|| call.tell(Event::Withdrawn(ticket)));
+                quietly(|| call.with(|streams, place, out| streams.withdrawn(ticket, place, out)));
             }
         }
         code
@@ -59,17 +59,16 @@ impl<F: Copy> Planned<F> {
         let plan = plan.cast::<Planned<F>>();
         // SAFETY: made by `put`, and dropped by its last call only, below.
         let &Planned { function, data, ticket, again } = unsafe { &*plan };
-        let tell = |event: fn(Ticket) -> Event<'static>| {
-            if let (Some(ticket), Some(process)) = (ticket, process()) {
-                let nowhere = Caller { pc: 0, frame: 0, sp: 0 };
+        let says = |what: fn(&mut dyn StreamChecker, Ticket, u32)| {
+            if let Some(ticket) = ticket {
                 quietly(|| {
-                    thread::with(|thread| process.tell(&Here::new(nowhere, thread), &event(ticket)))
+                    with_streams(&mut |streams, thread, _| what(streams, ticket, thread.number()));
                 });
             }
         };
-        tell(Event::HostFunctionBegins);
+        says(|streams, ticket, thread| streams.host_function_begins(ticket, thread));
         inside::outside(|| body(function, data));
-        tell(Event::HostFunctionEnds);
+        says(|streams, ticket, thread| streams.host_function_ends(ticket, thread));
         if !again {
             // SAFETY: nobody calls it any more.
             drop(unsafe { Box::from_raw(plan) });

@@ -1,7 +1,10 @@
 //! Kernels: the modules that the compiler's code registers, and launches.
 
-use crate::entry::{Call, In, SUCCESS, quietly};
-use crate::{Event, ask, sites, symbols, traffic, watch};
+use crate::arguments::In;
+use crate::call::Call;
+use crate::process::quietly;
+use crate::real::SUCCESS;
+use crate::{ask, sites, symbols, traffic, watch};
 use commsan_cuda::{Bytes, Modules, Shape, Strength, Touch, Wait, Work};
 use commsan_cuda_abi::{Dim3, KernelNodeParams, LaunchConfig};
 use commsan_shadow::Mode;
@@ -16,10 +19,10 @@ static MODULES: LazyLock<Mutex<Modules>> = LazyLock::new(Mutex::default);
 static ARCHITECTURE: Once = Once::new();
 
 /// Longer than anybody needs them. Who left them by `longjmp` does not give them back.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MODULES_TIMEOUT: Duration = Duration::from_secs(5);
 
 fn modules() -> Option<MutexGuard<'static, Modules>> {
-    MODULES.try_lock().or_else(|| MODULES.try_lock_for(PATIENCE))
+    MODULES.try_lock().or_else(|| MODULES.try_lock_for(MODULES_TIMEOUT))
 }
 
 /// Notes something about modules. The compiler's code does that before `main`, and perhaps before
@@ -96,7 +99,7 @@ impl Kernel {
 
     /// Launches it.
     ///
-    /// The simulated device is told by which ticket it is known, so it has it before the launch.
+    /// The simulated device knows it by its ticket, which it has before the launch.
     pub fn launch(
         &self,
         call: Option<&Call>,
@@ -106,12 +109,15 @@ impl Kernel {
         let Some(call) = call else { return real() };
         let call = &sites::of_launch().map_or(*call, |site| call.from(site));
         if call.counts() {
-            quietly(|| traffic::launches_from(call, None));
+            traffic::accesses::launches_from(call, None);
         }
         if !call.checks() {
             return real();
         }
-        let put = || call.tell(Event::Enqueued(&self.work(call, stream)));
+        let put = || {
+            let work = self.work(call, stream);
+            call.with(|streams, place, out| streams.enqueue(&work, place, out))
+        };
         let Some(tag) = watch::tag(call) else {
             let code = real();
             if code == SUCCESS {
@@ -123,7 +129,7 @@ impl Kernel {
         watch::tagged(tag, ticket, || {
             let code = real();
             if let Some(ticket) = ticket.filter(|_| code != SUCCESS) {
-                quietly(|| call.tell(Event::Withdrawn(ticket)));
+                quietly(|| call.with(|streams, place, out| streams.withdrawn(ticket, place, out)));
             }
             code
         })

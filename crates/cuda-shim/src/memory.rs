@@ -1,8 +1,10 @@
 //! Memory that is allocated, registered and given back.
 
-use crate::entry::{Call, SUCCESS, quietly};
+use crate::call::Call;
+use crate::process::quietly;
+use crate::real::SUCCESS;
 use crate::watch::execute_suspects;
-use crate::{Event, ask};
+use crate::{ask, traffic};
 use commsan_cuda::{Allocation, MemoryKind, Release, StreamName};
 use std::ffi::c_int;
 use std::ops::Range;
@@ -12,7 +14,7 @@ pub(crate) fn allocated(call: &Call, kind: MemoryKind, start: usize, size: usize
     allocated_as(call, call.name, kind, start, size);
 }
 
-/// The same where it is not the call that says so.
+/// Memory of so many bytes is there that is not allocated by the call.
 pub(crate) fn allocated_as(
     call: &Call,
     name: &'static str,
@@ -20,24 +22,26 @@ pub(crate) fn allocated_as(
     start: usize,
     size: usize,
 ) {
-    tell(call, name, kind, start..start.saturating_add(size), None);
+    allocated_at(call, name, kind, start..start.saturating_add(size), None);
 }
 
 /// Memory was allocated in the order of a stream.
 pub(crate) fn allocated_in(call: &Call, stream: usize, start: usize, size: usize) {
     let stream = call.stream(stream);
     let bytes = start..start.saturating_add(size);
-    tell(call, call.name, MemoryKind::Device, bytes, Some(stream));
+    allocated_at(call, call.name, MemoryKind::Device, bytes, Some(stream));
 }
 
 /// Another process's memory was opened. How much there is of it, the call does not say.
 pub(crate) fn opened(call: &Call, start: usize, handle: [u8; 64]) {
     let bytes = ask::allocation(start).or_else(|| mapping(start)).unwrap_or(start..start + 1);
-    tell(call, call.name, MemoryKind::Device, bytes, None);
-    call.tell(Event::MemoryOpened { call: call.name, address: start, handle });
+    allocated_at(call, call.name, MemoryKind::Device, bytes, None);
+    call.with(|streams, place, out| {
+        streams.memory_opened(start, &handle, call.name, place, out);
+    });
 }
 
-fn tell(
+fn allocated_at(
     call: &Call,
     name: &'static str,
     kind: MemoryKind,
@@ -46,8 +50,14 @@ fn tell(
 ) {
     if bytes.start != 0 && !bytes.is_empty() {
         let allocation = Allocation { kind, device: call.device(), bytes, stream };
-        call.tell(Event::Allocated { call: name, allocation });
+        made(call, name, allocation);
     }
+}
+
+/// Memory was allocated or registered.
+pub(crate) fn made(call: &Call, name: &'static str, allocation: Allocation) {
+    traffic::allocated(call, name, &allocation);
+    call.with(|streams, place, _| streams.allocated(allocation, name, place));
 }
 
 /// Memory is given back.
@@ -63,10 +73,18 @@ pub(crate) fn free(
         if !matches!(how, Release::Async(_)) {
             execute_suspects(call.here.thread); // the call waits for them
         }
-        call.tell(Event::Freed { call: call.name, address, how, device: call.device() });
+        let device = call.device();
+        if how != Release::Unregister {
+            traffic::freed(call, address);
+        }
+        call.with(|streams, place, out| {
+            streams.freed(address, how, call.name, device, place, out);
+        });
     });
     let code = real();
-    quietly(|| call.tell(Event::FreeEnded { address, refused: code != SUCCESS }));
+    quietly(|| {
+        call.with(|streams, place, _| streams.free_ended(address, code != SUCCESS, place));
+    });
     code
 }
 

@@ -1,9 +1,9 @@
 //! What operations of NCCL mean (NCCL user guide, "Operations", "Group calls"): work in a stream that reads
 //! what is sent and writes what is received. In a group they are in their streams when it ends.
 
-use crate::entry::{Call, SUCCESS, quietly};
-use crate::real::real;
-use crate::{Event, traffic};
+use crate::call::Call;
+use crate::real::{SUCCESS, real};
+use crate::traffic;
 use commsan_cuda::{Bytes, StreamName, Strength, Touch, Wait, Work};
 use commsan_shadow::{Footprint, Mode};
 use std::cell::RefCell;
@@ -131,7 +131,7 @@ pub(crate) fn group_ended(call: &Call, works: &[Work]) {
     }
     join(call, &streams);
     for work in works {
-        call.tell(Event::Enqueued(work));
+        call.with(|streams, place, out| streams.enqueue(work, place, out));
     }
     join(call, &streams);
 }
@@ -142,12 +142,12 @@ fn join(call: &Call, streams: &[StreamName]) {
     static EVENT: u8 = 0;
     let event = &raw const EVENT as usize;
     for &stream in streams {
-        call.tell(Event::EventRecorded { event, stream, external: false });
+        call.with(|streams, place, _| streams.event_recorded(event, stream, false, place));
         for &other in streams.iter().filter(|other| **other != stream) {
-            call.tell(Event::EventAwaited { stream: other, event, external: false });
+            call.with(|streams, place, _| streams.event_awaited(other, event, false, place));
         }
     }
-    call.tell(Event::EventDestroyed { event });
+    call.with(|streams, _, _| streams.event_destroyed(event));
 }
 
 /// An operation was asked for: it is in its stream, or will be when the group ends.
@@ -161,13 +161,13 @@ pub(crate) fn operation(call: &Call, operation: &Operation) {
         }
     });
     if let Some(work) = now {
-        call.tell(Event::Enqueued(&work));
+        call.with(|streams, place, out| streams.enqueue(&work, place, out));
     }
 }
 
 /// The library is about to launch kernels for this call.
 pub(crate) fn launching(call: Option<&Call>) {
     if let Some(call) = call.filter(|call| call.counts()) {
-        quietly(|| traffic::launches_from(call, Some(call.name)));
+        traffic::accesses::launches_from(call, Some(call.name));
     }
 }

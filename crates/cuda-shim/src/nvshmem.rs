@@ -2,10 +2,11 @@
 //! for, collectives in their logical shape, as those of MPI. What the library itself does for that is not looked
 //! at, nor are its functions for kernels, which are no calls of the host.
 
-use crate::entry::{Call, Default, quietly};
-use crate::process::process;
-use crate::real::real;
-use crate::{Event, ask, memory};
+use crate::call::{Call, DefaultStream};
+use crate::process::{process, quietly};
+use crate::real::{SUCCESS, real};
+use crate::traffic::one_sided::{self, Moved};
+use crate::{ask, memory};
 use commsan_cuda::{Allocation, MemoryKind, Release};
 use commsan_process::inside::Inside;
 use commsan_process::stack::Caller;
@@ -15,27 +16,6 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::ffi::c_int;
 use std::sync::{Arc, LazyLock};
-
-/// What a call moves in one direction.
-#[derive(Clone, Debug)]
-pub struct Moved {
-    /// The call.
-    pub call: &'static str,
-    /// This PE.
-    pub pe: u32,
-    /// From this PE, or to it.
-    pub sends: bool,
-    /// The other PE; `None` for each other one of the team.
-    pub peer: Option<u32>,
-    /// The team of a collective, in which each PE tells of its own end only.
-    pub team: Option<Arc<[u32]>>,
-    /// Bytes to or from each.
-    pub bytes: u64,
-    /// This PE's memory, if it is in memory.
-    pub own: Option<Footprint>,
-    /// The other PE's, by where the same is here.
-    pub theirs: Option<Footprint>,
-}
 
 /// Elements in memory.
 #[derive(Clone, Copy)]
@@ -96,7 +76,7 @@ pub(crate) enum Shape {
 pub(crate) enum Asks {
     /// To a PE; `from` is nowhere for a value.
     Put { to: Elements, from: Option<Elements>, pe: c_int },
-    /// The same, then a signal.
+    /// To a PE, then a signal.
     PutSignal { to: Elements, from: Elements, signal: usize, pe: c_int },
     /// From a PE.
     Get { from: Elements, to: Option<Elements>, pe: c_int },
@@ -106,16 +86,16 @@ pub(crate) enum Asks {
     Collective { team: c_int, shape: Shape, to: Elements, from: Elements },
 }
 
-/// Tells of what the library is about to do, unless it asks for that itself. It does so as long as what this
-/// returns is there.
-pub(crate) fn told(name: &'static str, caller: Caller, asks: Asks) -> Option<Inside> {
+/// Counts what the library is about to do, unless it asks for that itself. It does so as long as what this returns is
+/// there.
+pub(crate) fn counted(name: &'static str, caller: Caller, asks: Asks) -> Option<Inside> {
     let process = process()?;
     let inside = Inside::enter()?;
     if process.counts() {
         quietly(|| {
-            let call = Call::of(process, Here::new(caller, &inside), name, Default::Legacy);
+            let call = Call::of(process, Here::new(caller, &inside), name, DefaultStream::Legacy);
             for moved in asks.moved(name) {
-                call.tell(Event::Moved(&moved));
+                one_sided::moved(&call, &moved);
             }
         });
     }
@@ -157,7 +137,7 @@ pub(crate) fn forget_team(team: c_int) {
 }
 
 impl Asks {
-    /// What this PE tells of it; nothing where it is not known who takes part.
+    /// What moves here; nothing where it is not known who takes part.
     fn moved(self, call: &'static str) -> Vec<Moved> {
         self.known(call).unwrap_or_default()
     }
@@ -233,14 +213,14 @@ pub(crate) fn allocate(
         return address;
     }
     quietly(|| {
-        let call = Call::of(process, Here::new(caller, &inside), name, Default::Legacy);
+        let call = Call::of(process, Here::new(caller, &inside), name, DefaultStream::Legacy);
         let device = ask::device_of(address);
         if let Some(pe) = my_pe() {
-            call.tell(Event::IsPe { pe, device });
+            one_sided::is_pe(&call, pe, device);
         }
         let (kind, bytes) = (MemoryKind::Device, address..address.saturating_add(size));
         let allocation = Allocation { kind, device, bytes, stream: None };
-        call.tell(Event::Allocated { call: name, allocation });
+        memory::made(&call, name, allocation);
     });
     address
 }
@@ -259,8 +239,8 @@ pub(crate) fn reached(
     {
         quietly(|| {
             let here = Here::new(caller, &inside);
-            let call = Call::of(process, here, "nvshmem_ptr", Default::Legacy);
-            call.tell(Event::Reached { address, pe, there });
+            let call = Call::of(process, here, "nvshmem_ptr", DefaultStream::Legacy);
+            one_sided::reached(&call, address, pe, there);
         });
     }
     there
@@ -270,10 +250,10 @@ pub(crate) fn reached(
 pub(crate) fn free(caller: Caller, address: usize, real: impl FnOnce()) {
     let Some(process) = process() else { return real() };
     let Some(inside) = Inside::enter() else { return real() };
-    let call = Call::of(process, Here::new(caller, &inside), "nvshmem_free", Default::Legacy);
+    let call = Call::of(process, Here::new(caller, &inside), "nvshmem_free", DefaultStream::Legacy);
     let real = || {
         real();
-        crate::entry::SUCCESS
+        SUCCESS
     };
     memory::free(Some(&call), address, |_| Release::Device, real);
 }

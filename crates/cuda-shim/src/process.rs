@@ -1,10 +1,10 @@
 //! The connection to the runtime that owns this process's state.
 
-use crate::Event;
-use commsan_cuda::Ticket;
-use commsan_cuda_abi::observe::Accesses;
-use commsan_process::thread::Thread;
-use commsan_threads::Here;
+use commsan_callsite::Findings;
+use commsan_counters::Traffic;
+use commsan_cuda::StreamChecker;
+use commsan_process::thread::{self, Thread};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 /// The state of this process, as the entry points need it.
@@ -15,24 +15,14 @@ pub trait Process: Sync {
     fn checks(&self) -> bool {
         true
     }
-    /// Takes what has happened. Work gets a ticket.
-    fn tell(&self, here: &Here, event: &Event) -> Option<Ticket>;
+    /// Runs `f` with what checks the work of streams, locked; not at all if nothing is checked.
+    fn with(&self, thread: &Thread, f: &mut dyn FnMut(&mut dyn StreamChecker, &mut dyn Findings));
     /// Whether what moves is counted.
     fn counts(&self) -> bool {
         false
     }
-    /// What launches from here are called by who counts; `call` is whose they are, if not the program's.
-    fn origin(&self, _: &Here, _call: Option<&'static str>) -> u64 {
-        0
-    }
-    /// Takes what a kernel has accessed outside its device.
-    fn accessed(&self, _: &Thread, _: &Accesses) {}
-    /// Whether it is of interest what this work really touches.
-    fn wants(&self, thread: &Thread, ticket: Ticket) -> bool;
-    /// Whether some work is suspected that has not been executed.
-    fn suspects(&self, _: &Thread) -> bool {
-        false
-    }
+    /// Runs `f` with what is counted, locked, and this rank; not at all if nothing is.
+    fn count(&self, _: &Thread, _: &mut dyn FnMut(&mut Traffic, u32)) {}
 }
 
 static PROCESS: OnceLock<&'static dyn Process> = OnceLock::new();
@@ -45,4 +35,18 @@ pub fn connect(process: &'static dyn Process) {
 #[inline]
 pub(crate) fn process() -> Option<&'static dyn Process> {
     PROCESS.get().copied().filter(|process| process.active())
+}
+
+/// Runs `f` with what checks the work of streams, for what is no call of the program.
+pub(crate) fn with_streams(f: &mut dyn FnMut(&mut dyn StreamChecker, &Thread, &mut dyn Findings)) {
+    if let Some(process) = process() {
+        thread::with(|thread| {
+            process.with(thread, &mut |streams, out| f(streams, thread, out));
+        });
+    }
+}
+
+/// Does something of commsan's: whatever goes wrong in it stays in it.
+pub(crate) fn quietly<R>(f: impl FnOnce() -> R) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(f)).ok()
 }

@@ -1,8 +1,15 @@
 //! The library's own functions.
 
 use commsan_process::next::in_libraries;
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// `cudaSuccess`.
+pub(crate) const SUCCESS: c_int = 0;
+/// `cudaErrorInvalidValue`.
+pub(crate) const INVALID_VALUE: c_int = 1;
+/// `cudaErrorInitializationError`, for calls where there is no library.
+pub(crate) const NO_LIBRARY: c_int = 3;
 
 /// A function of the library, looked up once it is there.
 pub(crate) struct Real {

@@ -1,7 +1,6 @@
 //! Streams that commsan has not seen being made: by the driver's functions, or before it was there.
 
-use crate::entry::Call;
-use crate::{Event, ask};
+use crate::ask;
 use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 use std::sync::LazyLock;
@@ -17,33 +16,31 @@ fn recent(handle: usize) -> &'static AtomicUsize {
 }
 
 /// The program has created a stream.
-pub(crate) fn created(call: &Call, handle: usize, blocking: bool) {
+pub(crate) fn created(handle: usize) {
     KNOWN.lock().insert(handle);
-    call.tell(Event::StreamCreated { handle, device: call.device(), blocking });
 }
 
-/// A stream is used.
+/// A stream is used; `created` runs, with whether it is a blocking one, if it has not been seen being made.
 #[inline]
-pub(crate) fn meet(call: &Call, handle: usize) {
+pub(crate) fn meet(handle: usize, created: impl FnOnce(bool)) {
     if recent(handle).load(Ordering::Relaxed) != handle {
-        look(call, handle);
+        look(handle, created);
     }
 }
 
 #[cold]
-fn look(call: &Call, handle: usize) {
-    let new = !KNOWN.lock().contains(&handle);
-    if new {
-        created(call, handle, ask::is_blocking(handle));
+fn look(handle: usize, created: impl FnOnce(bool)) {
+    let is_new = KNOWN.lock().insert(handle);
+    if is_new {
+        created(ask::is_blocking(handle));
     }
     recent(handle).store(handle, Ordering::Relaxed);
 }
 
 /// A stream is about to be destroyed.
-pub(crate) fn destroyed(call: &Call, handle: usize) {
+pub(crate) fn destroyed(handle: usize) {
     KNOWN.lock().remove(&handle);
     let _ = recent(handle).compare_exchange(handle, 0, Ordering::Relaxed, Ordering::Relaxed);
-    call.tell(Event::StreamDestroyed { handle });
 }
 
 /// All streams of a device are about to go. Those of others are met again.

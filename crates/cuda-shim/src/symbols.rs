@@ -1,8 +1,10 @@
 //! Variables of modules, by the host variables that stand for them.
 
+use crate::arguments::In;
 use crate::ask;
-use crate::entry::{Call, In, quietly};
+use crate::call::Call;
 use crate::memory::allocated_as;
+use crate::process::quietly;
 use commsan_cuda::MemoryKind;
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -28,7 +30,7 @@ fn content(pointer: usize) -> Option<usize> {
     Some(In::from(pointer as *const usize).get()).filter(|&address| address != 0)
 }
 
-/// The address of a variable on the current device. Its memory is told of when it is met first.
+/// The address of a variable on the current device. Its memory becomes known when it is met first.
 pub(crate) fn address(call: &Call, symbol: usize) -> Option<usize> {
     let key = (symbol, call.device());
     if let Some(&known) = ADDRESSES.lock().get(&key) {
@@ -56,7 +58,7 @@ pub(crate) fn managed(pointer: usize, size: usize) {
     SOME_MANAGED.store(true, Ordering::Release);
 }
 
-/// Tells of managed variables that have memory now.
+/// Takes note of managed variables that have memory now.
 #[inline]
 pub(crate) fn meet_managed(call: &Call) {
     if SOME_MANAGED.load(Ordering::Acquire) {
@@ -66,10 +68,10 @@ pub(crate) fn meet_managed(call: &Call) {
 
 #[cold]
 fn look_at_managed(call: &Call) {
-    quietly(|| tell_managed(call));
+    quietly(|| take_managed(call));
 }
 
-fn tell_managed(call: &Call) {
+fn take_managed(call: &Call) {
     let mut made = Vec::new();
     {
         let mut managed = MANAGED.lock();

@@ -1,21 +1,18 @@
-//! The simulated device tells what kernels really touch, and that they have failed.
+//! The simulated device reports what kernels really access, and that they have failed.
 //!
 //! It has functions of its own: by one, the work that a thread is about to put into a stream gets a tag, for
-//! which the ticket is taken; by others, it learns whom to ask whether tagged work is of interest, and to tell
-//! what it touches, and whom to tell that it has failed. It does so on any thread, with its own lock held: the
+//! which the ticket is taken; by others, it gets callbacks that say whether tagged work is of interest, and that take
+//! what it accesses, and that it has failed. It calls them on any thread, with its own lock held: the
 //! runtime's lock is taken inside that one, and never the other way round.
 
-use crate::Event;
-use crate::entry::{Call, SUCCESS, quietly};
-use crate::process::process;
-use crate::real::Real;
+use crate::call::Call;
+use crate::process::{process, quietly, with_streams};
+use crate::real::{Real, SUCCESS};
 use commsan_cuda::{Failure, Line, Strength, Ticket};
 use commsan_cuda_abi::observe::{KernelFailure, SetFailures, SetWatch};
 use commsan_process::inside::Inside;
-use commsan_process::stack::Caller;
-use commsan_process::thread::{self, Thread};
+use commsan_process::thread::Thread;
 use commsan_shadow::Mode;
-use commsan_threads::Here;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::ffi::{CStr, c_char, c_int};
@@ -44,7 +41,7 @@ pub(crate) fn tag(call: &Call) -> Option<Tag> {
         unsafe {
             std::mem::transmute::<*mut _, SetWatch>(watch)(Some(wants), Some(touched));
             std::mem::transmute::<*mut _, SetFailures>(failures)(Some(failed));
-            quietly(|| call.tell(Event::DoubtsAreResolved));
+            quietly(|| call.with(|streams, _, _| streams.resolve_doubts()));
             Some(std::mem::transmute::<*mut _, Tag>(tag))
         }
     })
@@ -69,13 +66,15 @@ type Execute = unsafe extern "C" fn(u32);
 /// How long kernels may take that nobody waits for, in milliseconds.
 const LIMIT: u32 = 1000;
 
-/// Work will never be executed, or nobody be interested any more: if it is suspected of something, let it be
-/// executed now. Nothing happens where no device tells.
+/// Work may never be executed otherwise: if it is suspected of something, let it be
+/// executed now. Nothing happens where no device reports.
 pub fn execute_suspects(thread: &Thread) {
     static EXECUTE: Real = Real::new(c"commsan_simgpu_execute");
-    if process().is_some_and(|process| process.suspects(thread))
-        && let Some(execute) = EXECUTE.get()
-    {
+    let mut suspects = false;
+    if let Some(process) = process() {
+        process.with(thread, &mut |streams, _| suspects = streams.suspects());
+    }
+    if suspects && let Some(execute) = EXECUTE.get() {
         // SAFETY: the simulated runtime's function of this name, which may be called at any time.
         unsafe { std::mem::transmute::<*mut _, Execute>(execute)(LIMIT) };
     }
@@ -84,10 +83,11 @@ pub fn execute_suspects(thread: &Thread) {
 extern "C" fn wants(tag: u64) -> bool {
     let wanted = quietly(|| {
         let _inside = Inside::enter();
-        let process = process()?;
-        Some(thread::with(|thread| process.wants(thread, Ticket(tag))))
+        let mut wanted = false;
+        with_streams(&mut |streams, _, _| wanted = streams.wants(Ticket(tag)));
+        wanted
     });
-    wanted.flatten().unwrap_or(false)
+    wanted.unwrap_or(false)
 }
 
 extern "C" fn touched(
@@ -101,22 +101,19 @@ extern "C" fn touched(
 ) {
     quietly(|| {
         let _inside = Inside::enter();
-        let Some(process) = process() else { return };
-        let nowhere = Caller { pc: 0, frame: 0, sp: 0 };
         let bytes = address as usize..(address + size) as usize;
         let mode = if write { Mode::Write } else { Mode::Read };
         let line = file_name(file).map(|file| Line { file, line });
         let strength = Strength::from_number(strength);
-        let event = Event::Touched { ticket: Ticket(tag), mode, strength, bytes, line };
-        thread::with(|thread| process.tell(&Here::new(nowhere, thread), &event));
+        with_streams(&mut |streams, _, out| {
+            streams.touched(Ticket(tag), mode, strength, &bytes, line.as_ref(), out);
+        });
     });
 }
 
 extern "C" fn failed(failed: &KernelFailure) {
     quietly(|| {
         let _inside = Inside::enter();
-        let Some(process) = process() else { return };
-        let nowhere = Caller { pc: 0, frame: 0, sp: 0 };
         let mode = if failed.write { Mode::Write } else { Mode::Read };
         let bytes =
             failed.address as usize..(failed.address as usize).saturating_add(failed.size as usize);
@@ -128,8 +125,7 @@ extern "C" fn failed(failed: &KernelFailure) {
             line: file_name(failed.file).map(|file| Line { file, line: failed.line }),
             access: (failed.size > 0).then_some((mode, bytes)),
         };
-        let event = Event::Failed { ticket: Ticket(failed.tag), failure: &failure };
-        thread::with(|thread| process.tell(&Here::new(nowhere, thread), &event));
+        with_streams(&mut |streams, _, out| streams.failed(Ticket(failed.tag), &failure, out));
     });
 }
 

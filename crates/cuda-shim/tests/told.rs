@@ -1,6 +1,6 @@
-//! What programs do on the simulated device, as the entry points tell it; and that they do not notice.
+//! What programs do on the simulated device, as the entry points hand it to the semantics; and that they do not notice.
 //!
-//! `examples/print.rs` is preloaded, and writes what is told. Programs check their own results.
+//! `examples/print.rs` is preloaded, and writes a line for each call of the semantics. Programs check their own results.
 
 #[path = "../../simgpu/tests/support/mod.rs"]
 mod support;

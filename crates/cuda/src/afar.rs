@@ -17,7 +17,7 @@ mod ledger;
 pub use ledger::SharedMemory;
 pub(crate) use ledger::{Glimpse, Spot, Use};
 
-use crate::clock::{Clock, Moment};
+use crate::clock::{Clock, Epoch};
 use crate::order::Order;
 use commsan_job_shm::shm_segments::{SegmentName, ShmSegments};
 use ledger::{Ledger, Uses};
@@ -141,7 +141,7 @@ impl Afar {
         let Some(own) = self.own().map(|own| own.name.to_bits()) else { return };
         let names: FxHashMap<u32, (u64, u32)> =
             self.lanes.iter().map(|(name, lane)| (*lane, *name)).collect();
-        let lanes = clock.moments().map(|Moment { lane, number }| {
+        let lanes = clock.epochs().map(|Epoch { agent: lane, time: number }| {
             let (sheet, lane) = names.get(&lane).copied().unwrap_or((own, lane));
             [sheet, u64::from(lane) << 32 | u64::from(number)]
         });
@@ -164,7 +164,7 @@ impl Afar {
                 true => lane,
                 false => *self.lanes.entry((sheet, lane)).or_insert_with(|| order.add_afar()),
             };
-            clock.see(Moment { lane, number });
+            clock.acquire(Epoch { agent: lane, time: number });
         }
         Some(Recorded::At(clock))
     }
@@ -173,7 +173,7 @@ impl Afar {
     pub fn tell(&mut self, clock: &Clock) {
         let lanes: Vec<_> = self.lanes.iter().map(|(name, lane)| (*name, *lane)).collect();
         for ((sheet, theirs), lane) in lanes {
-            let number = clock.number(lane);
+            let number = clock.time(lane);
             if number == 0 || theirs as usize >= HEARD {
                 continue;
             }
@@ -268,12 +268,12 @@ impl Afar {
             if sheet == own {
                 continue;
             }
-            let is_known = |moment: Moment| {
-                let lane = self.lanes.get(&(sheet, moment.lane));
+            let is_known = |moment: Epoch| {
+                let lane = self.lanes.get(&(sheet, moment.agent));
                 let noted =
-                    words[1..=HEARD].get(moment.lane as usize).map(|word| word.load(Acquire));
-                lane.is_some_and(|lane| clock.number(*lane) >= moment.number)
-                    || noted.is_none_or(|noted| noted >= moment.number.into())
+                    words[1..=HEARD].get(moment.agent as usize).map(|word| word.load(Acquire));
+                lane.is_some_and(|lane| clock.time(*lane) >= moment.time)
+                    || noted.is_none_or(|noted| noted >= moment.time.into())
             };
             ledger.read(
                 memory,
@@ -300,7 +300,7 @@ impl Afar {
         for (lane, word) in own.words[1..=HEARD].iter().enumerate() {
             let number = word.load(Acquire) as u32;
             if number != 0 {
-                clock.see(Moment { lane: lane as u32, number });
+                clock.acquire(Epoch { agent: lane as u32, time: number });
             }
         }
         Some(clock)
@@ -401,20 +401,20 @@ mod tests {
         let (after, _) = one.order.enqueue(s, None);
         // Not what has not waited for it.
         other.record(21, u);
-        assert!(one.recorded(11).is_none_or(|clock| !clock.has_seen(before)));
+        assert!(one.recorded(11).is_none_or(|clock| !before.happens_before(&clock)));
         let ready = other.recorded(20).unwrap();
         other.order.add(u, &ready);
         other.order.enqueue(u, None);
         other.record(21, u);
         let done = one.recorded(11).unwrap();
-        assert!(done.has_seen(before) && !done.has_seen(after));
+        assert!(before.happens_before(&done) && !after.happens_before(&done));
         one.order.add(t, &done);
-        assert!(one.order.of_stream(t).has_seen(before));
+        assert!(before.happens_before(&one.order.of_stream(t)));
         assert!(one.afar.hear().is_none());
         let known = other.order.of_stream(u);
         other.afar.tell(&known);
         let heard = one.afar.hear().unwrap();
-        assert!(heard.has_seen(before) && !heard.has_seen(after));
+        assert!(before.happens_before(&heard) && !after.happens_before(&heard));
         assert!(one.afar.hear().is_none());
     }
 
@@ -427,7 +427,7 @@ mod tests {
         for lane in lanes {
             let (moment, clock) = one.order.enqueue(lane, None);
             let mut clock = clock;
-            clock.see(moment);
+            clock.acquire(moment);
             one.order.wait(&clock, None);
         }
         let lane = one.stream(1000);

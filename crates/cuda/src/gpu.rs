@@ -17,7 +17,7 @@ pub use graphs::NodeKind;
 pub use shared::Time;
 
 use crate::afar::{Afar, Recorded, SharedEvent};
-use crate::clock::{Clock, Moment};
+use crate::clock::{Clock, Epoch};
 use crate::graphs::{Act, Graphs};
 use crate::memory::{Block, Memory};
 use crate::order::{Kind, Order};
@@ -71,10 +71,10 @@ pub struct Gpu {
     /// Who acts, if there are several and it is known.
     actor: Option<Actor>,
     /// What host functions in streams come after, and the threads that run one.
-    host_functions: FxHashMap<Ticket, (Moment, Clock)>,
+    host_functions: FxHashMap<Ticket, (Epoch, Clock)>,
     hosts: SmallVec<[(u32, Ticket); 2]>,
     /// Work in flight that may wait for the host.
-    waiting: Vec<Moment>,
+    waiting: Vec<Epoch>,
     /// Whether some work may wait for other work.
     listens: bool,
     labels: FxHashMap<u32, Arc<str>>,
@@ -96,7 +96,7 @@ pub struct Ended {
 
 /// Work in flight.
 struct Flight {
-    moment: Moment,
+    moment: Epoch,
     /// What it comes after.
     clock: Clock,
     ticket: Ticket,
@@ -116,21 +116,21 @@ struct Flight {
 struct Knowledge {
     clock: Clock,
     /// The function of a stream that it runs: there is work that waits for that.
-    within: Option<Moment>,
+    within: Option<Epoch>,
 }
 
 impl Knowledge {
     /// Whether neither of this thread's present and some work comes after the other.
     fn is_unordered(&self, flight: &Flight) -> bool {
-        let waits = self.within.is_some_and(|function| flight.clock.has_seen(function));
-        !waits && !self.clock.has_seen(flight.moment)
+        let waits = self.within.is_some_and(|function| function.happens_before(&flight.clock));
+        !waits && !flight.moment.happens_before(&self.clock)
     }
 }
 
 /// A piece of work at its begin.
 struct Started<'c> {
     ticket: Ticket,
-    moment: Moment,
+    moment: Epoch,
     /// What it comes after.
     clock: &'c Clock,
     /// Where it was put into its stream or graph.
@@ -238,7 +238,7 @@ impl Gpu {
         &mut self,
         stream: StreamName,
         call: &'static str,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let lane = self.lane(stream);
@@ -251,7 +251,7 @@ impl Gpu {
         &mut self,
         stream: StreamName,
         call: &'static str,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let lane = self.lane(stream);
@@ -263,15 +263,24 @@ impl Gpu {
         &mut self,
         device: u32,
         call: &'static str,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let clock = self.order.of_device(device);
         self.host_waited(&clock, call, place, out);
     }
 
-    /// An event is recorded in a stream.
-    pub fn event_recorded(&mut self, event: usize, stream: StreamName) {
+    /// An event is recorded in a stream; if `external`, by a graph that is captured there, when that is launched.
+    pub fn event_recorded(
+        &mut self,
+        event: usize,
+        stream: StreamName,
+        external: bool,
+        place: &dyn Place,
+    ) {
+        if external && self.captured(stream, NodeKind::Record(event), place) {
+            return;
+        }
         let lane = self.lane(stream);
         if !self.graphs.record(event, lane) {
             self.order.record(event, lane, self.actor.as_ref());
@@ -319,7 +328,7 @@ impl Gpu {
         &mut self,
         event: usize,
         call: &'static str,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         if let Some(clock) = self.event(event) {
@@ -327,8 +336,17 @@ impl Gpu {
         }
     }
 
-    /// A stream waits for an event.
-    pub fn event_awaited(&mut self, stream: StreamName, event: usize) {
+    /// A stream waits for an event; if `external`, a graph that is captured there does, when that is launched.
+    pub fn event_awaited(
+        &mut self,
+        stream: StreamName,
+        event: usize,
+        external: bool,
+        place: &dyn Place,
+    ) {
+        if external && self.captured(stream, NodeKind::Wait(event), place) {
+            return;
+        }
         let lane = self.lane(stream);
         if !self.graphs.wait(lane, event)
             && let Some(clock) = self.event(event)
@@ -359,7 +377,7 @@ impl Gpu {
         &mut self,
         clock: &Clock,
         call: &'static str,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         self.afar.tell(clock);
@@ -389,7 +407,7 @@ impl Gpu {
     }
 
     /// Forgets work that all threads of the host know to be complete.
-    fn sweep(&mut self, call: Option<&'static str>, place: &impl Place, out: &mut dyn Findings) {
+    fn sweep(&mut self, call: Option<&'static str>, place: &dyn Place, out: &mut dyn Findings) {
         self.sweep_doubts(call, place, out);
         self.waiting.retain(|moment| !self.order.is_known_to_all(*moment));
         if self.live.ranges() == 0 {
@@ -414,7 +432,7 @@ impl Gpu {
         &mut self,
         id: OpId,
         call: Option<&'static str>,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let Some(flight) = self.live.end(id) else { return };
@@ -424,7 +442,7 @@ impl Gpu {
             ended.push(Ended { pc: flight.site.pc, touches: Arc::clone(&flight.touches) });
         }
         self.unmark(flight.marks);
-        let key = (flight.moment.lane, Arc::as_ptr(&flight.touches).addr());
+        let key = (flight.moment.agent, Arc::as_ptr(&flight.touches).addr());
         if self.same.get(&key) == Some(&id) {
             self.same.remove(&key);
         }
@@ -435,7 +453,7 @@ impl Gpu {
         &mut self,
         flight: &Flight,
         call: Option<&'static str>,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let Some(call) = call else { return };
@@ -446,6 +464,18 @@ impl Gpu {
                 &self.stacks,
             );
         }
+    }
+
+    /// The library has refused a copy, perhaps since its memory is gone.
+    pub fn copy_refused(&mut self, copy: &Copy, place: &dyn Place, out: &mut dyn Findings) {
+        let work = self.work_of_copy(copy);
+        self.refused(&work, place, out);
+    }
+
+    /// The library has refused a setting of bytes, perhaps since its memory is gone.
+    pub fn set_refused(&mut self, set: &Set, place: &dyn Place, out: &mut dyn Findings) {
+        let work = self.work_of_set(set);
+        self.refused(&work, place, out);
     }
 
     /// A copy, as work.
@@ -481,7 +511,7 @@ impl Gpu {
     }
 
     /// Work has been put into a stream.
-    pub fn enqueue(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) -> Ticket {
+    pub fn enqueue(&mut self, work: &Work, place: &dyn Place, out: &mut dyn Findings) -> Ticket {
         let lane = self.lane(work.stream);
         let ticket = self.ticket();
         let site = place.site(Some(work.call), &mut self.stacks);
@@ -495,7 +525,7 @@ impl Gpu {
         self.begin(work, &started, place, out);
         if work.wait == Wait::Work {
             let mut clock = clock;
-            clock.see(moment);
+            clock.acquire(moment);
             self.host_waited(&clock, work.call, place, out);
         }
         ticket
@@ -547,7 +577,7 @@ impl Gpu {
     }
 
     /// Work that was told is not in its stream: the call that should have put it there has failed.
-    pub fn withdraw(&mut self, ticket: Ticket, place: &impl Place, out: &mut dyn Findings) {
+    pub fn withdrawn(&mut self, ticket: Ticket, place: &dyn Place, out: &mut dyn Findings) {
         self.host_functions.remove(&ticket);
         let withdrawn: SmallVec<[OpId; 2]> = self
             .live

@@ -11,12 +11,14 @@ mod kernels;
 mod memory;
 mod order;
 mod rules;
+mod stream_checker;
 mod work;
 
 pub use afar::{SharedEvent, SharedMemory};
 pub use commsan_ptx::Strength;
 pub use gpu::{Ended, Failure, Gpu, Met, NodeKind, Suspect, Ticket, Time};
 pub use kernels::{Launched, Modules, Shape, demangled};
+pub use stream_checker::StreamChecker;
 pub use work::{
     Allocation, Bytes, Copy, Line, MemoryKind, Release, Rows, Set, StreamName, Touch, Wait, Work,
 };

@@ -1,7 +1,7 @@
 //! Memory that the program has from CUDA, and what it has given back.
 
 use crate::afar::SharedMemory;
-use crate::clock::Moment;
+use crate::clock::Epoch;
 use crate::gpu::Ticket;
 use crate::work::MemoryKind;
 use commsan_callsite::Site;
@@ -23,7 +23,7 @@ pub struct Block {
     /// Where it was allocated, with the call.
     pub site: Site,
     /// The work in whose order it came into being, for memory of a pool.
-    pub born: Option<Moment>,
+    pub born: Option<Epoch>,
     /// Whether the page filter has it.
     pub marked: bool,
     /// Set if other processes may use it, too.

@@ -14,9 +14,9 @@
 //! the other. Where several host threads wait, each knows what those know that it comes after
 //! ([`Actor`]); of more than [`WAITS`] waits that not all threads know of, the oldest count as known.
 
-use crate::clock::{Clock, Moment};
+use crate::clock::{Clock, Epoch};
 use crate::work::StreamName;
-use commsan_shadow::{Actor, Epoch};
+use commsan_shadow::Actor;
 use rustc_hash::FxHashMap;
 
 /// Waits of single threads that are told apart.
@@ -143,25 +143,25 @@ impl Order {
     }
 
     /// The next work of a stream, put there by whoever acts, and what it comes after.
-    pub fn enqueue(&mut self, lane: u32, actor: Option<&Actor>) -> (Moment, Clock) {
+    pub fn enqueue(&mut self, lane: u32, actor: Option<&Actor>) -> (Epoch, Clock) {
         let mut clock = self.past(lane);
         self.add_host(&mut clock, actor);
         (self.number(lane, &clock), clock)
     }
 
     /// The next work of a place, which comes after this.
-    pub fn number(&mut self, lane: u32, clock: &Clock) -> Moment {
+    pub fn number(&mut self, lane: u32, clock: &Clock) -> Epoch {
         let this = &mut self.lanes[lane as usize];
         this.number += 1;
-        let moment = Moment { lane, number: this.number };
+        let moment = Epoch { agent: lane, time: this.number };
         this.clock.clone_from(clock);
-        this.clock.see(moment);
+        this.clock.acquire(moment);
         moment
     }
 
     /// The latest work of a place.
-    pub fn latest(&self, lane: u32) -> Moment {
-        Moment { lane, number: self.lanes[lane as usize].number }
+    pub fn latest(&self, lane: u32) -> Epoch {
+        Epoch { agent: lane, time: self.lanes[lane as usize].number }
     }
 
     /// From now on work of a stream comes after this, too.
@@ -274,8 +274,8 @@ impl Order {
     }
 
     /// Whether all threads of the host know that this is complete.
-    pub fn is_known_to_all(&self, moment: Moment) -> bool {
-        self.host.has_seen(moment)
+    pub fn is_known_to_all(&self, moment: Epoch) -> bool {
+        moment.happens_before(&self.host)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the memory of a node answers to ranks of other nodes.
+//! The relay's answers: what ranks of other nodes ask of the memory of this one.
 
 use crate::job_shm::JobShm;
 use crate::memory::LONGEST;
@@ -7,8 +7,8 @@ use crate::process::{Seen, pid_namespace};
 use crate::rendezvous::Rendezvous;
 use crate::wire::{Question, Reply, join, pack, put};
 
-/// Does what a frame asks for, on the memory of this node, and appends the answer. `None` if it has not the form of
-/// its question.
+/// Performs the request of a frame on the memory of this node, and appends the answer. `None` if
+/// the frame is malformed.
 pub(crate) fn answer(
     shm: &JobShm,
     question: Question,
@@ -86,7 +86,8 @@ pub(crate) fn answer(
     Some(())
 }
 
-/// What a relay tells of the ranks of its node.
+/// What a relay reports of the ranks of its node: its PID namespace, mismatches, and for each rank
+/// [`LOOKED`](crate::wire::LOOKED) words.
 fn looked(rendezvous: Rendezvous) -> Vec<u64> {
     let mut words = vec![pid_namespace(), rendezvous.mismatches()];
     let ranks = rendezvous.processes().zip(rendezvous.moves()).zip(rendezvous.answers());
@@ -94,7 +95,7 @@ fn looked(rendezvous: Rendezvous) -> Vec<u64> {
         if process == 0 {
             continue;
         }
-        // Who computes need not be looked at.
+        // Processes that compute need not be inspected.
         let seen =
             if moves % 2 == 1 { Seen::of(process) } else { Some(Seen { state: 'R', ran: None }) };
         let state = seen.map_or(0, |seen| seen.state.into());

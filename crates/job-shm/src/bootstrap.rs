@@ -1,9 +1,10 @@
-//! How the ranks of a job find each other's memory, though some may not run under commsan at all.
+//! Bootstrap: how the ranks of a job find each other's memory, though some may not run under
+//! commsan at all.
 //!
-//! No message is sent for it: a rank that does not know of commsan would wait for the program's
-//! own messages among ours, or we for it. The first rank creates the memory and leaves its path in
-//! the run directory, under a name that only ranks of this job know. Others look for it for a
-//! while. Whether all have come is decided once, when it first matters, and for all.
+//! No message is sent: a rank without commsan would never answer it, or mistake it for the
+//! program's own. The first rank creates the memory and leaves its path in the run directory, under
+//! a name that only ranks of this job know. Other ranks look for it for a while. Whether all ranks
+//! have attached is decided once, when it first matters, and for all ranks.
 
 use crate::job_shm::JobShm;
 use crate::memory::{PRESENT, STATE};
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use std::time::{Duration, Instant};
 
-/// How long to look for others.
+/// How long to wait for other ranks.
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(3);
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
@@ -24,21 +25,21 @@ const UNDECIDED: u64 = 0;
 const ALL_HERE: u64 = 1;
 const OFF: u64 = 2;
 
-/// Why there is no memory.
+/// Why a rank has no shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttachError {
     /// No launcher is among the ancestors of this process.
     NoLauncher,
     /// The system refuses the memory.
     Refused,
-    /// The first rank is not here: on another node, or not checked.
+    /// The first rank is not on this node, or not checked.
     NotHere,
-    /// The job has no name by which its nodes could find each other.
+    /// The job has no identity by which its nodes could find each other.
     NoName,
 }
 
-/// The same where the job runs on several nodes: `is_first` of those on this one. Each node has its own memory, and
-/// a relay that answers for it, which the first rank gets.
+/// Attaches to the memory of this node in a job on several nodes; `is_first` of the ranks on this
+/// one. Each node has its own memory, and a relay that answers for it, which its first rank gets.
 pub fn attach_across_nodes(
     directory: &Path,
     (rank, ranks): (usize, usize),
@@ -60,7 +61,7 @@ pub fn attach_across_nodes(
     Ok((JobShm::with_others(memory, rank, finder), relay))
 }
 
-/// Meets the other ranks of the job; `directory` is one that all of them see.
+/// Attaches to the memory of a job on one node; `directory` is visible to all its ranks.
 pub fn attach(directory: &Path, rank: usize, ranks: usize) -> Result<JobShm, AttachError> {
     let place = directory.join(format!("job-{:016x}", job(ranks).ok_or(AttachError::NoLauncher)?));
     let memory = match rank {
@@ -72,7 +73,7 @@ pub fn attach(directory: &Path, rank: usize, ranks: usize) -> Result<JobShm, Att
 
 fn create(place: &PathBuf, ranks: usize) -> Result<Memory, AttachError> {
     let (memory, file, path) = Memory::create(ranks).map_err(|_| AttachError::Refused)?;
-    // Others may come late.
+    // Ranks that attach late open it by this process's descriptor.
     std::mem::forget(file);
     let draft = place.with_extension("draft");
     fs::write(&draft, format!("{path} {ranks}"))
@@ -99,8 +100,8 @@ pub(crate) fn read(place: &Path) -> Option<(String, usize)> {
     Some((path.to_owned(), ranks.parse().ok()?))
 }
 
-/// A number that the processes of one job on one node have in common, and no other job of the
-/// run: which process launched them, and when that began.
+/// A number that the processes of one job on one node share, and no other job of the run has: which
+/// process launched them, and when it was started.
 fn job(ranks: usize) -> Option<u64> {
     let own = std::process::id();
     if ranks == 1 {
@@ -113,13 +114,13 @@ fn job(ranks: usize) -> Option<u64> {
 }
 
 impl JobShm {
-    /// This rank tells others of its order from now on.
+    /// From now on this rank publishes clocks and messages.
     pub fn attend(&self) {
         self.mine().header[PRESENT].store(1, Release);
     }
 
-    /// Whether all ranks of the job are here. The first to ask waits a while for those that are
-    /// late, and its answer holds for all.
+    /// Whether all ranks of the job are attached. The first caller waits a while for late ranks,
+    /// and its result holds for all.
     pub fn is_complete(&self) -> bool {
         if self.finder.is_some() {
             return self.is_complete_there();
@@ -140,7 +141,7 @@ impl JobShm {
         state.load(Acquire) == ALL_HERE
     }
 
-    /// Nothing here can be relied upon from now on, by nobody.
+    /// Declares the memory unreliable, for all ranks.
     pub fn switch_off(&self) {
         self.switch_off_here();
         self.switch_off_there();
@@ -150,7 +151,7 @@ impl JobShm {
         self.of(0).header[STATE].store(OFF, Release);
     }
 
-    /// Whether somebody has said so.
+    /// Whether some rank has declared the memory unreliable.
     pub fn is_off(&self) -> bool {
         self.of(0).header[STATE].load(Acquire) == OFF
     }

@@ -1,7 +1,7 @@
 //! The vector clocks that ranks share: of segments, of collectives, of locks and atomics.
 //!
-//! These are not `VectorClock`s of `commsan-shadow`: a row is an array of atomics in memory that its
-//! owner overwrites while others read it, or words on their way between nodes.
+//! These are not `VectorClock`s of `commsan-shadow`: a row is an array of atomics in memory that
+//! its owner overwrites while others read it, or words in transit between nodes.
 
 use crate::JobShm;
 use crate::memory::{ENTERED, ENTRIES, NEWEST, PARTS, WINDOWS};
@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, fence};
 
 impl JobShm {
-    /// This rank has come to a new segment, in which its clock is `row`.
+    /// This rank begins a segment, in which its clock is `row`.
     pub fn publish(&self, row: &[u32]) {
         let segment = row[self.me()];
         let mine = self.mine();
@@ -25,7 +25,7 @@ impl JobShm {
         mine.header[NEWEST].store(segment.into(), Release);
     }
 
-    /// Joins the clock that `rank` had in a segment; its newest if that is forgotten.
+    /// Joins the clock that `rank` had in a segment; its newest one if that is overwritten.
     pub fn join(&self, rank: usize, segment: u32, into: &mut [u32]) {
         match self.is_here(rank) {
             true => self.join_here(rank, segment, into),
@@ -39,7 +39,7 @@ impl JobShm {
         }
     }
 
-    /// Joins the clock that `rank` has now.
+    /// Joins the present clock of `rank`.
     pub fn join_newest(&self, rank: usize, into: &mut [u32]) {
         if self.is_here(rank) {
             self.join_newest_here(rank, into);
@@ -63,8 +63,8 @@ impl JobShm {
         if segment == 0 || stamp.load(Acquire) != segment {
             return false;
         }
-        // What is read of a row that changes meanwhile is of this rank's later segments: more
-        // order than asked for, as from the newest.
+        // What is read of a row that changes meanwhile is of this rank's later segments: that
+        // claims more order than there is, as the newest does.
         for (to, from) in into.iter_mut().zip(kept) {
             *to = (*to).max(from.load(Relaxed));
         }
@@ -103,8 +103,9 @@ impl JobShm {
         mine.header[ENTERED].store(count + 1, Release);
     }
 
-    /// Joins the clocks that ranks had when they entered the collective `key`, the last of this name, and tells
-    /// in which segment of each that was; where that is forgotten, or has not happened, their newest.
+    /// Joins the clocks that ranks had when they last entered a collective of this key, and calls
+    /// `entered` with each rank and its segment then; where that is forgotten, or has not happened,
+    /// joins their newest clocks.
     pub fn gather(
         &self,
         key: u64,
@@ -128,7 +129,8 @@ impl JobShm {
         });
     }
 
-    /// The segment in which a rank entered a collective, 0 if that is not known.
+    /// The segment in which a rank entered a collective, 0 if that is not known; joins the rank's
+    /// clock then.
     pub(crate) fn gather_here(&self, rank: usize, key: u64, into: &mut [u32]) -> u32 {
         match self.entered(rank, key) {
             Some(segment) if into[rank] >= segment => segment,
@@ -143,8 +145,8 @@ impl JobShm {
         }
     }
 
-    /// In which segment `rank`, which is on this node, entered the collective `key`, the last of this name; `None`
-    /// if that is forgotten or has not happened.
+    /// The segment in which `rank`, which is on this node, last entered a collective of this key;
+    /// `None` if that is forgotten or has not happened.
     pub fn entered(&self, rank: usize, key: u64) -> Option<u32> {
         let region = self.of(rank);
         let count = region.header[ENTERED].load(Acquire) as usize;
@@ -160,7 +162,7 @@ impl JobShm {
         None
     }
 
-    /// This rank's part of a window that it is about to make with others.
+    /// Publishes this rank's part of a window that it is about to create with others.
     pub fn publish_part(&self, window: u64, size: u64, unit: u64) {
         let mine = self.mine();
         let count = mine.header[PARTS].fetch_add(1, Relaxed);
@@ -172,7 +174,7 @@ impl JobShm {
         part[0].store(window, Release);
     }
 
-    /// The size and unit of each of these ranks' parts of a window that has just been made.
+    /// The size and unit of each of these ranks' parts of a window that has just been created.
     pub fn parts(&self, ranks: &[u32], window: u64) -> Vec<Option<(u64, u64)>> {
         let mut known = HashMap::new();
         let (here, there) = self.part_by_place(ranks);
@@ -186,14 +188,14 @@ impl JobShm {
         ranks.iter().map(|rank| known.get(rank).copied().flatten()).collect()
     }
 
-    /// The same of one rank, which is on this node.
+    /// The size and unit of the part of a rank on this node.
     pub fn part_here(&self, rank: usize, window: u64) -> Option<(u64, u64)> {
         let parts = self.of(rank).parts.chunks_exact(3);
         let mut named = parts.filter(|part| part[0].load(Acquire) == window);
         named.next().map(|part| (part[1].load(Relaxed), part[2].load(Relaxed)))
     }
 
-    /// Adds a clock to the cell `key` of `rank`: what it has seen happens before what follows an
+    /// Releases a clock to the cell `key` of `rank`: what it covers happens before what follows an
     /// [`acquire`](Self::acquire).
     pub fn release(&self, rank: usize, key: u64, row: &[u32]) {
         match self.is_here(rank) {
@@ -214,7 +216,7 @@ impl JobShm {
         }
     }
 
-    /// Joins the clocks added to a cell so finder; returns whether they told anything new.
+    /// Acquires the clocks that were released to a cell; returns whether they added anything.
     pub fn acquire(&self, rank: usize, key: u64, into: &mut [u32]) -> bool {
         match self.is_here(rank) {
             true => self.acquire_here(rank, key, into),

@@ -1,4 +1,5 @@
-//! Connection to another node's relay: questions and their answers, and notices that nobody waits for.
+//! Connection to another node's relay: questions with their answers, and messages whose replies are
+//! collected later.
 
 use crate::wire::{self, Question, Reply};
 use std::io::{self, ErrorKind, Read, Write};
@@ -7,18 +8,18 @@ use std::time::Duration;
 
 /// How long a relay may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// Notices that may be under way, and bytes of them that wait to be sent.
+/// Messages whose replies are outstanding at most, and bytes of messages that wait to be sent.
 const MAX_UNDER_WAY: usize = 256;
 const MAX_UNSENT: usize = 1 << 16;
 
-/// A connection.
+/// A connection to a relay.
 pub(crate) struct Connection {
     stream: TcpStream,
     unsent: Vec<u8>,
     pub(crate) under_way: usize,
-    /// There was no room for a notice.
+    /// There was no room for a message.
     pub(crate) refused: bool,
-    /// It has not answered: what comes yet may be the answer to anything.
+    /// A reply is missing: whatever arrives may be the reply to any question.
     broken: bool,
 }
 
@@ -30,7 +31,7 @@ impl Connection {
         Ok(Connection { stream, unsent: Vec::new(), under_way: 0, refused: false, broken: false })
     }
 
-    /// Sends what is asked, after all notices.
+    /// Sends a question, after all messages.
     pub(crate) fn send(&mut self, question: Question, asked: &[u64]) -> io::Result<()> {
         wire::put(&mut self.unsent, question, asked.iter().copied());
         self.flush()
@@ -51,7 +52,7 @@ impl Connection {
         act(&mut self.stream).inspect_err(|_| self.broken = true)
     }
 
-    /// The answer to what was sent.
+    /// Receives the answer to the question that was sent.
     pub(crate) fn receive(&mut self) -> io::Result<Vec<u64>> {
         self.collect_replies()?;
         self.read()
@@ -62,7 +63,7 @@ impl Connection {
         self.receive()
     }
 
-    /// Says that nothing can be relied upon, if it still hears that.
+    /// Declares the memory unreliable there, if the relay still answers.
     pub(crate) fn switch_off(&mut self) {
         let _ = self.ask(Question::SwitchOff, &[]);
     }
@@ -77,7 +78,7 @@ impl Connection {
         }
     }
 
-    /// Waits until all notices have arrived.
+    /// Waits until all messages have arrived.
     fn settle(&mut self) -> io::Result<()> {
         self.flush()?;
         self.collect_replies()
@@ -107,7 +108,7 @@ impl Connection {
     }
 }
 
-/// Whether a node has answered that it cannot be relied upon.
+/// Whether a node has answered that its memory is unreliable.
 pub(crate) fn is_over(error: &io::Error) -> bool {
     error.kind() == ErrorKind::ConnectionRefused
 }

@@ -1,22 +1,23 @@
-//! The identity of a parallel job, found alike by each of its processes, on all nodes, without communication.
+//! The identity of a parallel job, which each of its processes on all nodes computes without
+//! communication.
 //!
 //! | started by | identity |
 //! |---|---|
-//! | Open MPI's mpirun | the random key it makes for each job, else the PMIx name space |
+//! | Open MPI's mpirun | the random key it makes for each job, else the PMIx namespace |
 //! | MPICH's mpiexec (hydra) | the launcher's address, on the command line of the proxy above us |
 //! | srun, flux, PALS | job and step number |
 
 use crate::process::{Status, ancestors, hash};
 
-/// A short text, fit for a file name, that only the processes of this job have.
+/// A short text, fit for a file name, that only the processes of this job share.
 pub fn identity() -> Option<String> {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     if let Some(key) = set("OMPI_MCA_orte_precondition_transports") {
         return Some(short(&key));
     }
     if let Some(name_space) = set("PMIX_NAMESPACE") {
-        // Most name spaces carry the number of Slurm's job, or host and process of the launcher. Mere numbers may recur,
-        // so that the server counts.
+        // Most namespaces contain the number of Slurm's job, or host and process of the launcher.
+        // Mere numbers may recur, so that the server's address is added.
         let server = set("PMIX_SERVER_URI41").or_else(|| set("PMIX_SERVER_URI4"));
         let is_number = name_space.bytes().all(|byte| byte.is_ascii_digit());
         let all = if is_number { name_space + &server.unwrap_or_default() } else { name_space };

@@ -1,4 +1,5 @@
-//! A job as its launcher sees it: on this node through the memory of its ranks, on several through their relays.
+//! A job as its launcher sees it: on this node through the memory of its ranks, on several nodes
+//! through their relays.
 
 use crate::bootstrap::read;
 use crate::connection::Connection;
@@ -10,7 +11,8 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Bytes that any node moves within it in a second, whatever else it does, and any network between nodes.
+/// Bytes per second that any node transfers internally, whatever else it does, and that any network
+/// transfers between nodes.
 const SLOWEST: u64 = 50_000_000;
 const SLOWEST_BETWEEN_NODES: u64 = 2_000_000;
 
@@ -24,22 +26,22 @@ pub struct Job {
 }
 
 enum Ranks {
-    /// On this node: the process that keeps the memory, the first rank.
+    /// On this node: the process that created the memory, the first rank.
     Here(libc::pid_t),
-    /// On several.
+    /// On several nodes.
     OnNodes(NodeRanks),
 }
 
-/// The ranks of several nodes, of which the board here is a copy.
+/// The ranks of several nodes; the rendezvous here is a copy of theirs.
 struct NodeRanks {
     directory: PathBuf,
     job: String,
     known: Vec<String>,
     nodes: Vec<Connection>,
     seen: Vec<Option<Seen>>,
-    /// Ranks whose processes are of this machine.
+    /// Ranks whose processes are on this machine.
     here: Vec<usize>,
-    /// A node has not answered: what is known of it is past.
+    /// A node has not answered: what is known of it is outdated.
     is_blind: bool,
 }
 
@@ -50,10 +52,10 @@ pub fn jobs(directory: &Path, mut known: impl FnMut(&OsStr) -> bool) -> Vec<Job>
         let (place, name) = (file.path(), file.file_name());
         let is_draft = place.extension().is_some();
         let text = name.to_string_lossy();
-        let afar = nodes::job_of(&text).map(|job| OsString::from(nodes::prefix(job)));
-        let name = afar.clone().unwrap_or_else(|| name.clone());
+        let node_job = nodes::job_of(&text).map(|job| OsString::from(nodes::prefix(job)));
+        let name = node_job.clone().unwrap_or_else(|| name.clone());
         let is_known = known(&name) || found.iter().any(|job| job.name == name);
-        if is_draft || is_known || afar.is_none() && !text.starts_with("job-") {
+        if is_draft || is_known || node_job.is_none() && !text.starts_with("job-") {
             continue;
         }
         found.extend(match nodes::job_of(&text) {
@@ -68,7 +70,7 @@ impl Job {
     fn open(place: &Path, name: OsString) -> Option<Job> {
         let (path, ranks) = read(place)?;
         let process = path.strip_prefix("/proc/")?.split_once('/')?.0.parse().ok()?;
-        // Who has ended already keeps nothing, and shows as ranks that have not come.
+        // The memory of a process that has ended is gone; its ranks show as not attached.
         let memory = match Status::of(process).filter(|status| !status.has_ended()) {
             Some(_) => Memory::open(&path, ranks).ok()?,
             None => Memory::create(ranks).ok()?.0,
@@ -96,17 +98,17 @@ impl Job {
         Some(Job { name, rendezvous, ranks: Ranks::OnNodes(nodes), asked: Vec::new() })
     }
 
-    /// The name of the job's file, or of what those of its nodes begin with.
+    /// The name of the job's file, or the common prefix of its nodes' files.
     pub fn name(&self) -> &OsStr {
         &self.name
     }
 
-    /// What its ranks have left, when it was [looked at](Self::look).
+    /// The state of its ranks as of the last [look](Self::look).
     pub fn rendezvous(&self) -> Rendezvous {
         self.rendezvous
     }
 
-    /// Looks at the ranks; false if some of them cannot be seen.
+    /// Updates the state of the ranks; false if some of them cannot be seen.
     pub fn look(&mut self) -> bool {
         match &mut self.ranks {
             Ranks::Here(_) => true,
@@ -117,7 +119,7 @@ impl Job {
         }
     }
 
-    /// What the process of a rank does.
+    /// The state of a rank's process.
     pub fn seen(&self, rank: usize, process: u32) -> Option<Seen> {
         match &self.ranks {
             Ranks::Here(_) => Seen::of(process),
@@ -139,12 +141,12 @@ impl Job {
         }
     }
 
-    /// Bytes that are moved in a second between its ranks, at the very least.
+    /// Bytes per second that are certainly transferred between its ranks.
     pub fn slowest(&self) -> u64 {
         if matches!(self.ranks, Ranks::Here(_)) { SLOWEST } else { SLOWEST_BETWEEN_NODES }
     }
 
-    /// Asks whoever launched the job to end it.
+    /// Asks the launcher to end the job.
     pub fn ask_to_end(&mut self) {
         let outermost = |rank| ancestors(rank).filter(|(_, status)| status.launches()).last();
         let above = self.processes().find_map(outermost).map(|(number, _)| number);
@@ -158,9 +160,9 @@ impl Job {
         }
     }
 
-    /// The name of the launcher, if it sleeps though all ranks have ended and one of them waits for it to see
-    /// that. It may do so for a moment. Launchers that first wait until nobody can write any more say nothing by it.
-    /// Of jobs on several nodes that is not known.
+    /// The name of the launcher, if it sleeps though all ranks have ended and one of them waits for
+    /// it to collect its exit code. It may do so for a moment. Launchers that first wait until no
+    /// process can write any more prove nothing by it. For jobs on several nodes this is not known.
     pub fn sleeping_launcher(&self) -> Option<String> {
         let Ranks::Here(_) = self.ranks else { return None };
         let ranks: Vec<_> = self.processes().filter_map(Status::of).collect();
@@ -172,13 +174,13 @@ impl Job {
         parents.find(|parent| parent.state == 'S' && sees(parent)).map(|parent| parent.name)
     }
 
-    /// Those of this machine.
+    /// Processes of ranks on this machine.
     fn processes(&self) -> impl Iterator<Item = libc::pid_t> {
         let (first, here) = match &self.ranks {
             Ranks::Here(process) => (Some(*process), None),
             Ranks::OnNodes(nodes) => (None, Some(&nodes.here)),
         };
-        // Those that have not come are of no number.
+        // Ranks that are not attached have no process.
         let all = self.rendezvous.processes().map(u32::cast_signed).enumerate();
         let known = all.filter(move |(rank, process)| {
             *process > 0 && Some(*process) != first && here.is_none_or(|here| here.contains(rank))
@@ -186,7 +188,7 @@ impl Job {
         first.into_iter().chain(known.map(|(_, process)| process))
     }
 
-    /// Ends what is left of a job that was asked to end; whether that was something.
+    /// Kills what is left of a job that was asked to end; returns whether anything was.
     pub fn kill(&self) -> bool {
         let killed = self.asked.iter().filter(|process| process.signal(libc::SIGKILL));
         killed.count() > 0

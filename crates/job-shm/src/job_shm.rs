@@ -1,18 +1,18 @@
-//! A rank's handle on the memory that the ranks of a node share.
+//! A rank's handle on the memory that it shares with the ranks of its job.
 
 use crate::memory::{Kept, Memory, Region};
 use crate::other_nodes::{NodeFinder, RootRendezvous};
 use crate::rendezvous::Rendezvous;
 
-/// One rank's view of the memory, and of that of other nodes.
+/// One rank's view of the shared memory, here and on other nodes.
 pub struct JobShm {
     pub(crate) memory: Memory,
     regions: Box<[Region]>,
     rendezvous: Rendezvous,
     pub(crate) me: usize,
-    /// Clocks that each rank keeps, of segments and of locks and atomics.
+    /// How many clocks each rank keeps, of segments and of locks and atomics.
     pub(crate) kept: Kept,
-    /// Other nodes, if there may be some.
+    /// The other nodes, if the job may have some.
     pub(crate) finder: Option<&'static NodeFinder>,
 }
 
@@ -31,12 +31,12 @@ impl JobShm {
         JobShm { finder: Some(finder), rendezvous, ..JobShm::new(memory, me) }
     }
 
-    /// This rank.
+    /// This rank's number in the job.
     pub fn me(&self) -> usize {
         self.me
     }
 
-    /// Ranks of the job.
+    /// Number of ranks of the job.
     pub fn ranks(&self) -> usize {
         self.regions.len()
     }
@@ -53,7 +53,7 @@ impl JobShm {
         &self.regions[rank]
     }
 
-    /// The board of all ranks.
+    /// The rendezvous of all ranks.
     pub fn rendezvous(&self) -> Rendezvous {
         self.rendezvous
     }

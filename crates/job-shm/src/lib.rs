@@ -1,18 +1,20 @@
-//! Memory that the ranks of a node share, so that order and notices travel without messages.
+//! Memory that the ranks of a node share, through which vector clocks and messages travel without
+//! MPI.
 //!
-//! Each rank owns a region of one mapping and others read it, or add to it, without locks:
+//! Each rank owns a region of one mapping, and others read it or add to it without locks:
 //! - [`clocks`](JobShm::publish): the rank's vector clock in each of its latest segments;
-//! - [`entries`](JobShm::enter): in which segment it entered its latest collectives;
-//! - [`cells`](JobShm::release): clocks joined at locks and atomics;
-//! - [`notices`](JobShm::post): a ring that others append to and only the owner empties.
+//! - [`entries`](JobShm::enter): the segments in which it entered its latest collectives;
+//! - [`cells`](JobShm::release): clocks released by locks and atomics;
+//! - [`ring`](JobShm::post): messages that others append and only the owner takes.
 //!
-//! All of them own a [`Rendezvous`] together, on which the first to come to a collective leaves what it enters.
+//! All of them share a [`Rendezvous`], where the first rank that comes to a collective leaves its
+//! entry.
 //!
-//! Where a job runs on several nodes, each has such a memory, and a [`Relay`] that answers what the ranks of others
-//! ask of it.
+//! If a job runs on several nodes, each has such a memory, and a [`Relay`] that answers the ranks
+//! of other nodes.
 //!
-//! Nobody ever waits for another rank: what is full refuses, what is overwritten is answered by
-//! something newer. A newer clock claims more order than there is, so the worst is a missed race.
+//! No rank ever waits for another one: a full ring refuses, and for an overwritten clock a newer
+//! one is returned. A newer clock claims more order than there is, so the worst is a missed race.
 
 mod answers;
 mod bootstrap;

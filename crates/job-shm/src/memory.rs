@@ -1,4 +1,4 @@
-//! The mapping and how it is divided.
+//! The layout of the shared mapping.
 
 use crate::node_rendezvous::{self, NodeRendezvous};
 use crate::shm_segments;
@@ -8,19 +8,19 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// Segments whose clocks are kept, unless the job is large.
+/// Clocks of segments that are kept, unless the job is large.
 const ROWS: usize = 1024;
-/// Collectives whose entries are kept.
+/// Collectives that are kept.
 pub(crate) const ENTRIES: usize = 1024;
-/// Windows whose parts are kept, for those who make a window together.
+/// Windows whose parts are kept, for ranks that create a window together.
 pub(crate) const WINDOWS: usize = 64;
-/// Clocks of locks and atomics, unless the job is large; those that share a cell are taken for one.
+/// Cells of locks and atomics, unless the job is large; keys that share a cell count as one.
 const CELLS: usize = 256;
-/// Numbers in all clocks of segments, and of locks and atomics, that a rank keeps.
+/// Components of clocks of segments, and of cells, that a rank keeps at most.
 const MAX_BYTES: [usize; 2] = [1 << 20, 1 << 18];
-/// Words of a ring of notices.
+/// Words of a message ring.
 pub(crate) const RING: usize = 1 << 19;
-/// Words of payload a notice can have.
+/// Words of payload that a message has at most.
 pub const LONGEST: usize = RING / 8;
 
 /// Words at the start of a region, a cache line for each that another rank writes.
@@ -28,7 +28,7 @@ pub(crate) const NEWEST: usize = 0;
 pub(crate) const ENTERED: usize = 1;
 pub(crate) const PRESENT: usize = 2;
 pub(crate) const PARTS: usize = 3;
-/// Of rank 0, for all.
+/// In the region of rank 0, for all ranks.
 pub(crate) const STATE: usize = 4;
 pub(crate) const HEAD: usize = 8;
 pub(crate) const TAIL: usize = 16;
@@ -42,24 +42,24 @@ pub struct Memory {
     ranks: usize,
 }
 
-/// One rank's part.
+/// One rank's region.
 pub(crate) struct Region {
     pub header: &'static [AtomicU64; HEADER],
-    /// A stamp, then a clock, for each segment kept.
+    /// For each kept segment a stamp, then a clock.
     pub rows: &'static [AtomicU32],
-    /// Key and segment of each collective kept.
+    /// For each kept collective its key and segment.
     pub entries: &'static [AtomicU64],
     pub cells: &'static [AtomicU32],
-    /// Name, size and unit of each window kept.
+    /// For each kept window its name, size and unit.
     pub parts: &'static [AtomicU64],
-    /// For each rank the end of the ring when a notice of it found no room.
+    /// For each rank the end of the ring when a message of it found no room.
     pub lost: &'static [AtomicU64],
     pub ring: &'static [AtomicU64; RING],
 }
 
 impl Memory {
-    /// Memory for a job of this size, and the path by which other processes of the user on this
-    /// node can open it as long as this one has not closed the file.
+    /// Creates memory for a job of this size. Other processes of the user on this node can open it
+    /// by the returned path as long as this one has not closed the file.
     pub fn create(ranks: usize) -> io::Result<(Memory, OwnedFd, String)> {
         // SAFETY: a system call; the name only shows in /proc.
         let raw = unsafe { libc::memfd_create(c"commsan".as_ptr(), libc::MFD_CLOEXEC) };
@@ -75,7 +75,7 @@ impl Memory {
         Ok((memory, file.into(), path))
     }
 
-    /// Maps what another process has created for as many ranks.
+    /// Maps memory that another process has created for as many ranks.
     pub fn open(path: &str, ranks: usize) -> io::Result<Memory> {
         let file = shm_segments::open(path)?;
         if file.metadata()?.len() != 8 * words(ranks) as u64 {
@@ -92,17 +92,17 @@ impl Memory {
         self.ranks
     }
 
-    /// Whether the process of a rank is on this node, and has come.
+    /// Whether the process of a rank is on this node, and attached.
     pub(crate) fn is_here(self, rank: usize) -> bool {
         self.node_rendezvous().process_of(rank) != 0
     }
 
-    /// Whether a rank of this node has come, which tells others of its order.
+    /// Whether a rank is on this node, and publishes its clocks.
     pub(crate) fn is_present(self, rank: usize) -> bool {
         self.words[rank * region_words(self.ranks) + PRESENT].load(Acquire) != 0
     }
 
-    /// The board of this node, behind all regions.
+    /// The rendezvous of this node, behind all regions.
     pub(crate) fn node_rendezvous(self) -> NodeRendezvous {
         NodeRendezvous::new(&self.words[region_words(self.ranks) * self.ranks..], self.ranks)
     }
@@ -132,18 +132,18 @@ fn region_words(ranks: usize) -> usize {
     words.next_multiple_of(512) // pages of its own
 }
 
-/// How many clocks each rank keeps. Where more ranks make them longer, there are fewer: older ones are taken for the
-/// newest, and races missed rather than memory taken.
+/// How many clocks each rank keeps. In large jobs clocks are longer, so that fewer are kept: the
+/// newest stands for older ones, which may miss races and bounds memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Kept {
-    /// Of segments.
+    /// Clocks of segments.
     pub rows: usize,
-    /// Of locks and atomics.
+    /// Cells of locks and atomics.
     pub cells: usize,
 }
 
 impl Kept {
-    /// In a job of this size.
+    /// The numbers for a job of this size.
     pub fn of(ranks: usize) -> Kept {
         let [rows, cells] = MAX_BYTES.map(|room| (room / ranks) & !1);
         Kept { rows: rows.clamp(64, ROWS), cells: cells.clamp(16, CELLS) }
@@ -159,7 +159,7 @@ fn cell_words(ranks: usize) -> usize {
 }
 
 fn halves(words: &'static [AtomicU64]) -> &'static [AtomicU32] {
-    // SAFETY: twice as many atomics of half the size, with less alignment; nobody uses the words
-    // as a whole.
+    // SAFETY: twice as many atomics of half the size, with less alignment; the words are never
+    // accessed as a whole.
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), 2 * words.len()) }
 }

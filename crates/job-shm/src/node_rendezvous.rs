@@ -1,14 +1,14 @@
-//! The rendezvous board of one node: the first rank that comes to a collective leaves an entry, and others compare
-//! theirs with it.
+//! The rendezvous of one node: the first rank that comes to a collective leaves an entry, and later
+//! ranks compare theirs with it.
 //!
-//! A slot holds the entry of one key. Its first word is a version, odd while somebody writes: a
-//! reader that does not find the same even version before and after has read nothing. A key belongs to
-//! a set of slots, of which it takes the one that has been written least. So an entry may be gone, when
-//! others of the set have come; it is never another one's.
+//! A slot holds the entry of one key. Its first word is a version, odd while a rank writes (a
+//! seqlock): a reader that does not find the same even version before and after has read nothing. A
+//! key belongs to a set of slots, of which it takes the one that has been written least. So an
+//! entry may be gone when others of the set have come; it is never mistaken for another.
 //!
-//! Beside the slots, each rank has a word that says whether it waits within a call, and all have
-//! one that counts what does not match. Who launched the job looks at both from outside, and may ask the
-//! ranks what they wait for: a thread of each sleeps until then.
+//! Besides the slots, each rank has a word that shows whether it waits within a call, and there is
+//! one counter of mismatches. The launcher reads both from outside, and may ask the ranks what they
+//! wait for, the edges of the wait-for graph: a thread of each sleeps until then.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::fence;
@@ -16,30 +16,31 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Words of an entry.
 pub const ENTRY: usize = 15;
-/// Its version and its key before it.
+/// Words of a slot: the version, the key and the entry.
 const SLOT: usize = 2 + ENTRY;
 const SLOTS: usize = 1024;
 /// Slots of a set.
 const WAYS: usize = 4;
-/// Looks at a slot that somebody else is writing, which takes him some nanoseconds.
+/// Attempts on a slot that another rank is writing, which takes some nanoseconds.
 const TRIES: usize = 100;
 /// A cache line for each rank, and one for all.
 const LINE: usize = 8;
-/// Words of all: what does not match, and how often ranks have been asked.
+/// Words shared by all ranks: number of mismatches, and how often ranks have been asked.
 const MISMATCHES: usize = 0;
 const ASKED: usize = 1;
-/// Words of a rank: its moves, its process, at which of its moves it has answered, and what.
+/// Words of a rank: its moves, its process, its moves when it last answered, and that answer. Moves
+/// are incremented whenever the rank starts or stops waiting.
 const MOVES: usize = 0;
 const PROCESS: usize = 1;
 const ANSWERED: usize = 2;
 const ANSWER: usize = 3;
 
-/// Words of a board for so many ranks.
+/// Words of a rendezvous for so many ranks.
 pub(crate) fn words(ranks: usize) -> usize {
     (SLOTS * SLOT + LINE * (ranks + 1)).next_multiple_of(512)
 }
 
-/// One rank's view of the board of its node.
+/// One rank's view of the rendezvous of its node.
 #[derive(Clone, Copy)]
 pub struct NodeRendezvous {
     slots: &'static [AtomicU64],
@@ -47,19 +48,19 @@ pub struct NodeRendezvous {
     ranks: &'static [AtomicU64],
 }
 
-/// What a rank answers that has been asked what it waits for.
+/// A rank's answer to the question what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// For something that not only other ranks' calls can end, or that is not known.
+    /// For something that other ranks' calls alone cannot end, or that is not known.
     Unsure,
-    /// For other ranks' calls, while so many bytes of its operations may still be on their way.
+    /// For other ranks' calls, while so many bytes of its operations may still be in transit.
     Others(u64),
 }
 
 impl Answer {
     const UNSURE: u64 = u64::MAX;
 
-    /// That of a rank of which one thread answers so, and another one so.
+    /// The answer of a rank whose threads give these answers.
     pub fn and(self, other: Answer) -> Answer {
         match (self, other) {
             (Answer::Others(bytes), Answer::Others(more)) => Answer::Others(bytes.max(more)),
@@ -79,14 +80,14 @@ impl Answer {
     }
 }
 
-/// What came of an attempt to leave an entry.
+/// The result of an attempt to leave an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Posted {
-    /// It is the first of its key.
+    /// The entry is the first of its key.
     First,
-    /// Another one was first.
+    /// Another entry of the key was first.
     After([u64; ENTRY]),
-    /// Somebody else has been at the slot all the time; he may have been interrupted.
+    /// Another rank was writing the slot all the time; it may have been interrupted.
     Busy,
 }
 
@@ -96,10 +97,11 @@ impl NodeRendezvous {
         NodeRendezvous { slots, all: &rest[..LINE], ranks: &rest[LINE..LINE * (ranks + 1)] }
     }
 
-    /// Leaves an entry on this node, unless one of this key, which is not 0, is there.
+    /// Leaves an entry on this node, unless there is one of this key, which is not 0.
     pub fn post_here(&self, key: u64, entry: &[u64; ENTRY]) -> Posted {
         for _ in 0..TRIES {
-            // Of two that come with one key and find nothing, both choose the same slot, and one gets it.
+            // If two ranks come with one key and find nothing, both choose the same slot, and one
+            // gets it.
             let set = self.set(key);
             let versions = set.each_ref().map(|slot| slot[0].load(Acquire));
             let writing = versions.iter().any(|version| version & 1 != 0);
@@ -138,22 +140,23 @@ impl NodeRendezvous {
         self.ranks.iter().skip(word).step_by(LINE).map(|word| word.load(Acquire))
     }
 
-    /// A rank is this process.
+    /// Enters the process of a rank.
     pub fn attend(&self, rank: usize, process: u32) {
         self.of(rank, PROCESS).store(process.into(), Release);
     }
 
-    /// The process of a rank, or 0 as long as it has not come.
+    /// The process of a rank, or 0 if it has not attached yet.
     pub(crate) fn process_of(&self, rank: usize) -> u32 {
         self.of(rank, PROCESS).load(Acquire) as u32
     }
 
-    /// For each rank its process, or 0 as long as it has not come.
+    /// For each rank its process, or 0 if it has not attached yet.
     pub fn processes(&self) -> impl Iterator<Item = u32> {
         self.of_each(PROCESS).map(|process| process as u32)
     }
 
-    /// What another board says of a rank: its process, its moves, its answer and when it gave it.
+    /// Copies what another node's rendezvous has of a rank: its process, moves, moves at its
+    /// answer, and answer.
     pub(crate) fn copy(&self, rank: usize, [process, moves, answered, answer]: &[u64; 4]) {
         self.of(rank, PROCESS).store(*process, Relaxed);
         self.of(rank, ANSWER).store(*answer, Relaxed);
@@ -161,47 +164,47 @@ impl NodeRendezvous {
         self.of(rank, MOVES).store(*moves, Release);
     }
 
-    /// As many do not match, as others count them.
+    /// Sets the number of mismatches, as other nodes count them.
     pub(crate) fn set_mismatches(&self, count: u64) {
         self.all[MISMATCHES].store(count, Release);
     }
 
-    /// A rank begins to wait within a call.
+    /// A rank starts to wait within a call.
     #[inline]
     pub fn enter(&self, rank: usize) {
         let word = self.of(rank, MOVES);
         word.store(word.load(Relaxed) | 1, Release);
     }
 
-    /// It has come back.
+    /// A rank's call has returned.
     #[inline]
     pub fn leave(&self, rank: usize) {
         let word = self.of(rank, MOVES);
         word.store((word.load(Relaxed) | 1) + 1, Release);
     }
 
-    /// The word of a rank that tells its moves: for a process with several threads at work, which keep it
+    /// The word with the moves of a rank, for a process of several threads that maintain it
     /// together.
     pub fn word_of(&self, rank: usize) -> &'static AtomicU64 {
         self.of(rank, MOVES)
     }
 
-    /// A number that changes whenever a rank enters or leaves, odd while it waits.
+    /// A number that changes whenever a rank starts or stops waiting, odd while it waits.
     pub fn moves_of(&self, rank: usize) -> u64 {
         self.of(rank, MOVES).load(Acquire)
     }
 
-    /// The same of each.
+    /// The moves of each rank, odd while it waits.
     pub fn moves(&self) -> impl Iterator<Item = u64> {
         self.of_each(MOVES)
     }
 
-    /// Some ranks do not match, which is in their logs: counts it on this node.
+    /// Counts a mismatch between ranks, which is in their logs, on this node.
     pub(crate) fn count_mismatch_here(&self) {
         self.all[MISMATCHES].fetch_add(1, Release);
     }
 
-    /// How often somebody said so.
+    /// The number of mismatches.
     pub fn mismatches(&self) -> u64 {
         self.all[MISMATCHES].load(Acquire)
     }
@@ -213,12 +216,12 @@ impl NodeRendezvous {
         unsafe { libc::syscall(libc::SYS_futex, self.question(), libc::FUTEX_WAKE, i32::MAX) };
     }
 
-    /// How often they were asked.
+    /// How often ranks were asked.
     pub fn asked(&self) -> u32 {
         self.question().load(Acquire)
     }
 
-    /// Sleeps until ranks are asked more often than `before`, and says how often.
+    /// Sleeps until ranks are asked more often than `before`; returns how often.
     pub fn await_question(&self, before: u32) -> u32 {
         while self.asked() == before {
             let forever = std::ptr::null::<libc::timespec>();
@@ -232,24 +235,25 @@ impl NodeRendezvous {
     }
 
     fn question(&self) -> &'static AtomicU32 {
-        // SAFETY: an atomic of half the size at the same place, which nobody uses as a whole.
+        // SAFETY: an atomic of half the size at the same address; the word is never accessed as a
+        // whole.
         unsafe { &*std::ptr::from_ref(&self.all[ASKED]).cast() }
     }
 
-    /// A rank says what it waited for when its moves were such.
+    /// A rank answers what it waited for when its moves were these.
     pub fn answer(&self, rank: usize, moves: u64, answer: Answer) {
         self.of(rank, ANSWER).store(answer.to_word(), Relaxed);
         self.of(rank, ANSWERED).store(moves, Release);
     }
 
-    /// For each rank its latest answer, and its moves then.
+    /// For each rank its moves at its latest answer, and the answer.
     pub fn answers(&self) -> impl Iterator<Item = (u64, Answer)> {
         let answers = self.of_each(ANSWERED).zip(self.of_each(ANSWER));
         answers.map(|(moves, answer)| (moves, Answer::from_word(answer)))
     }
 }
 
-/// Fills a slot in that this rank has made odd.
+/// Fills a slot whose version this rank has made odd.
 fn write(slot: &[AtomicU64], version: u64, key: u64, entry: &[u64; ENTRY]) {
     fence(Release);
     slot[1].store(key, Relaxed);
@@ -257,7 +261,8 @@ fn write(slot: &[AtomicU64], version: u64, key: u64, entry: &[u64; ENTRY]) {
         to.store(*from, Relaxed);
     }
     slot[0].store(version + 2, Release);
-    // Of two ranks that each post an entry and look for the other's, one finds it.
+    // Publish, then scan: of two ranks that each post an entry and look for the other's, at least
+    // one finds it.
     fence(SeqCst);
 }
 

@@ -1,7 +1,8 @@
-//! How the nodes of a job find each other: each leaves a file in the run directory, which all of them see.
+//! How the nodes of a job find each other: each leaves a file in the run directory, which must be
+//! on a shared file system.
 //!
-//! The name says which job and which node; the file, that only the user can read, where the node's relay listens, and
-//! the token that it wants to see.
+//! The file's name identifies job and node. Its contents, readable only by the user, are the
+//! addresses and port of the node's relay and the token that the relay demands.
 
 use crate::connection::Connection;
 use crate::wire::Question;
@@ -13,23 +14,23 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// The secret of a job's node.
+/// The secret that the relay of a job's node demands.
 pub(crate) type Token = [u64; 2];
 
 /// How long to try an address.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the files of a job's nodes begin with.
+/// The common prefix of the files of a job's nodes.
 pub(crate) fn prefix(job: &str) -> String {
     format!("node-{job}-")
 }
 
-/// The job that the file of a node is of; `None` for other files.
+/// The job to which the file of a node belongs; `None` for other files.
 pub(crate) fn job_of(name: &str) -> Option<&str> {
     Some(name.strip_prefix("node-")?.rsplit_once('-')?.0)
 }
 
-/// How many ranks the job has that the file of a node is of.
+/// How many ranks the job has to which the file of a node belongs.
 pub(crate) fn ranks(place: &Path) -> Option<usize> {
     fs::read_to_string(place).ok()?.split_whitespace().nth(3)?.parse().ok()
 }
@@ -39,7 +40,7 @@ pub(crate) fn name(job: &str, node: &str) -> String {
     prefix(job) + node
 }
 
-/// Leaves the file of this node, whose relay listens at this port and wants to see this token.
+/// Leaves the file of this node, whose relay listens at this port and demands this token.
 pub(crate) fn leave(place: &Path, token: Token, port: u16, ranks: usize) -> io::Result<()> {
     let mut text = format!("{:x} {:x} {port} {ranks}", token[0], token[1]);
     for host in addresses().iter().map(IpAddr::to_string).chain(host_name()) {
@@ -53,7 +54,8 @@ pub(crate) fn leave(place: &Path, token: Token, port: u16, ranks: usize) -> io::
     fs::rename(&draft, place)
 }
 
-/// Connects to the nodes of a job that have not been seen yet, and whose relays can be reached.
+/// Connects to the nodes of a job that are not in `seen`, and whose relays can be reached; adds
+/// them to it.
 pub(crate) fn look(
     directory: &Path,
     job: &str,
@@ -61,7 +63,7 @@ pub(crate) fn look(
     seen: &mut Vec<String>,
 ) -> Vec<Connection> {
     let (prefix, mut found) = (prefix(job), Vec::new());
-    // Listing the directory also makes shared file systems look again.
+    // Listing the directory makes shared file systems refresh their caches.
     for file in fs::read_dir(directory).into_iter().flatten().flatten() {
         let name = file.file_name().to_string_lossy().into_owned();
         let is_new = name.starts_with(&prefix) && !name.contains('.') && !seen.contains(&name);
@@ -86,7 +88,8 @@ fn connect(place: &Path, ranks: usize) -> Option<Connection> {
     })
 }
 
-/// Addresses may be those of others, or of this node.
+/// An address may lead to another machine than the intended one, or to this node: the relay must
+/// accept the token.
 fn greet(address: SocketAddr, token: Token, ranks: usize) -> Option<Connection> {
     let mut node =
         Connection::new(TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).ok()?).ok()?;
@@ -94,7 +97,7 @@ fn greet(address: SocketAddr, token: Token, ranks: usize) -> Option<Connection> 
     Some(node)
 }
 
-/// A new secret.
+/// A new random token.
 pub(crate) fn token() -> io::Result<Token> {
     let mut token = [0; 2];
     // SAFETY: memory of that size.
@@ -106,7 +109,7 @@ fn host_name() -> Option<String> {
     fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned())
 }
 
-/// The addresses of this node, those that only itself can use last.
+/// The addresses of this node, loopback addresses last.
 fn addresses() -> Vec<IpAddr> {
     let mut found: Vec<IpAddr> = Vec::new();
     let mut first = std::ptr::null_mut();
@@ -142,7 +145,7 @@ unsafe fn address(address: *const libc::sockaddr) -> Option<IpAddr> {
             _ => return None,
         }
     };
-    // Those of one link mean nothing without it.
+    // Link-local addresses are useless without their link.
     let of_a_link = matches!(found, IpAddr::V6(six) if six.is_unicast_link_local());
     (!of_a_link).then_some(found)
 }

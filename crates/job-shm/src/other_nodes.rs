@@ -1,4 +1,5 @@
-//! The other nodes of a job: which rank is on which, and where the first of all nodes meet.
+//! The other nodes of a job: which rank is on which, and the rendezvous of the first ranks of all
+//! nodes.
 
 use crate::connection::{Connection, is_over};
 use crate::memory::Memory;
@@ -13,50 +14,51 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long to look for ranks of other nodes: what is written to a shared file system may be seen late.
+/// How long to look for ranks of other nodes: files on a shared file system may appear late.
 pub(crate) const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 /// How long to wait before looking again.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
-/// A rank of this node.
+/// Marks ranks of this node.
 pub(crate) const HERE: u16 = u16::MAX;
 
-/// The way to other nodes.
+/// Finds and connects to the other nodes when they are first needed.
 pub(crate) struct NodeFinder {
     directory: PathBuf,
     job: String,
     /// The file of this node.
     own: String,
-    /// Some could not be found, or did not answer.
+    /// Some nodes could not be found, or did not answer.
     pub(crate) lost: AtomicBool,
     pub(crate) nodes: OnceLock<Option<OtherNodes>>,
 }
 
-/// OtherNodes that were found, and who is on which.
+/// Nodes that were found, and which rank is on which.
 pub(crate) struct OtherNodes {
     /// For each rank its node, or [`HERE`].
     pub(crate) of: Box<[u16]>,
     pub(crate) all: Box<[Mutex<Connection>]>,
-    /// Of each rank the clock that was asked for last, and its segment: it never changes.
+    /// For each rank the segment and clock that were asked for last: the clock of a segment never
+    /// changes.
     pub(crate) clocks: Mutex<HashMap<usize, Dated>>,
-    /// Notices were posted that may not have arrived.
+    /// Messages were posted that may not have arrived.
     pub(crate) posted: AtomicBool,
 }
 
-/// A segment, and the clock of that.
+/// A segment and its clock.
 pub(crate) type Dated = (u32, Box<[u32]>);
 
-/// Locks what a panic elsewhere leaves usable.
+/// Locks a mutex; what it protects stays usable after a panic.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl NodeFinder {
-    /// The other nodes of a job, which are looked for when the first is needed.
+    /// A finder for the other nodes of a job.
     pub(crate) fn new(directory: PathBuf, job: String, own: String) -> NodeFinder {
         NodeFinder { directory, job, own, lost: AtomicBool::new(false), nodes: OnceLock::new() }
     }
 
-    /// All nodes, if they can be found: waits for them the first time.
+    /// All nodes, if they can be found; waits for them the first time.
     pub(crate) fn nodes(&self, memory: Memory) -> Option<&OtherNodes> {
         self.nodes.get_or_init(|| self.look(memory)).as_ref()
     }
@@ -81,7 +83,7 @@ impl NodeFinder {
         }
     }
 
-    /// Looks for all ranks, for a while: on which node is which?
+    /// Finds the node of each rank, within a time limit.
     fn find_all(&self, memory: Memory, all: &mut Vec<Connection>) -> io::Result<Box<[u16]>> {
         let (begin, mut seen) = (Instant::now(), vec![self.own.clone()]);
         let mut of = vec![None; memory.ranks()];
@@ -106,7 +108,7 @@ impl NodeFinder {
     }
 }
 
-/// The way to the board on which the entries of all nodes meet: that of the first rank's node.
+/// The rendezvous of all nodes: that of the first rank's node.
 #[derive(Clone, Copy)]
 pub(crate) struct RootRendezvous {
     pub(crate) finder: &'static NodeFinder,
@@ -114,8 +116,8 @@ pub(crate) struct RootRendezvous {
 }
 
 impl RootRendezvous {
-    /// Leaves the first entry of this node there, unless one is there. Where it cannot be asked, it is as if nobody had
-    /// come.
+    /// Leaves the first entry of this node there, unless there is one. If that node cannot be
+    /// reached, the entry counts as the first.
     pub(crate) fn post(&self, key: u64, entry: &[u64; ENTRY]) -> Posted {
         let Some(mut root) = self.finder.nodes(self.memory).and_then(|nodes| nodes.of(0)) else {
             return Posted::First;
@@ -128,7 +130,7 @@ impl RootRendezvous {
         }
     }
 
-    /// Tells all other nodes that some ranks do not match: theirs may end in errors for it.
+    /// Reports a mismatch to all other nodes, since their ranks may run into errors because of it.
     pub(crate) fn count_mismatch(&self) {
         let nodes = self.finder.nodes(self.memory).into_iter().flat_map(|nodes| &nodes.all);
         nodes.for_each(|node| drop(lock(node).ask(Question::Mismatch, &[])));
@@ -136,7 +138,7 @@ impl RootRendezvous {
 }
 
 impl OtherNodes {
-    /// The node of a rank that is elsewhere.
+    /// The connection to the node of a remote rank.
     pub(crate) fn of(&self, rank: usize) -> Option<MutexGuard<'_, Connection>> {
         self.all.get(usize::from(self.of[rank])).map(lock)
     }

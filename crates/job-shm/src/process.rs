@@ -1,19 +1,19 @@
-//! What the kernel says of processes.
+//! Processes, as `/proc` describes them.
 
 use std::fs;
 use std::sync::OnceLock;
 
-/// What a process does.
+/// The state of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// The letter by which the kernel says so: `R` runs, `S` sleeps, `Z` has ended, others are held up.
+    /// The kernel's letter: `R` running, `S` sleeping, `Z` ended; others are blocked or stopped.
     pub state: char,
-    /// Nanoseconds for which it has had a processor, where that is counted.
+    /// Nanoseconds of processor time, where the kernel counts it.
     pub ran: Option<u64>,
 }
 
 impl Seen {
-    /// Looks at a process; `None` if there is none.
+    /// Reads the state of a process; `None` if there is none.
     pub fn of(process: u32) -> Option<Seen> {
         let state = Status::of(process.cast_signed())?.state;
         let text = fs::read_to_string(format!("/proc/{process}/schedstat")).ok();
@@ -22,7 +22,7 @@ impl Seen {
     }
 }
 
-/// What numbers of processes mean the same in: this boot of this machine, and a name space of it.
+/// Where process numbers have the same meaning: a hash of this machine's boot and PID namespace.
 pub(crate) fn pid_namespace() -> u64 {
     static PID_NAMESPACE: OnceLock<u64> = OnceLock::new();
     *PID_NAMESPACE.get_or_init(|| {
@@ -32,7 +32,7 @@ pub(crate) fn pid_namespace() -> u64 {
     })
 }
 
-/// The launcher that this process has begun, or what it has begun has; `None` if there are several.
+/// The launcher among this process's descendants; `None` if there are several.
 pub(crate) fn launcher() -> Option<libc::pid_t> {
     let own = std::process::id().cast_signed();
     let numbers = fs::read_dir("/proc").ok()?.flatten();
@@ -48,7 +48,7 @@ pub(crate) fn launcher() -> Option<libc::pid_t> {
     found.next().filter(|_| found.next().is_none())
 }
 
-/// A process that may have ended, and its number have been given to another one.
+/// A process, identified by number and start time since numbers are reused.
 pub(crate) struct Process {
     number: libc::pid_t,
     start: u64,
@@ -59,7 +59,7 @@ impl Process {
         Status::of(number).map(|status| Process { number, start: status.start })
     }
 
-    /// Sends it a signal, unless it has ended.
+    /// Sends the process a signal, unless it has ended; returns whether it did.
     pub(crate) fn signal(&self, signal: libc::c_int) -> bool {
         let is_there = Status::of(self.number).is_some_and(|status| status.start == self.start);
         // SAFETY: a system call that takes no memory.
@@ -67,7 +67,7 @@ impl Process {
     }
 }
 
-/// The processes that a process comes from, the nearest first.
+/// The ancestors of a process, its parent first.
 pub(crate) fn ancestors(process: libc::pid_t) -> impl Iterator<Item = (libc::pid_t, Status)> {
     let mut next = Status::of(process).map(|status| status.parent);
     std::iter::from_fn(move || {
@@ -91,10 +91,10 @@ const LAUNCHERS: &[&str] = &[
     "palsd",
 ];
 
-/// Those that ask for the exit code of a rank as soon as there is one: Open MPI's.
+/// Launchers that collect the exit code of a rank at once: Open MPI's.
 pub(crate) const AT_ONCE: &[&str] = &["mpirun", "mpiexec", "orterun", "orted", "prte"];
 
-/// What the kernel says of a process.
+/// A process as `/proc/PID/stat` describes it.
 pub(crate) struct Status {
     pub(crate) name: String,
     pub(crate) state: char,
@@ -121,7 +121,7 @@ impl Status {
         LAUNCHERS.iter().any(|known| self.name.starts_with(known))
     }
 
-    /// Its parent has not asked for its exit code yet.
+    /// Whether it has ended, and its parent has not collected its exit code yet.
     pub(crate) fn has_ended(&self) -> bool {
         matches!(self.state, 'Z' | 'X')
     }

@@ -1,8 +1,9 @@
-//! The relay of a node: answers what ranks of other nodes ask its memory, for as long as its process lives.
+//! The relay of a node: answers what ranks of other nodes ask of its memory, for as long as its
+//! process lives.
 //!
-//! It is a thread of one rank, and does only what that memory's owners can do to each other without waiting: no
-//! answer depends on what the rank, or any other, does. Who does not show the token, which is in a file that only
-//! the user can read, gets no answer.
+//! It is a thread of one rank, and does only what that memory's owners can do to each other without
+//! waiting: no answer depends on what a rank does. A peer that does not present the token, which is
+//! in a file that only the user can read, gets no answer.
 
 use crate::answers::answer;
 use crate::job_shm::JobShm;
@@ -14,10 +15,10 @@ use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// How much of an answer a rank may leave unread.
+/// Bytes of answers that a peer may leave unread.
 const MAX_UNREAD: usize = 64 << 20;
 
-/// What answers for a node.
+/// The listener of a node, and its memory.
 pub struct Relay {
     listener: TcpListener,
     shm: JobShm,
@@ -32,8 +33,8 @@ struct Peer {
 }
 
 impl Relay {
-    /// A relay that is yet to [serve](Self::serve), by the rank that answers for the node, and the file by which others
-    /// find it.
+    /// Announces a relay by the file through which other nodes find it; it answers once it
+    /// [serves](Self::serve). `rank` answers for the node.
     pub(crate) fn announce(place: &Path, memory: Memory, rank: usize) -> io::Result<Relay> {
         let token = nodes::token()?;
         let relay = Relay::new(memory, rank, token)?;
@@ -48,12 +49,12 @@ impl Relay {
         Ok(Relay { listener, shm: JobShm::new(memory, rank), token })
     }
 
-    /// The port at which it listens.
+    /// The port at which the relay listens.
     fn port(&self) -> io::Result<u16> {
         Ok(self.listener.local_addr()?.port())
     }
 
-    /// Answers, for ever; returns if it cannot.
+    /// Answers forever; returns only if it cannot.
     pub fn serve(self) {
         let mut peers: Vec<Peer> = Vec::new();
         loop {
@@ -66,7 +67,7 @@ impl Relay {
                 })
                 .collect();
             files.push(wait(self.listener.as_raw_fd(), libc::POLLIN));
-            // SAFETY: as many descriptions as it is told.
+            // SAFETY: the array has as many descriptions as passed.
             let ready = unsafe { libc::poll(files.as_mut_ptr(), files.len() as _, -1) };
             if ready < 0 && io::Error::last_os_error().kind() != ErrorKind::Interrupted {
                 return self.shm.switch_off_here();
@@ -86,7 +87,7 @@ impl Relay {
         }
     }
 
-    /// `None` if there is no more to do for it.
+    /// `None` if the connection is to be closed.
     fn attend_to(&self, peer: &mut Peer) -> Option<()> {
         let mut bytes = [0; 64 << 10];
         loop {
@@ -111,7 +112,7 @@ impl Relay {
         (peer.answers.len() <= MAX_UNREAD).then_some(())
     }
 
-    /// Answers all frames that are there.
+    /// Answers all complete frames; `None` if one is malformed.
     fn answer(&self, peer: &mut Peer) -> Option<()> {
         let mut done = 0;
         while let Some((header, rest)) = peer.arrived[done..].split_first_chunk() {

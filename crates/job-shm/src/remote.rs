@@ -1,8 +1,9 @@
-//! The memory of other nodes, asked for through their [relays](crate::Relay).
+//! The memory of other nodes, reached through their [relays](crate::Relay).
 //!
-//! What is asked is answered by a thread that waits for nobody, so that a rank waits as long as a message takes
-//! there and back. Notices are sent without waiting for their answers, which [`JobShm::await_delivery`] does before
-//! anybody can learn of what they tell. Where a node does not answer, nothing can be relied upon any more.
+//! Questions are answered by a thread that waits for no rank, so that a rank waits for one round
+//! trip. Messages are sent without waiting for their replies, which [`JobShm::await_delivery`] does
+//! before any rank can acquire what they announce. If a node does not answer, the memory is
+//! unreliable from then on.
 
 use crate::connection::is_over;
 use crate::job_shm::JobShm;
@@ -24,7 +25,8 @@ impl JobShm {
             || finder.nodes(self.memory).is_some_and(|nodes| nodes.of[rank] == HERE)
     }
 
-    /// Whether all ranks of the job, here and elsewhere, tell others of their order; waits for a while until they do.
+    /// Whether all ranks of the job, here and on other nodes, publish their clocks; waits for them
+    /// within a time limit.
     pub(crate) fn is_complete_there(&self) -> bool {
         let begin = Instant::now();
         let present = || -> Option<bool> {
@@ -52,7 +54,7 @@ impl JobShm {
         }
     }
 
-    /// What the node of a rank that is elsewhere answers. Without an answer nothing can be relied upon.
+    /// Asks the node of a remote rank. Without an answer the memory is unreliable.
     pub(crate) fn ask(&self, rank: usize, question: Question, asked: &[u64]) -> Option<Vec<u64>> {
         let answer = self.nodes()?.of(rank)?.ask(question, asked);
         self.checked(answer)
@@ -71,7 +73,7 @@ impl JobShm {
 
     fn checked<T>(&self, answer: io::Result<T>) -> Option<T> {
         if let (Err(error), Some(finder)) = (&answer, self.finder) {
-            // Who says that nothing can be relied upon has answered.
+            // A node that declares the memory unreliable has answered.
             finder.lost.fetch_or(!is_over(error), Relaxed);
             self.switch_off();
         }
@@ -83,13 +85,13 @@ impl JobShm {
         self.finder.is_some_and(|finder| finder.lost.load(Relaxed))
     }
 
-    /// Nothing can be relied upon any more: says so to all nodes.
+    /// Declares the memory of all other nodes unreliable.
     pub(crate) fn switch_off_there(&self) {
         let nodes = self.finder.and_then(|finder| finder.nodes.get()?.as_ref());
         nodes.into_iter().flat_map(|nodes| &nodes.all).for_each(|node| lock(node).switch_off());
     }
 
-    /// Asks several nodes at once, each for some of these ranks, and hears for each what it answers.
+    /// Asks several nodes at once, each for some of these ranks, and passes each answer to `take`.
     pub(crate) fn ask_all(
         &self,
         (question, about): (Question, u64),
@@ -120,7 +122,7 @@ impl JobShm {
         self.checked(all);
     }
 
-    /// The clock of a rank elsewhere in a segment: joins it.
+    /// Joins the clock of a remote rank in a segment.
     pub(crate) fn join_there(&self, rank: usize, segment: u32, into: &mut [u32]) {
         let Some(nodes) = self.nodes() else { return };
         let known = |(of, row): &Dated| (*of == segment).then(|| row.clone());
@@ -129,7 +131,7 @@ impl JobShm {
             let words = self.ask(rank, Question::Join, &[rank as u64, segment.into()])?;
             let mut row = vec![0; into.len()].into_boxed_slice();
             wire::join(&words, &mut row);
-            // It may be that of a later segment, where this one is forgotten.
+            // If this segment is forgotten, it is the clock of a later one.
             if row[rank] == segment {
                 lock(&nodes.clocks).insert(rank, (segment, row.clone()));
             }
@@ -140,7 +142,8 @@ impl JobShm {
         }
     }
 
-    /// Sends a notice to a rank elsewhere, where it will have arrived when this has been [settled](Self::await_delivery).
+    /// Sends a message to a remote rank; it has arrived after
+    /// [`await_delivery`](Self::await_delivery).
     pub(crate) fn post_there(&self, rank: usize, notice: &[u64]) {
         let Some(nodes) = self.nodes() else { return };
         nodes.posted.store(true, Relaxed);
@@ -151,7 +154,7 @@ impl JobShm {
         }
     }
 
-    /// Waits until all notices have arrived; whether there was room for all.
+    /// Waits until all messages have arrived; false if there was no room for some.
     #[inline]
     pub fn await_delivery(&self) -> bool {
         match &self.finder {

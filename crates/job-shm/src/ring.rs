@@ -1,12 +1,13 @@
-//! Notices: many ranks append, the owner takes.
+//! Message ring: many ranks append to it, its owner takes (a multi-producer, single-consumer
+//! queue).
 //!
-//! A notice is a header word, its length and [`COMMITTED`], and its payload. A writer reserves room
-//! by moving the tail, fills in the payload, and writes the header last; the owner stops at a
-//! header that is not there yet, and clears what it has read. Reservation is the order of
-//! notices: who learns of a notice through any synchronisation appends behind it.
+//! A message is a header word, its length and [`COMMITTED`], and its payload. A writer reserves
+//! room by moving the tail, fills in the payload, and writes the header last; the owner stops at a
+//! header that is not there yet, and clears what it has read. Reservation defines the order of
+//! messages: a rank that acquires a message through any synchronisation appends behind it.
 //!
-//! Where there is no room, a notice is lost, and the owner is told: what the writer said before it
-//! is worth nothing without it.
+//! Where there is no room, a message is lost, and the owner can see that: what the writer sent
+//! before it is unreliable without it.
 
 use crate::JobShm;
 use crate::memory::{HEAD, LOSSES, RING, TAIL};
@@ -15,8 +16,8 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 const COMMITTED: u64 = 1 << 63;
 
 impl JobShm {
-    /// Appends a notice to the ring of `rank`; false if there is no room, and it is lost. Whether there is on another
-    /// node, [`await_delivery`](Self::await_delivery) says.
+    /// Appends a message to the ring of `rank`; false if there is no room, and it is lost. For
+    /// ranks on other nodes [`await_delivery`](Self::await_delivery) returns that.
     pub fn post(&self, rank: usize, payload: &[u64]) -> bool {
         let is_here = self.is_here(rank);
         if !is_here {
@@ -45,24 +46,24 @@ impl JobShm {
         true
     }
 
-    /// Whether there is a notice to take; quickly.
+    /// Whether there is a message to take; fast.
     pub fn has_message(&self) -> bool {
         let mine = self.mine();
         mine.header[HEAD].load(Relaxed) != mine.header[TAIL].load(Relaxed)
     }
 
-    /// How many notices to this rank were lost.
+    /// How many messages to this rank were lost.
     pub fn losses(&self) -> u64 {
         self.mine().header[LOSSES].load(Acquire)
     }
 
-    /// Up to which position notices of `rank` are worth nothing, as one of them was lost there; 0
-    /// if none was.
+    /// The position before which messages of `rank` are unreliable, since one of them was lost
+    /// there; 0 if none was.
     pub fn lost(&self, rank: usize) -> u64 {
         self.mine().lost[rank].load(Acquire)
     }
 
-    /// Takes this rank's next notice into `payload`, replacing what is there, and returns its
+    /// Takes this rank's next message into `payload`, replacing its contents, and returns its
     /// position.
     pub fn take(&self, payload: &mut Vec<u64>) -> Option<u64> {
         let mine = self.mine();

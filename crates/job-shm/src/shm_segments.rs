@@ -1,11 +1,12 @@
-//! Memory of one process that others on the node read, taken and given back again and again.
+//! Shared-memory segments: memory of one process that others on the node read, allocated and
+//! released again and again.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::sync::atomic::AtomicU64;
 
-/// What identifies a sheet on the node: a process, and a file of it.
+/// Identifies a segment on the node: a process and a file descriptor of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentName(u64);
 
@@ -14,17 +15,17 @@ impl SegmentName {
         SegmentName(u64::from(process) << 32 | u64::from(file as u32))
     }
 
-    /// As a number.
+    /// The name as a number.
     pub fn to_bits(self) -> u64 {
         self.0
     }
 
-    /// Back from [`to_bits`](Self::to_bits).
+    /// The name that [`to_bits`](Self::to_bits) turned into this number.
     pub fn from_bits(bits: u64) -> SegmentName {
         SegmentName(bits)
     }
 
-    /// The process.
+    /// The process that owns the segment.
     pub fn process(self) -> u32 {
         (self.0 >> 32) as u32
     }
@@ -34,8 +35,8 @@ impl SegmentName {
     }
 }
 
-/// The sheets that this process has made or read. None is ever unmapped: those that are given back are
-/// empty, and taken again.
+/// The segments that this process has allocated or opened. None is ever unmapped: released segments
+/// are emptied, and allocated again.
 #[derive(Default)]
 pub struct ShmSegments {
     own: Vec<Own>,
@@ -49,7 +50,7 @@ struct Own {
 }
 
 impl ShmSegments {
-    /// A sheet of so many words, all zero.
+    /// Allocates a segment of so many words, all zero.
     pub fn allocate(&mut self, words: usize) -> io::Result<(SegmentName, &'static [AtomicU64])> {
         let fits = |own: &&mut Own| !own.lent && own.words.len() >= words;
         if let Some(own) = self.own.iter_mut().filter(fits).min_by_key(|own| own.words.len()) {
@@ -66,13 +67,13 @@ impl ShmSegments {
         file.set_len(8 * words as u64)?;
         let words = map(&file, words)?;
         let name = SegmentName::new(std::process::id(), file.as_raw_fd());
-        // Others may come late.
+        // Processes that come late open it by this process's descriptor.
         std::mem::forget(file);
         self.own.push(Own { name, words, lent: true });
         Ok((name, words))
     }
 
-    /// Nobody needs what is in a sheet any more. Who still reads it should look whether it has changed hands.
+    /// Releases a segment. A process that still reads it must check whether it has been reused.
     pub fn release(&mut self, name: SegmentName) {
         if let Some(own) = self.own.iter_mut().find(|own| own.name == name) {
             let (start, size) = (own.words.as_ptr().cast_mut(), size_of_val(own.words));
@@ -81,7 +82,7 @@ impl ShmSegments {
         }
     }
 
-    /// A sheet that another process has taken.
+    /// Maps a segment that another process has allocated.
     pub fn open(&mut self, name: SegmentName, words: usize) -> io::Result<&'static [AtomicU64]> {
         if let Some((_, known)) = self.others.iter().find(|(known, _)| *known == name) {
             return Ok(known);
@@ -97,8 +98,8 @@ impl ShmSegments {
     }
 }
 
-/// Opens memory of another process by its path below `/proc`, and nothing else: the process may be gone, and another
-/// one have its number.
+/// Opens memory of another process by its path below `/proc`, and nothing else: the process may be
+/// gone, and its number reused.
 pub(crate) fn open(path: &str) -> io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).open(path)?;
     let target = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
@@ -119,8 +120,8 @@ pub(crate) fn map(file: &File, words: usize) -> io::Result<&'static [AtomicU64]>
     if base == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: as long as the file, zeroed or written by atomics, page-aligned, and never unmapped; all access
-    // is by atomics.
+    // SAFETY: as long as the file, zeroed or written by atomics, page-aligned, and never unmapped;
+    // all access is by atomics.
     Ok(unsafe { std::slice::from_raw_parts(base.cast::<AtomicU64>(), words) })
 }
 

@@ -1,49 +1,51 @@
-//! Wire protocol between nodes: what ranks ask the memory of another node, and what its relay answers, in frames
-//! of 64-bit words.
+//! Wire protocol between nodes: what ranks ask of the memory of another node, and what its relay
+//! answers, in frames of 64-bit words.
 //!
-//! A frame is a header, its kind and how many words follow, and these. The kind is a [`Question`], or a [`Reply`].
-//! What does not have the form that its kind demands is answered by nobody: the connection is closed.
+//! A frame is a header, with its kind and the number of words that follow, and these words. The
+//! kind is a [`Question`] or a [`Reply`]. A malformed frame is not answered: the connection is
+//! closed.
 
 use crate::memory::LONGEST;
 
-/// What a frame asks for, with the number that stands for it.
+/// What a frame asks for, with its number on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Question {
-    /// The first frame of a connection: the token, and ranks of the job.
+    /// The first frame of a connection: the token, and the number of ranks of the job.
     Hello = 1,
     /// Which ranks are on the node.
     Members = 2,
-    /// A rank and its segment: the clock it had in that.
+    /// A rank and a segment: the rank's clock in it.
     Join = 3,
-    /// A rank: the clock it has now.
+    /// A rank: its present clock.
     Newest = 4,
-    /// The key of a collective, and ranks: when each entered, and all clocks they had then, joined.
+    /// The key of a collective, and ranks: the segments in which they entered it, and the join of
+    /// their clocks then.
     Gather = 5,
-    /// The name of a window, and ranks: the part of each.
+    /// The name of a window, and ranks: their parts.
     Parts = 6,
-    /// A rank, a cell, and a clock to add to it.
+    /// A rank, a cell, and a clock to release to it.
     Release = 7,
-    /// A rank and a cell: what was added to it.
+    /// A rank and a cell: the clock that was released to it.
     Acquire = 8,
-    /// Of which rank, to which rank, and a notice: whether there was room.
+    /// Sender, receiver and a message: whether there was room.
     Post = 9,
-    /// Nothing can be relied upon from now on.
+    /// The memory is unreliable from now on.
     SwitchOff = 10,
-    /// Which ranks of the node tell others of their order.
+    /// Which ranks of the node publish their clocks.
     Present = 11,
-    /// A key and what somebody enters: what the first has entered, if another was.
+    /// A key and an entry: the first entry of the key, if there was another.
     Enter = 12,
     /// What the ranks of the node are doing.
     Look = 13,
-    /// To ask them what they wait for.
+    /// Asks the ranks of the node what they wait for.
     Ask = 14,
-    /// Some ranks, on other nodes too, do not match.
+    /// A mismatch between ranks, perhaps of other nodes.
     Mismatch = 15,
 }
 
 impl Question {
-    /// All of them, by their numbers, from 1.
+    /// All questions, by number from 1.
     const ALL: [Question; 15] = [
         Question::Hello,
         Question::Members,
@@ -62,7 +64,7 @@ impl Question {
         Question::Mismatch,
     ];
 
-    /// The question of a number, if there is one.
+    /// The question of this number, if there is one.
     pub(crate) fn of(number: u32) -> Option<Question> {
         let at = usize::try_from(number).ok()?.checked_sub(1)?;
         Question::ALL.get(at).copied()
@@ -79,14 +81,14 @@ impl From<Question> for u32 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Reply {
-    /// It was done.
+    /// The request was performed.
     Fine = 0,
-    /// The node cannot be relied upon.
+    /// The node's memory is unreliable.
     Over = 1,
 }
 
 impl Reply {
-    /// The reply of a number, if there is one.
+    /// The reply of this number, if there is one.
     pub(crate) fn of(number: u32) -> Option<Reply> {
         match number {
             0 => Some(Reply::Fine),
@@ -102,10 +104,10 @@ impl From<Reply> for u32 {
     }
 }
 
-/// Words that tell of one rank what it is doing.
+/// Words that describe the state of one rank.
 pub(crate) const LOOKED: usize = 7;
 
-/// Words that a frame may have beside its header: those of the longest notice, or clocks of a large job.
+/// Words that follow a header at most: those of the longest message, or the clocks of a large job.
 const MAX_WORDS: usize = 2 * LONGEST;
 
 /// Appends a frame.
@@ -118,31 +120,31 @@ pub(crate) fn put(out: &mut Vec<u8>, kind: impl Into<u32>, words: impl IntoItera
     out[at..at + 8].copy_from_slice(&(u64::from(kind) << 32 | count as u64).to_le_bytes());
 }
 
-/// The kind of a frame, and how many words follow; `None` for more than any has.
+/// The kind of a frame, and how many words follow; `None` for more than [`MAX_WORDS`].
 pub(crate) fn header(bytes: [u8; 8]) -> Option<(u32, usize)> {
     let word = u64::from_le_bytes(bytes);
     let count = (word & 0xffff_ffff) as usize;
     (count <= MAX_WORDS).then_some(((word >> 32) as u32, count))
 }
 
-/// The words in so many bytes.
+/// The words in these bytes.
 pub(crate) fn words(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word))
 }
 
-/// A clock, two ranks in a word.
+/// A clock with two ranks' components in a word.
 pub(crate) fn pack(row: &[u32]) -> impl Iterator<Item = u64> {
     row.chunks(2)
         .map(|two| u64::from(two[0]) | u64::from(two.get(1).copied().unwrap_or_default()) << 32)
 }
 
-/// Joins a clock that was packed.
+/// Joins a packed clock; returns whether it added anything.
 pub(crate) fn join(packed: &[u64], into: &mut [u32]) -> bool {
     let mut news = false;
     for (at, time) in into.iter_mut().enumerate() {
-        let told = (packed.get(at / 2).copied().unwrap_or_default() >> (at % 2 * 32)) as u32;
-        news |= told > *time;
-        *time = told.max(*time);
+        let theirs = (packed.get(at / 2).copied().unwrap_or_default() >> (at % 2 * 32)) as u32;
+        news |= theirs > *time;
+        *time = theirs.max(*time);
     }
     news
 }

@@ -1,22 +1,22 @@
-//! Calls that are made again with the very same arguments, as in every time step: what was in order the first time
-//! is not looked at again.
+//! Calls that are repeated with the very same arguments, as in every time step: what was valid the
+//! first time is not checked again.
 //!
-//! **Soundness.** A call is recognised by a hash of 64 bits over its place, its row in the table and its arguments
-//! as words. Only that it was in order is remembered, so that whatever is taken for another call, and an object
-//! that has another one's handle, can cost a finding and cannot make one. What depends on memory that the program
-//! may give back, and get again with another size, is not remembered.
+//! **Soundness.** A call is recognised by a hash of 64 bits over its place, its row in the table
+//! and its arguments as words. Only that it was valid is remembered, so that a collision, or a
+//! reused handle, can cost a finding and cannot make one. What depends on memory that the program
+//! may free, and get again with another size, is not remembered.
 
 use commsan_mpi::Args;
 use commsan_threads::Here;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Calls that were in order, where their hashes say; the lowest bits say what was.
+/// Calls that were valid, in the slots of their hashes; the lowest bits say which checks passed.
 static KNOWN: [AtomicU64; 2048] = [const { AtomicU64::new(0) }; 2048];
 
-/// The arguments were.
+/// The arguments were valid.
 const ARGUMENTS: u64 = 1;
-/// The memory, too.
+/// The memory was large enough.
 const BOUNDS: u64 = 2;
 const BOTH: u64 = ARGUMENTS | BOUNDS;
 
@@ -26,7 +26,8 @@ static FREED: AtomicU64 = AtomicU64::new(0);
 /// Calls with more arguments are not remembered.
 const MAX_WORDS: usize = 16;
 
-/// Odd numbers without a pattern (splitmix64), one for each argument, the place, the row, and what was freed.
+/// Odd numbers without a pattern (splitmix64), one for each argument, the place, the row, and the
+/// count of freed objects.
 const WEIGHTS: [u64; MAX_WORDS + 3] = {
     let (mut weights, mut state, mut at) = ([0; MAX_WORDS + 3], 0u64, 0);
     while at < weights.len() {
@@ -44,12 +45,13 @@ pub(crate) fn freed() {
     FREED.fetch_add(1, Relaxed);
 }
 
-/// What a call's arguments say of it.
+/// A hash of a call's arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct Sum(u64);
 
 impl Sum {
-    /// Of arguments that are best still in registers: sums of products need not wait for each other.
+    /// Computed while the arguments are still in registers: products are summed independently of
+    /// each other.
     #[inline(always)]
     pub fn of(words: &[usize]) -> Sum {
         let mut sum = 0u64;
@@ -82,19 +84,19 @@ impl Again {
         Again { slot, hash, known: if is_it { found & BOTH } else { 0 } }
     }
 
-    /// Whether its arguments are in order.
+    /// Whether its arguments are known to be valid.
     #[inline]
     pub fn is_in_order(&self) -> bool {
         self.known & ARGUMENTS != 0
     }
 
-    /// Whether its memory is.
+    /// Whether its memory is known to be large enough.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.known & BOUNDS != 0
     }
 
-    /// Its arguments are in order, and perhaps its memory for all time.
+    /// Remembers that its arguments are valid and, with `room`, that its memory always is.
     #[inline]
     pub fn remember(&self, room: bool) {
         let known = ARGUMENTS | if room { BOUNDS } else { 0 };

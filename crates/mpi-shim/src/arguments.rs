@@ -1,19 +1,24 @@
-//! Arguments that no call may be given, told before the library ends the program over them.
+//! Wrong arguments, reported before the library aborts the program because of them.
 //!
-//! **Soundness.** What is reported is erroneous by the standard, whether the library notices or not: null
-//! handles (MPI 4.1 §2.5.1), ranks that are not in the group (§3.2.2, §6.2.2, §12.3), tags outside 0 to
-//! `MPI_TAG_UB` (§3.2.2, §9.1.2), negative counts (§3.2.2), datatypes that are not committed (§5.1.9), memory at
-//! address 0 (§2.5.6; `MPI_BOTTOM` is good for absolute addresses alone), displacement units of 0 or less
-//! (§12.2.1), communicators without the topology that is asked about (§8.5, §8.6), MPI_REPLACE and MPI_NO_OP
-//! elsewhere than in accumulates, and the program's own reductions there (§12.3.4), negative colors (§7.4.2), grids without processes in a dimension (§8.5.1),
-//! dimensions that a grid does not have (§8.5.6), neighbours and members of groups that are not there, or named twice
-//! (§8.5.4, §7.3.2), groups of other ranks than the communicator's (§7.4.2), graphs of which the lists do not fit
-//! (§8.5.3, §8.5.4), less room than a grid has dimensions (§8.5.5), datatypes made of such as are gone (§5.1.2), buffered sends without room (§3.6, `buffered.rs`), parts that
-//! are empty or reach beyond their array (§5.1.3), negative offsets in files, modes by which no file is opened, access
-//! for which one is not open, and views that do not fit (§14, `files.rs`), calls about the other group of a communicator
-//! that has none (§7.6.1), keys of attributes that are not there (§7.7, `keyvals.rs`), what `fit.rs` says, and places for results, requests included (§2.6.2). Not looked at is what
-//! does not matter: at `MPI_PROC_NULL`, in place, on other ranks than the root, and the datatype of nothing. Missed are
-//! requests that were freed, the datatypes of `MPI_Alltoallw` and its like, and calls that are not in the table.
+//! **Soundness.** What is reported is erroneous by the standard, whether the library notices or
+//! not: null handles (MPI 4.1 §2.5.1), ranks that are not in the group (§3.2.2, §6.2.2, §12.3),
+//! tags outside 0 to `MPI_TAG_UB` (§3.2.2, §9.1.2), negative counts (§3.2.2), datatypes that are
+//! not committed (§5.1.9), memory at address 0 (§2.5.6; `MPI_BOTTOM` is valid for absolute
+//! addresses alone), displacement units of 0 or less (§12.2.1), communicators without the topology
+//! that is asked about (§8.5, §8.6), MPI_REPLACE and MPI_NO_OP elsewhere than in accumulates, and
+//! user-defined reductions there (§12.3.4), negative colors (§7.4.2), grids without processes in a
+//! dimension (§8.5.1), dimensions that a grid does not have (§8.5.6), neighbours and members of
+//! groups that do not exist, or are named twice (§8.5.4, §7.3.2), groups of other ranks than the
+//! communicator's (§7.4.2), graphs with inconsistent lists (§8.5.3, §8.5.4), arrays that are
+//! shorter than a grid has dimensions (§8.5.5), datatypes made of freed ones (§5.1.2), buffered
+//! sends without buffer space (§3.6, `buffered.rs`), subarrays that are empty or exceed their array
+//! (§5.1.3), negative offsets in files, modes in which no file can be opened, access that the
+//! file's mode excludes, and views that do not fit (§14, `files.rs`), calls about the remote group
+//! of an intracommunicator (§7.6.1), invalid attribute keys (§7.7, `keyvals.rs`), what `fit.rs`
+//! says, and null addresses for results, requests included (§2.6.2). Not checked is what does not
+//! matter: at `MPI_PROC_NULL`, in place, on other ranks than the root, and the datatype of empty
+//! data. Missed are requests that were freed, the datatypes of `MPI_Alltoallw` and the like, and
+//! calls that are not in the table.
 
 pub(crate) mod buffered;
 mod files;
@@ -43,10 +48,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What is wrong with a value: the kind of mistake, and a sentence about the value.
+/// What is wrong with a value: the kind of mistake, and the rest of a sentence that begins with the
+/// parameter.
 type Fault = (Problem, String);
 
-/// A value without a kind of mistake of its own.
+/// A fault of the general kind.
 fn value(problem: impl Into<String>) -> Fault {
     (Problem::Value, problem.into())
 }
@@ -55,7 +61,7 @@ fn null_pointer() -> Fault {
     (Problem::NullPointer, "is a null pointer".to_owned())
 }
 
-/// A null handle, by its name.
+/// The fault of a null handle with this name.
 fn null_handle(name: &str) -> Fault {
     (Problem::NullHandle, format!("is {name}"))
 }
@@ -64,7 +70,7 @@ fn negative(value: isize) -> Fault {
     (Problem::Negative, format!("is negative, {value}"))
 }
 
-/// What is the same all the time.
+/// Constants of the job.
 struct Job {
     world: usize,
     size: usize,
@@ -73,9 +79,9 @@ struct Job {
 
 static JOB: OnceLock<Job> = OnceLock::new();
 
-/// Another communicator, and how many ranks it has: what its handle meant when it was looked at. What is in
-/// order by that is not looked at again, so that a handle that means something else by now can cost a finding,
-/// and cannot make one.
+/// Another communicator, and how many ranks it has: what its handle stood for when it was last
+/// looked up. A call that is valid by these is not looked at again, so that a reused handle can
+/// cost a finding, and cannot make one.
 static LATEST: (AtomicUsize, AtomicUsize) = (AtomicUsize::new(0), AtomicUsize::new(0));
 
 /// MPI has been initialised.
@@ -84,7 +90,7 @@ pub(crate) fn begin(size: u32) {
     let _ = JOB.set(Job { world, size: size as usize, largest_tag: largest_tag().max(0) as usize });
 }
 
-/// Looks at a call that is about to be made; returns whether the library must refuse it.
+/// Checks a call that is about to be made; returns whether the library must refuse it.
 #[inline]
 pub(crate) fn are_wrong(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
     let Some(job) = JOB.get() else { return false };
@@ -95,7 +101,7 @@ pub(crate) fn are_wrong(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
     look_again(rank, job, args, here)
 }
 
-/// Whether a communicator is asked about that stands for nothing.
+/// Whether the call asks about a communicator that is null or freed.
 #[inline]
 pub(crate) fn has_no_comm(args: &Args) -> bool {
     let comm = args.words[0];
@@ -103,10 +109,10 @@ pub(crate) fn has_no_comm(args: &Args) -> bool {
     is_missing || objects::is_freed(Object::Comm, comm)
 }
 
-/// A quick look: what is in order here needs no other.
+/// A quick check: what passes needs no other.
 #[inline]
 fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
-    // As words, negative numbers are large.
+    // As unsigned words, negative numbers are large.
     let word = args.words[index];
     if demand.object().is_some_and(|object| objects::is_freed(object, word)) {
         return true;
@@ -152,7 +158,7 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
     }
 }
 
-/// Whether a communicator is there from `MPI_Init` on.
+/// Whether a communicator exists since `MPI_Init`.
 fn is_of_world(comm: usize) -> bool {
     [comm_world().word(), comm_self().word()].contains(&comm)
 }
@@ -261,7 +267,7 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
     Some(Wrong::of(kind, args.call.params[index].shown(), problem))
 }
 
-/// Whether the call has anybody to do it with.
+/// Whether the call has a peer other than `MPI_PROC_NULL`.
 fn has_peer(args: &Args) -> bool {
     args.call.at.peer.is_none_or(|peer| args.int(peer) != Mpi::PROC_NULL)
 }
@@ -292,7 +298,7 @@ fn dimensions(args: &Args) -> Option<c_int> {
     (unsafe { sys::PMPI_Cartdim_get(comm, &mut dimensions) } == 0).then_some(dimensions)
 }
 
-/// What is wrong with the room for what is told of each dimension of a grid (MPI 4.1 §8.5.5).
+/// What is wrong with the length of an array for the dimensions of a grid (MPI 4.1 §8.5.5).
 fn room_problem(args: &Args, index: usize) -> Option<String> {
     let (room, dimensions) = (args.int(index), dimensions(args)?);
     (room < dimensions).then(|| format!("is {room}, but the grid has {dimensions} dimensions"))
@@ -363,9 +369,10 @@ fn freed(args: &Args, index: usize, demand: Demand) -> Option<Site> {
     }
 }
 
-/// The arrays of counts, displacements and datatypes that an operation may read until it is complete (MPI 4.1 §6.12).
+/// The arrays of counts, displacements and datatypes that an operation may read until it is
+/// complete (MPI 4.1 §6.12).
 pub(crate) fn arrays(args: &Args) -> Vec<(&'static str, Range<usize>)> {
-    // Those of MPICH's Fortran layer are its own.
+    // Those of MPICH's Fortran layer are the layer's own.
     let has_types = !from_fortran_layer();
     let width = |role| {
         Some(match role {
@@ -436,7 +443,8 @@ fn datatype(args: &Args, index: usize) -> Option<Wrong> {
         .then(|| Wrong::uncommitted(parameter))
 }
 
-/// Memory at address 0 that the call would use. What neighbourhood collectives send may go to nobody.
+/// Memory at address 0 that the call would use. Neighbourhood collectives may have no neighbour to
+/// send to.
 fn null_buffer(args: &Args) -> Option<Wrong> {
     let accesses = resolve(args, &Mpi);
     let is_null = |(rule, access): &(&Rule, &Option<Access>)| {
@@ -451,7 +459,7 @@ fn null_buffer(args: &Args) -> Option<Wrong> {
     Some(Wrong::of(kind, args.call.params[rule.buffer].shown(), problem))
 }
 
-/// Whether a count or datatype is used: some access is by it, and of something.
+/// Whether a count or datatype matters: some access with elements is described by it.
 fn matters(args: &Args, index: usize) -> bool {
     let counts =
         |rule: &Rule| matches!(rule.extent, Extent::Blocks { count, .. } if count == index);
@@ -460,7 +468,7 @@ fn matters(args: &Args, index: usize) -> bool {
         let is_by = |rule: &Rule| rule.datatype == index && is_of_something(args, rule);
         return rules.any(|rule| is_active(args, rule) && (counts(rule) || is_by(rule)));
     }
-    // Those at the target of a one-sided operation are of no local access.
+    // Those at the target of a one-sided operation describe no local access.
     args.call.at.target_count.is_none_or(|count| index == count || args.words[count] != 0)
 }
 

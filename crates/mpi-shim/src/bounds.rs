@@ -1,19 +1,23 @@
-//! Whether the memory that a call is given has as many bytes as the call uses, and is written but once.
+//! Buffer bounds: whether the memory that a call is given has as many bytes as the call uses, and
+//! is written only once.
 //!
-//! Of blocks that the program has allocated the size is known at once, those of devices included. Of variables only debug information
-//! tells it: their uses are written down, each once, and looked at when the program has ended.
+//! The size of blocks that the program has allocated is known at once, those of devices included.
+//! That of variables is in debug information: their uses are written to the log, each once, and
+//! checked after the run.
 //!
-//! **Soundness.** What is reported uses bytes behind the end of the object that its first byte lies in: a message
-//! is made of the values in count consecutive entries (MPI 4.1 §3.2.2), a receive buffer is storage for so many
-//! (§3.2.4), the same in collectives, one-sided operations (§12.3) and windows (§12.2.1). A receive for more than is
-//! sent would do no harm today; the storage that it claims is not there all the same. Parts that a datatype or an
-//! array of displacements places on their own are looked at one by one, since they may lie in several objects. Missed
-//! is what ends within the same object (members of a structure, columns of a matrix), memory that was mapped or
-//! allocated in ways that nobody sees (`heap.rs`), and variables whose place debug information does not tell.
+//! **Soundness.** What is reported uses bytes behind the end of the object that its first byte lies
+//! in: a message consists of the values in count consecutive entries (MPI 4.1 §3.2.2), a receive
+//! buffer is storage for so many (§3.2.4), and likewise in collectives, one-sided operations
+//! (§12.3) and windows (§12.2.1). A receive for more than is sent does no harm in this run; the
+//! storage that it claims is missing all the same. Parts that a datatype or an array of
+//! displacements places individually are checked one by one, since they may lie in several objects.
+//! Missed is what ends within the same object (members of a structure, columns of a matrix), memory
+//! that was mapped or allocated in unobserved ways (`heap.rs`), and variables without a location in
+//! debug information.
 //!
-//! Elements that overlap where a call writes are erroneous even if no message is long enough to reach them (§5.1.11;
-//! §6.5 for displacements, §12.3 for targets). Types of very many irregular parts that lie across each other count
-//! as being in order.
+//! Elements that overlap where a call writes are erroneous even if no message is long enough to
+//! reach them (§5.1.11; §6.5 for displacements, §12.3 for targets). Types of very many irregular
+//! parts that interleave count as valid.
 
 use crate::datatypes;
 use crate::library::Mpi;
@@ -30,11 +34,11 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
-/// Parts of a buffer that are looked at from either end.
+/// Parts of a buffer that are checked from either end.
 const PARTS: usize = 32;
 
-/// Looks at the memory of a call that is about to be made. Returns whether it will be the same if the call is
-/// made again.
+/// Checks the memory of a call that is about to be made. Returns whether the result will be the
+/// same if the call is made again.
 #[inline]
 pub(crate) fn look(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
     if args.call.accesses.is_empty() {
@@ -84,17 +88,17 @@ fn parts(rank: &dyn Rank, args: &Args, here: &Here) {
 /// What a one-sided operation writes at its target.
 #[cold]
 fn at_target(rank: &dyn Rank, args: &Args, datatype: usize, here: &Here) {
-    let transfer = windows::at_target(args);
-    if transfer.mode == Mode::Write {
-        written_once(rank, args, datatype, (0, &transfer.pattern), here);
+    let at_target = windows::at_target(args);
+    if at_target.mode == Mode::Write {
+        written_once(rank, args, datatype, (0, &at_target.pattern), here);
     }
 }
 
-/// Patterns without overlaps that were looked at last, by their fingerprints.
+/// Patterns that were recently found to be without overlap, by fingerprint.
 static WITHOUT_OVERLAP: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
 
-/// Looks whether memory that lies in a pattern, some bytes from the buffer on, is written but once; parameter `by`
-/// has made it so.
+/// Checks that memory with a pattern, at some bytes from the buffer, is written only once; `by` is
+/// the parameter that describes it.
 fn written_once(
     rank: &dyn Rank,
     args: &Args,
@@ -114,7 +118,7 @@ fn written_once(
     });
 }
 
-/// Memory that MPI is lent: a window or a part of it, a buffer for messages.
+/// Checks memory that MPI uses as a whole: a window's part, an attached buffer.
 fn whole(rank: &dyn Rank, args: &Args, (base, size): (&str, &str), here: &Here) {
     let (Some(base), Some(size)) = (args.call.named(base), args.call.named(size)) else {
         return;
@@ -125,7 +129,7 @@ fn whole(rank: &dyn Rank, args: &Args, (base, size): (&str, &str), here: &Here) 
     }
 }
 
-/// Returns whether it is a variable, or nothing.
+/// Checks one contiguous part; returns whether it is a variable, or unknown.
 #[inline]
 fn look_at(
     rank: &dyn Rank,
@@ -154,12 +158,12 @@ fn look_at(
     }
 }
 
-/// Returns whether it is a device's memory, or managed.
+/// Checks a device's memory; returns whether it is that, or managed.
 #[cold]
 fn on_device(rank: &dyn Rank, args: &Args, used: &Used, here: &Here) -> bool {
     let mut found = false;
     rank.with(here.thread, &mut |tracker, out| {
-        if let Some(block) = tracker.gpu().block_around(used.bytes.start) {
+        if let Some(block) = tracker.device_block(used.bytes.start) {
             found = true;
             if used.bytes.end > block.end {
                 tracker.reporter.overruns(args, used, &block, here, out);
@@ -176,7 +180,7 @@ fn too_long(rank: &dyn Rank, args: &Args, used: &Used, block: &Range<usize>, her
     });
 }
 
-/// Uses of variables that were looked at, by a hash: another one in the same place is looked at again.
+/// Uses of variables that were checked, by a hash: another one in the same slot is checked again.
 static LOOKED_AT: [AtomicUsize; 1024] = [const { AtomicUsize::new(0) }; 1024];
 
 #[inline]
@@ -192,7 +196,7 @@ fn is_new(pc: usize, bytes: &Range<usize>) -> bool {
     }
 }
 
-/// Returns whether it is one.
+/// Records the use of a variable; returns whether it is one.
 #[cold]
 fn variable(rank: &dyn Rank, args: &Args, used: &Used, rule: Option<&Rule>, here: &Here) -> bool {
     let Some(variable) = find(used.bytes.start, here) else { return false };

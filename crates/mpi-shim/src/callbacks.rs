@@ -1,6 +1,6 @@
-//! What the program calls while the library calls it back. Functions by which attributes are copied and deleted
-//! are how libraries clean up (MPI 4.1 §7.7.1): their calls are looked at like any other. Those of reductions,
-//! error handlers and generalised requests are not: they work on the library's behalf, on its buffers.
+//! Calls within callbacks. Functions by which attributes are copied and deleted are how libraries
+//! clean up (MPI 4.1 §7.7.1): their calls are checked like any other. Those of reductions, error
+//! handlers and generalised requests are not: they work on the library's behalf, on its buffers.
 
 use crate::calling::Real;
 use crate::waiting;
@@ -43,8 +43,8 @@ pub(crate) fn are_unseen() -> bool {
     UNSEEN.load(Relaxed)
 }
 
-/// Runs a call that a callback makes. The call that calls back does not wait for other ranks meanwhile; whether
-/// it does afterwards is not shown any more.
+/// Runs a call that a callback makes. The call that calls back does not wait for other ranks
+/// meanwhile, and is not shown as waiting afterwards.
 #[cold]
 pub(crate) fn like_any_other(call: Real) -> c_int {
     let (calling, outer) = thread::with(|thread| {

@@ -1,13 +1,15 @@
-//! The call that a thread is in, for who finds the thread there: another thread that asks where it waits, or
+//! The call that a thread is in, for others to find: another thread that asks where it waits, or
 //! this one when the library ends the process.
 //!
-//! **Soundness.** A process that exits within an MPI call does so over an error of that call, unless the library
-//! has called the program back, or a signal has come, and its handler exits. Then the program's code is among the
-//! callers between the exit and the call, or what the kernel leaves for a handler to return to lies on the stack:
-//! nothing is reported, nor if the callers cannot be told. Missed are errors of which a launcher is
-//! quicker to know. For those that a library answers by a signal see [`crate::crash`].
+//! **Soundness.** A process that exits within an MPI call does so because of an error of that call,
+//! unless the library has called the program back, or a signal has come, and its handler exits.
+//! Then the program's code is among the callers between the exit and the call, or the return
+//! address that the kernel leaves for a handler lies on the stack: nothing is reported, nor if the
+//! callers are not known. Missed are errors on which a launcher acts first. For those that a
+//! library answers by a signal see [`crate::crash`].
 //!
-//! Handlers may have interrupted anything, so until there is known to be none, nothing is allocated or locked.
+//! Handlers may have interrupted anything, so until it is known that there is none, nothing is
+//! allocated or locked.
 
 use crate::rank::{mode, rank};
 use crate::waiting;
@@ -27,14 +29,15 @@ use std::sync::OnceLock;
 /// done around it, compiled anew for each of some hundred functions, would be most of the runtime.
 pub(crate) type Real<'a> = &'a dyn Fn() -> c_int;
 
-/// A call that has not returned, on the stack of the thread that has called.
+/// A call that has not returned, on the stack of the calling thread.
 pub(crate) struct Calling {
     args: *const Args<'static>,
     here: *const Here<'static>,
-    /// Where it is shown to who looks at this process, if it is.
+    /// Where it is shown to threads that inspect this process, if it is.
     pub shown: Cell<Option<NonZero<usize>>>,
-    /// If the library ends the program, that has been told.
-    pub told: Cell<bool>,
+    /// Everything wrong with the call was reported: if the library ends the program now, nothing is
+    /// added.
+    pub is_reported: Cell<bool>,
 }
 
 /// The process that is this rank.
@@ -49,29 +52,29 @@ pub(crate) fn begin() {
     let _ = TEXT.set(modules::program_text());
 }
 
-/// All has been told of what is wrong with the call that the thread is in: nothing more, if the library ends the
-/// program over it.
-pub(crate) fn told(thread: &Thread) {
+/// Everything wrong with the call that the thread is in was reported: if the library ends the
+/// program because of it, nothing is added.
+pub(crate) fn reported(thread: &Thread) {
     let calling = thread.calling.get() as *const Calling;
     // SAFETY: on the stack of the thread, which is in the call.
     if let Some(calling) = unsafe { calling.as_ref() } {
-        calling.told.set(true);
+        calling.is_reported.set(true);
     }
 }
 
-/// Whether all has been told of the call that the thread is in.
+/// Whether everything wrong with the call that the thread is in was reported.
 pub(crate) fn is_reported(thread: &Thread) -> bool {
     let calling = thread.calling.get() as *const Calling;
-    // SAFETY: as above; the call has not returned to the program.
-    unsafe { calling.as_ref() }.is_none_or(|calling| calling.told.get())
+    // SAFETY: on the stack of the thread; the call has not returned to the program.
+    unsafe { calling.as_ref() }.is_none_or(|calling| calling.is_reported.get())
 }
 
-/// Whether some process is.
+/// Whether some process is a rank.
 pub(crate) fn has_owner() -> bool {
     OWNER.get().is_some()
 }
 
-/// Whether this is that process, not one that was forked.
+/// Whether this process is the rank, not one that was forked from it.
 pub(crate) fn is_owner() -> bool {
     OWNER.get() == Some(&std::process::id())
 }
@@ -80,21 +83,23 @@ impl Calling {
     #[inline]
     pub(crate) fn new(args: &Args, here: &Here) -> Calling {
         let (args, here) = (std::ptr::from_ref(args).cast(), std::ptr::from_ref(here).cast());
-        Calling { args, here, shown: Cell::new(None), told: Cell::new(false) }
+        Calling { args, here, shown: Cell::new(None), is_reported: Cell::new(false) }
     }
 
-    /// The call that a thread is in whose stack is in use down to `top`, unless all has been told of it.
+    /// The call that a thread is in whose stack is in use down to `top`, unless everything wrong
+    /// with it was reported.
     pub(crate) fn of(thread: &Thread, top: usize) -> Option<*const Calling> {
         let (calling, stack) = (thread.calling.get(), thread.stack_bounds());
         let is_below = stack.contains(&top) && stack.contains(&calling) && top < calling;
         let calling = (thread.is_inside() && is_below).then_some(calling as *const Calling)?;
         // SAFETY: on the stack that is in use.
-        (!unsafe { (*calling).told.get() }).then_some(calling)
+        (!unsafe { (*calling).is_reported.get() }).then_some(calling)
     }
 
     /// The arguments of the call, and where it was made.
     ///
     /// # Safety
+    ///
     /// The call has not returned.
     pub(crate) unsafe fn parts<'c>(&self) -> (&'c Args<'c>, &'c Here<'c>) {
         // SAFETY: by the caller; both lie below the call on its stack.
@@ -102,7 +107,7 @@ impl Calling {
     }
 }
 
-/// The process exits: tells the error, if it is the library that ends it. Returns whether it is.
+/// The process exits: reports the error, if it is the library that ends it. Returns whether it is.
 pub fn ended() -> bool {
     let Some(rank) = rank().filter(|_| is_owner() && mode().is_active()) else { return false };
     thread::with(|thread| {
@@ -113,7 +118,7 @@ pub fn ended() -> bool {
         let (args, here) = unsafe { (*calling).parts() };
         let calling = calling as usize;
         let ends = args.call.ends() || args.call.effect == Effect::Abort;
-        // Collectives that do not match have been told.
+        // Collectives that do not match were already reported.
         if ends
             || waiting::has_mismatch()
             || handles_signal(top..calling)
@@ -136,14 +141,14 @@ pub(crate) fn handles_signal(stack: Range<usize>) -> bool {
     words.any(|word| word != 0 && restorers.contains(&word))
 }
 
-/// Whose functions are among the callers.
+/// The owners of the functions among the callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Frames {
-    /// The library's alone.
+    /// Only the library.
     Librarys,
-    /// The program's.
+    /// The program, too.
     Programs,
-    /// None of the program as far as they can be told.
+    /// None of the program's, as far as they are known.
     Unknown,
 }
 
@@ -188,7 +193,8 @@ pub(crate) fn walk(end: usize) -> Frames {
 
 const SIGNALS: usize = 64;
 
-/// Where handlers of a signal return to, which lies on the stack above them; 0 if it has none.
+/// The return address of handlers of a signal, which lies on the stack above them; 0 if it has
+/// none.
 fn restorer(signal: c_int) -> usize {
     /// As the kernel has it.
     #[repr(C)]
@@ -211,7 +217,8 @@ fn restorer(signal: c_int) -> usize {
 /// Interposes `_exit`, by which Open MPI ends the process.
 ///
 /// # Safety
-/// As for that.
+///
+/// As of `_exit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn _exit(status: c_int) -> ! {
     static NEXT: Next = Next::new(c"_exit");
@@ -227,11 +234,12 @@ pub unsafe extern "C" fn _exit(status: c_int) -> ! {
     unsafe { next(status) }
 }
 
-/// Interposes `write`, by which MPICH asks its launcher to end the job, which it may do before the library
-/// comes to `exit`.
+/// Interposes `write`, by which MPICH asks its launcher to end the job, which may happen before the
+/// library comes to `exit`.
 ///
 /// # Safety
-/// As for that.
+///
+/// As of `write`.
 #[cfg(feature = "mpich")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn write(file: c_int, data: *const c_void, size: usize) -> isize {

@@ -1,4 +1,4 @@
-//! What collectives pass, for the comparison between ranks.
+//! Arguments of collectives that are compared between ranks.
 
 use crate::datatypes;
 use crate::groups;
@@ -29,7 +29,7 @@ pub(crate) struct Entered {
     on: On,
 }
 
-/// Whether collectives that need not wait for all ranks shall.
+/// Whether collectives are made to wait for all ranks.
 pub(crate) static ARE_STRICT: AtomicBool = AtomicBool::new(false);
 
 /// Ranks that are not checked would not wait for those that are.
@@ -44,7 +44,7 @@ pub(crate) fn begin(shared: &Shared) {
     ARE_STRICT.store(is_complete, Relaxed);
 }
 
-/// Of which communicator all are to come before this blocking call goes on.
+/// The communicator whose ranks must all enter before this blocking call continues.
 #[inline]
 pub(crate) fn to_await(rank: &dyn Rank, args: &Args, here: &Here) -> Option<usize> {
     let one_way = matches!(args.call.flow, Flow::FromRoot | Flow::ToRoot | Flow::Upwards);
@@ -62,12 +62,12 @@ pub(crate) fn to_await(rank: &dyn Rank, args: &Args, here: &Here) -> Option<usiz
 /// Waits for all ranks of a communicator.
 #[cold]
 pub(crate) fn await_all(comm: usize) {
-    // SAFETY: a communicator that the tracker knows; its other ranks do the same, by the same rule. What fails
-    // here will fail in the call itself.
+    // SAFETY: a communicator that the tracker knows; its other ranks do the same, by the same rule.
+    // If it fails, so will the call itself.
     unsafe { sys::PMPI_Barrier(handle::<sys::MPI_Comm>(comm)) };
 }
 
-/// Before the call: tells others of it, and compares it with theirs.
+/// Before the call: leaves its entry at the rendezvous, and compares it with the first one.
 #[inline(always)]
 pub(crate) fn enter(rank: &dyn Rank, args: &Args, here: &Here) -> Option<Entered> {
     if args.call.enters { enter_on(rank, args, subject(args)?, here) } else { None }
@@ -94,14 +94,14 @@ fn enter_on(rank: &dyn Rank, args: &Args, on: On, here: &Here) -> Option<Entered
     Some(Entered { on })
 }
 
-/// After it.
+/// After the call of a collective.
 pub(crate) fn leave(rank: &dyn Rank, args: &Args, here: &Here, entered: Entered, ok: bool) {
     let parent = match entered.on {
         On::Comm(comm) => comm,
         On::Window(_) | On::File(_) => 0,
     };
     if !ok {
-        // What has to do with files may fail, and by default says so and goes on (MPI 4.1 §14.7).
+        // Collectives on files may fail, and by default return an error (MPI 4.1 §14.7).
         if matches!(entered.on, On::File(_)) || args.call.effect == Effect::FileOpen {
             return;
         }
@@ -116,7 +116,7 @@ pub(crate) fn leave(rank: &dyn Rank, args: &Args, here: &Here, entered: Entered,
     }
 }
 
-/// A call is made that is not looked at, and may be what others enter, too.
+/// A call is made that is not checked, and may be a collective that others enter.
 #[cold]
 pub(crate) fn not_looked_at(rank: &dyn Rank, args: &Args, here: &Here) {
     let by_reference =
@@ -172,7 +172,7 @@ fn new_comm(args: &Args) -> Option<usize> {
     Some(unsafe { handle_at::<sys::MPI_Comm>(args.words[at], args.fortran, comm_from_fortran) })
 }
 
-/// Those of a group are about to make a communicator, without the others of the old one.
+/// A group is about to make a communicator, without the other ranks of the parent.
 #[cold]
 pub(crate) fn to_be_made_by_group(rank: &dyn Rank, args: &Args, here: &Here) {
     let Some(group) = args.call.at.group else { return };
@@ -183,7 +183,7 @@ pub(crate) fn to_be_made_by_group(rank: &dyn Rank, args: &Args, here: &Here) {
     });
 }
 
-/// They have made it, or failed.
+/// The group has made its communicator, or failed to.
 #[cold]
 pub(crate) fn made_by_group(rank: &dyn Rank, args: &Args, here: &Here, ok: bool) {
     rank.with(here.thread, &mut |tracker, _| tracker.together.made_or_not(here.thread.number()));
@@ -197,8 +197,8 @@ pub(crate) fn made_by_group(rank: &dyn Rank, args: &Args, here: &Here, ok: bool)
     }
 }
 
-/// What a group makes a communicator out of, and what tells it from others of that group: a tag, or where it comes
-/// from a session, a string.
+/// The parent from which a group makes a communicator, and what distinguishes it: a tag or, for a
+/// session, a hash of the string tag.
 fn origin(args: &Args) -> (Option<usize>, i32) {
     let tag = match (args.call.at.tag, args.call.named("text")) {
         (Some(index), _) => args.int(index),
@@ -220,7 +220,7 @@ fn root(args: &Args) -> Option<u32> {
     groups::of_comm(comm).member(root)
 }
 
-/// Arguments that every rank must pass alike. Of a datatype that is its extent (MPI 4.1 §14.3).
+/// Arguments that every rank must pass alike; for a datatype its extent (MPI 4.1 §14.3).
 fn alike(args: &Args) -> alike::Values {
     let mut values = alike::Values::default();
     for (value, at) in values.iter_mut().zip(&args.call.alike) {
@@ -239,8 +239,8 @@ fn alike(args: &Args) -> alike::Values {
     values
 }
 
-/// The data that every rank must pass alike, as sent and as received: of a rooted collective one of
-/// the two, which at the root is what the root alone passes.
+/// Signatures that every rank must match, of sent and of received data: in a rooted collective one
+/// of the two, which at the root is that of the root's own argument.
 fn data(args: &Args) -> SmallVec<[Signature; 2]> {
     let of = |rule: &Rule| match (args.call.fit, rule.extent) {
         (Fit::Block, Extent::Blocks { count, .. }) => {

@@ -1,13 +1,16 @@
-//! Signals that end the program within an MPI call: over a handle that was freed, a buffer that is not there.
+//! Signals that end the program within an MPI call: because of a freed handle, or an invalid
+//! buffer.
 //!
-//! **Soundness.** A signal is told if it comes from this thread's own instructions while they are in a call, if none of
-//! the program's functions and handlers is among the callers, and if nobody handles it but libraries of which it is
-//! known that they tell it and end the process: whoever may go on keeps his handler, and none of commsan's
-//! is set beside it, nor are signals told that the program handles from later on. Missed are crashes for which
-//! there is no stack left, and those after which nothing can be written.
+//! **Soundness.** A signal is reported if it comes from this thread's own instructions while they
+//! are in a call, if none of the program's functions and handlers is among the callers, and if it
+//! is handled only by libraries that are known to report it and end the process. A program that
+//! might continue keeps its handler, and commsan sets none beside it, nor does it report signals
+//! for which the program sets a handler later. Missed are crashes without any stack left, and those
+//! after which nothing can be written.
 //!
-//! The library may have been interrupted while it had allocated or locked anything, and memory may be damaged. So a child
-//! tells what has happened, with a copy of everything; the process itself only waits for it, not for long.
+//! The library may have been interrupted while it had allocated or locked anything, and memory may
+//! be damaged. So a child process reports what has happened, from a copy of everything; the process
+//! itself only waits for it, for a limited time.
 
 use crate::calling::{Calling, Frames, handles_signal, is_owner, walk};
 use crate::datatypes;
@@ -34,8 +37,9 @@ const SIGNALS: [(c_int, &str); 5] = [
     (libc::SIGABRT, "abort"),
 ];
 
-/// Libraries whose handlers tell the signal and end the process.
-const TELLERS: [&str; 5] = ["libopen-pal.", "libmpi", "libucs.", "libgfortran.", "libasan."];
+/// Libraries whose handlers report the signal and end the process.
+const REPORTING_LIBRARIES: [&str; 5] =
+    ["libopen-pal.", "libmpi", "libucs.", "libgfortran.", "libasan."];
 
 /// Where the kernel knows no better, as it says.
 const SI_KERNEL: c_int = 0x80;
@@ -44,7 +48,7 @@ const SI_KERNEL: c_int = 0x80;
 static FORMER: [OnceLock<libc::sigaction>; SIGNALS.len()] =
     [const { OnceLock::new() }; SIGNALS.len()];
 
-/// How long the process waits for who tells its end, in steps.
+/// How long the process waits for the child that reports its end, in steps.
 const STEP: Duration = Duration::from_millis(1);
 const STEPS: u32 = 2000;
 
@@ -54,7 +58,7 @@ pub(crate) fn begin() {
         let Some(action) = action(*signal).filter(ends_the_process) else { continue };
         let ours = libc::sigaction {
             sa_sigaction: come as *const () as usize,
-            // Signals that the former handler lets come meanwhile come meanwhile.
+            // Signals that the former handler admits while it runs are admitted.
             sa_flags: action.sa_flags & (libc::SA_NODEFER | libc::SA_RESTART)
                 | libc::SA_SIGINFO
                 | libc::SA_ONSTACK,
@@ -76,14 +80,14 @@ fn action(signal: c_int) -> Option<libc::sigaction> {
     }
 }
 
-/// Whether the process ends by a signal about which this is done.
+/// Whether a signal with this action ends the process.
 fn ends_the_process(action: &libc::sigaction) -> bool {
     match action.sa_sigaction {
         libc::SIG_DFL => true,
         libc::SIG_IGN => false,
         handler => modules::code_at(handler).is_some_and(|(path, _)| {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            TELLERS.iter().any(|library| name.starts_with(library))
+            REPORTING_LIBRARIES.iter().any(|library| name.starts_with(library))
         }),
     }
 }
@@ -94,7 +98,7 @@ unsafe extern "C" fn come(signal: c_int, info: *mut libc::siginfo_t, context: *m
     unsafe {
         let errno = *libc::__errno_location();
         if is_own(&*info) {
-            thread::with(|thread| tell(thread, signal, &*info, stack_pointer(context)));
+            thread::with(|thread| report(thread, signal, &*info, stack_pointer(context)));
         }
         *libc::__errno_location() = errno;
         go_on(signal, info);
@@ -121,14 +125,16 @@ unsafe fn stack_pointer(context: *mut c_void) -> usize {
     return machine.sp as usize;
 }
 
-/// Lets what would have been done without commsan be done, by who would have done it: the signal comes again.
+/// Restores the action that was set before commsan's, and lets the signal come again.
 ///
 /// # Safety
-/// In the handler only, with what it was given.
+///
+/// Only in the handler, with its arguments.
 unsafe fn go_on(signal: c_int, info: *mut libc::siginfo_t) {
     let index = SIGNALS.iter().position(|(number, _)| *number == signal);
     let Some(former) = index.and_then(|index| FORMER[index].get()) else { return };
-    // SAFETY: what was set before. A fault comes again by itself; what was sent is sent again, as it was.
+    // SAFETY: the former action. A fault recurs by itself; a signal that was sent is sent again
+    // with the same information.
     unsafe {
         libc::sigaction(signal, former, null_mut());
         if (*info).si_code <= 0 {
@@ -138,13 +144,13 @@ unsafe fn go_on(signal: c_int, info: *mut libc::siginfo_t) {
     }
 }
 
-/// Tells that the process ends, if a call is at fault.
-fn tell(thread: &Thread, signal: c_int, info: &libc::siginfo_t, top: usize) {
-    static TOLD: AtomicBool = AtomicBool::new(false);
+/// Reports that the process ends, if that happens within a call.
+fn report(thread: &Thread, signal: c_int, info: &libc::siginfo_t, top: usize) {
+    static REPORTED: AtomicBool = AtomicBool::new(false);
     let Some(rank) = rank().filter(|_| is_owner() && mode().is_active()) else { return };
     let Some(calling) = Calling::of(thread, top) else { return };
     // Handlers that end the process may do so by the next signal.
-    if TOLD.swap(true, Relaxed) {
+    if REPORTED.swap(true, Relaxed) {
         return;
     }
     // SAFETY: the thread is inside of the call.
@@ -154,8 +160,8 @@ fn tell(thread: &Thread, signal: c_int, info: &libc::siginfo_t, top: usize) {
     let child = unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) };
     match child {
         0 => {
-            tell_as_child(rank, thread, signal, info, args, here, stack);
-            // SAFETY: nothing is left to be done by who is a copy.
+            report_as_child(rank, thread, signal, info, args, here, stack);
+            // SAFETY: nothing is left to be done in the copy.
             unsafe { libc::syscall(libc::SYS_exit_group, 0) };
         }
         child if child > 0 => wait_for(child as c_int),
@@ -165,20 +171,20 @@ fn tell(thread: &Thread, signal: c_int, info: &libc::siginfo_t, top: usize) {
 
 fn wait_for(child: c_int) {
     for _ in 0..STEPS {
-        // SAFETY: this process's own child, which nobody else knows.
+        // SAFETY: this process's own child, which no other code knows.
         if unsafe { libc::waitpid(child, null_mut(), libc::WNOHANG | libc::__WALL) } != 0 {
             return;
         }
         std::thread::sleep(STEP);
     }
-    // SAFETY: as above.
+    // SAFETY: this process's own child.
     unsafe {
         libc::kill(child, libc::SIGKILL);
         libc::waitpid(child, null_mut(), libc::__WALL);
     }
 }
 
-fn tell_as_child(
+fn report_as_child(
     rank: &dyn Rank,
     thread: &Thread,
     signal: c_int,
@@ -187,12 +193,12 @@ fn tell_as_child(
     here: &Here,
     stack: Range<usize>,
 ) {
-    // Another signal ends the child, which leaves no memory image of its own.
+    // A second signal ends the child, which leaves no core file of its own.
     for (signal, _) in SIGNALS {
         // SAFETY: this is the child's own.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
-    // SAFETY: as above.
+    // SAFETY: this is the child's own.
     unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0) };
     if handles_signal(stack.clone()) || walk(stack.end) == Frames::Programs {
         return;
@@ -203,10 +209,10 @@ fn tell_as_child(
     });
 }
 
-/// What has happened, and in which buffer, if in one.
+/// What has happened, and the parameter of the buffer in which, if it was in one.
 fn problem(args: &Args, signal: c_int, info: &libc::siginfo_t) -> (&'static str, String) {
     let name = SIGNALS.iter().find(|(number, _)| *number == signal).map_or("", |(_, name)| name);
-    // Of some addresses that no memory can have, the processor does not say which.
+    // For non-canonical addresses the processor does not give the address.
     let addressed =
         matches!(signal, libc::SIGSEGV | libc::SIGBUS) && (1..SI_KERNEL).contains(&info.si_code);
     // SAFETY: such signals say where.
@@ -222,7 +228,8 @@ fn problem(args: &Args, signal: c_int, info: &libc::siginfo_t) -> (&'static str,
     }
 }
 
-/// The buffer that an address is in, by what the arguments say without the library's help: which byte of how many.
+/// The buffer that contains an address, by the arguments alone, without the library: which byte of
+/// how many.
 fn buffer_at(
     call: &'static Call,
     words: &[usize],

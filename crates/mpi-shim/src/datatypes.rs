@@ -1,9 +1,9 @@
-//! How datatypes lie in memory, asked of the MPI library itself.
+//! Layouts of datatypes, from the MPI library itself.
 //!
-//! `MPI_Type_get_envelope` and `MPI_Type_get_contents` tell how any type was made, in whatever
-//! language and by whomever, so constructors need no interception. Answers are kept by handle
-//! until the type is freed; against handles that are freed where commsan does not see it, size
-//! and extent are compared at each use.
+//! `MPI_Type_get_envelope` and `MPI_Type_get_contents` say how any type was made, in whatever
+//! language and by whatever code, so that constructors need no interception. Results are kept by
+//! handle until the type is freed; in case a handle is freed unseen, size and extent are compared
+//! at each use.
 
 use crate::handles::{handle, null};
 use crate::sys;
@@ -42,7 +42,7 @@ pub(crate) fn dense(word: usize) -> Option<usize> {
     (home.0.load(Acquire) == word).then(|| home.1.load(Relaxed))
 }
 
-/// Bytes of an element, if that can be told without asking the library.
+/// Bytes of an element, if they are known without asking the library.
 pub(crate) fn size_if_known(word: usize) -> Option<usize> {
     let known = || KNOWN.lock().unwrap_or_else(|e| e.into_inner());
     dense(word).or_else(|| known().get(&word).map(|known| known.size.max(0) as usize))
@@ -66,8 +66,8 @@ pub(crate) fn describe(word: usize) -> Datatype {
     datatype
 }
 
-/// The predefined type that all elements of a type are of; `None` if there is not just one, or it
-/// has no name that is the same in every process.
+/// The predefined type that all elements have; `None` if there is not just one, or it has no name
+/// that is equal in every process.
 pub(crate) fn leaf(word: usize) -> Option<usize> {
     match dense(word) {
         Some(_) => Some(word),
@@ -84,8 +84,7 @@ pub(crate) fn signature(word: usize) -> Signature {
 /// Of predefined types, by handle.
 static SIGNATURES: LazyLock<RwLock<HashMap<usize, Signature>>> = LazyLock::new(RwLock::default);
 
-/// The signature of a predefined type, by its name in MPI: the program may give it another one, but
-/// hardly does.
+/// The signature of a predefined type, by its name in MPI, which programs rarely change.
 fn signature_of_predefined(word: usize, size: i64) -> Signature {
     let name = name(word).unwrap_or_default();
     let signature = Signature::predefined(&name, size.max(0) as u64);
@@ -160,8 +159,8 @@ pub(crate) fn is_latest(word: usize) -> bool {
     LATEST.load(Relaxed) == word
 }
 
-/// Whether a type may be used to communicate (MPI 4.1 §5.1.9). A duplicate is what the original is, which
-/// may be gone: it counts as committed.
+/// Whether a type may be used to communicate (MPI 4.1 §5.1.9). A duplicate has the state of its
+/// original, which may be gone: it counts as committed.
 pub(crate) fn is_committed(word: usize) -> bool {
     // SAFETY: a type that is not the null handle.
     let made = unsafe { derived(handle::<sys::MPI_Datatype>(word)) };
@@ -179,7 +178,7 @@ pub(crate) fn is_committed(word: usize) -> bool {
     committed
 }
 
-/// Whether the handle means what it does until the program is seen to free it.
+/// Whether the handle keeps its meaning until the program is seen to free it.
 pub(crate) fn is_steady(word: usize) -> bool {
     describe(word);
     is_predefined(word) || COMMITTED.lock().unwrap_or_else(|e| e.into_inner()).contains(&word)
@@ -259,7 +258,7 @@ fn read(word: usize, size: i64, extent: isize) -> Description {
     }
     let pattern = match made {
         Some(made) if !old.is_empty() => pattern(&made, &old),
-        // A combiner of a later standard: be silent about its bytes rather than wrong.
+        // A combiner of a later standard: no bytes rather than wrong ones.
         _ => Pattern::empty(),
     };
     let leaf = leaves.first().copied().flatten();
@@ -379,15 +378,15 @@ fn fastest_first<T>(mut dimensions: Vec<T>, order: i64) -> Vec<T> {
     dimensions
 }
 
-/// Whether a predefined type has a name. Those of `MPI_Type_create_f90_real` and its like have none,
-/// and Open MPI numbers them as they are made.
+/// Whether a predefined type has a name. Those of `MPI_Type_create_f90_real` and the like have
+/// none, and Open MPI numbers them as they are made.
 fn is_named(word: usize) -> bool {
     // SAFETY: as in `shape`.
     unsafe { envelope(handle::<sys::MPI_Datatype>(word)) }
         .is_some_and(|(combiner, _)| combiner == sys::COMMSAN_COMBINER_NAMED)
 }
 
-/// Types that nobody made from others. (A struct of no members is made, from no types.)
+/// Types that are not made from others. (A struct without members is made, from no types.)
 const PREDEFINED_COMBINERS: [c_int; 4] = [
     sys::COMMSAN_COMBINER_NAMED,
     sys::COMMSAN_COMBINER_F90_REAL,
@@ -419,14 +418,15 @@ unsafe fn envelope(datatype: sys::MPI_Datatype) -> Option<(c_int, [usize; 4])> {
     (code == 0).then_some((combiner, lengths))
 }
 
-/// As above.
+/// The combiner of a type and the numbers of its arguments.
 ///
 /// # Safety
+///
 /// `datatype` is valid.
 #[cfg(feature = "mpich")]
 unsafe fn envelope(datatype: sys::MPI_Datatype) -> Option<(c_int, [usize; 4])> {
     let (mut ints, mut addresses, mut counts, mut types, mut combiner) = (0, 0, 0, 0, 0);
-    // SAFETY: by the caller. Of types made with large counts only this call tells.
+    // SAFETY: by the caller. For types made with large counts only this call works.
     let code = unsafe {
         sys::PMPI_Type_get_envelope_c(
             datatype,

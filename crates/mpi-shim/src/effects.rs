@@ -29,27 +29,27 @@ use smallvec::SmallVec;
 use std::ffi::c_int;
 use std::ops::Range;
 
-/// What must be known of the arguments before the library changes them. Filled in where it stays:
-/// moving what has just been written piece by piece stalls the processor.
+/// What must be known of the arguments before the library changes them. Filled in place: moving
+/// what has just been written piece by piece stalls the processor.
 #[derive(Default)]
 pub(crate) struct Before {
     /// What the request arguments refer to.
     tokens: Tokens,
     /// Persistent requests that are about to be started.
     started: Tokens,
-    /// A handle that is about to be freed, the position of `MPI_Pack` or `MPI_Unpack`.
+    /// A handle that is about to be freed, or the position of `MPI_Pack` or `MPI_Unpack`.
     word: usize,
-    /// What a call that synchronises a window says.
+    /// What a call that synchronises a window specifies.
     sync: Synchronisation,
 }
 
 impl Before {
-    /// What the call has done, by what it was to do.
+    /// What the call has done for other ranks that wait.
     pub fn did(&self) -> Did<'_> {
         if self.tokens.is_empty() { Did::Block } else { Did::Wait(&self.tokens) }
     }
 
-    /// Looks at the arguments, and does what must be done before the call.
+    /// Records the arguments, and does what must be done before the call.
     pub fn look(&mut self, rank: &dyn Rank, args: &Args, here: &Here) {
         match args.call.effect {
             Effect::Wait
@@ -75,7 +75,7 @@ impl Before {
             Effect::Free => rank.with(here.thread, &mut |tracker, out| {
                 for token in tokens(args, tracker.now()) {
                     if tracker.free(token, &args.call.name, here, out) {
-                        calling::told(here.thread);
+                        calling::reported(here.thread);
                     }
                 }
             }),
@@ -91,7 +91,8 @@ impl Before {
                 });
             }
             Effect::MemFree => rank.with(here.thread, &mut |tracker, out| {
-                // Fortran passes the memory itself, which comes to the same.
+                // Fortran passes the memory itself, as C passes a pointer to it: both are the
+                // address.
                 let base = args.words[0];
                 let bytes = base..base + tracker.library_memory.take_allocation(base);
                 tracker.released(&args.call.name, Some(&args.call.name), bytes, here, out);
@@ -101,7 +102,7 @@ impl Before {
             Effect::GrequestComplete => rank.with(here.thread, &mut |tracker, out| {
                 for token in tokens(args, tracker.now()) {
                     if tracker.completes_own(args, token, here, out) {
-                        calling::told(here.thread);
+                        calling::reported(here.thread);
                     }
                 }
             }),
@@ -167,7 +168,7 @@ fn synchronises(effect: Effect) -> bool {
     )
 }
 
-/// The call's buffers begin at the same address.
+/// Reports a call whose buffers begin at the same address.
 #[cold]
 pub(crate) fn look_at_aliases(rank: &dyn Rank, args: &Args, here: &Here) {
     if matches!(args.call.effect, Effect::Block | Effect::Start | Effect::Rma) {
@@ -179,7 +180,7 @@ pub(crate) fn look_at_aliases(rank: &dyn Rank, args: &Args, here: &Here) {
 }
 
 impl After<'_> {
-    /// Tells the semantics what has happened.
+    /// Passes to the semantics what has happened.
     pub fn run(&self, before: &Before) {
         let tokens = &before.tokens;
         if self.args.call.is_by_group() {
@@ -279,7 +280,7 @@ impl After<'_> {
         }
     }
 
-    /// An operation has started: all there is to say of a call that does nothing else.
+    /// An operation has started: everything that calls need which do nothing else.
     pub fn start(&self, acquisitions: &[Acquisition]) {
         let request = self.request();
         self.races(Some(request.0));
@@ -362,7 +363,7 @@ impl After<'_> {
                 tracker.communicated();
             }
             if !alone {
-                tracker.has_used(&args, &mut accesses, order::tells(call), self.here);
+                tracker.has_used(&args, &mut accesses, order::releases(call), self.here);
             }
         });
     }
@@ -373,7 +374,7 @@ impl After<'_> {
         let index = |name| self.args.call.named(name);
         let room = if pack { ["outsize", "outsize_wide"] } else { ["insize", "insize_wide"] };
         let after = position(self.args);
-        // Not all libraries notice (MPI 4.1 §5.2).
+        // Not all libraries detect this (MPI 4.1 §5.2).
         if let Some(room) = room.into_iter().find_map(index)
             && after > self.args.words[room]
         {
@@ -407,7 +408,7 @@ impl After<'_> {
         (unsafe { request_at(variable, self.args.fortran) }, variable)
     }
 
-    /// Source and tag of the message that the call is about, if its status tells.
+    /// Source and tag of the message that the call is about, if it has a status.
     pub(crate) fn status(&self) -> Option<(i32, i32)> {
         let status = self.args.call.at.status.map(|index| self.args.words[index]);
         // SAFETY: the call has filled its status, if it has one.
@@ -530,7 +531,7 @@ fn position(args: &Args) -> usize {
     position.max(0) as usize
 }
 
-/// The partitions that a call hands over.
+/// The partitions that a call marks as ready.
 fn ready(args: &Args) -> Vec<usize> {
     let int = |name: &str| args.call.named(name).map_or(0, |i| args.int(i).max(0) as usize);
     match args.call.effect {

@@ -1,7 +1,8 @@
-//! The end of MPI, which begins with the callbacks of attributes of `MPI_COMM_SELF` (MPI 4.1 §11.2.4): libraries
-//! free there what they have made. Those that were set last are called first, so commsan sets one right after
-//! `MPI_Init`, and looks at what is left when its own is called, before the library waits for anybody. What
-//! the callbacks before it call is looked at like other calls.
+//! The end of MPI, which begins with the callbacks of attributes of `MPI_COMM_SELF` (MPI 4.1
+//! §11.2.4): libraries free there what they have made. Callbacks that were set last are called
+//! first, so commsan sets one right after `MPI_Init`, and checks what is left when its own is
+//! called, before the library waits for other ranks. Calls of the callbacks before it are checked
+//! like other calls.
 
 use crate::callbacks;
 use crate::calling::{Calling, Real};
@@ -92,14 +93,14 @@ pub(crate) fn during(thread: &Thread, call: Real) -> c_int {
     code
 }
 
-/// It has returned.
+/// `MPI_Finalize` has returned.
 pub(crate) fn after(rank: &dyn Rank, here: &Here) {
     if mode().is_active() && finalizes(here.thread) {
         look(rank, here);
     }
 }
 
-/// What the program has done is all that it will do.
+/// The program will do no more: checks what is left.
 fn look(rank: &dyn Rank, here: &Here) {
     if callbacks::are_unseen() {
         rank.with(here.thread, &mut |tracker, _| tracker.accounts.lose_count());

@@ -1,4 +1,5 @@
-//! What every entry point does: note who calls, call the library, tell the semantics.
+//! What every entry point does: record the caller, call the library, and pass the call to the
+//! semantics.
 
 use crate::again::{Again, Sum};
 use crate::arguments;
@@ -37,8 +38,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 static STRICT: AtomicBool = AtomicBool::new(false);
 
-/// From now on standard sends are synchronous ones, which MPI allows (MPI 4.1 §3.4): programs that rely on
-/// buffering hang.
+/// From now on standard sends are synchronous, which MPI allows (MPI 4.1 §3.4): programs that rely
+/// on buffering hang.
 pub fn send_strictly() {
     STRICT.store(true, Relaxed);
 }
@@ -48,14 +49,14 @@ pub(crate) fn is_strict() -> bool {
     STRICT.load(Relaxed)
 }
 
-/// From now on collectives in which some ranks need not wait for others wait for all, which MPI allows
+/// From now on collectives synchronise all ranks even where some need not wait, which MPI allows
 /// (MPI 4.1 §6.14): programs that rely on their not waiting hang.
 pub fn collect_strictly() {
     collectives::ARE_STRICT.store(true, Relaxed);
 }
 
-/// Runs the library's function `call` with what commsan does around it. `row` is the call's row
-/// in the table.
+/// Runs the library's function `call` between commsan's checks. `row` is the call's row in the
+/// table.
 pub(crate) fn around(
     row: usize,
     words: &[usize],
@@ -132,7 +133,7 @@ fn plain(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     callbacks::during(args.call, here.thread, call)
 }
 
-/// Runs a call, and looks at what it does.
+/// Runs a call and checks it.
 #[inline]
 fn checked(rank: &dyn Rank, args: &Args, sum: Sum, here: &Here, call: Real) -> c_int {
     // The library may end the program when it is asked about a handle that it does not know.
@@ -140,19 +141,19 @@ fn checked(rank: &dyn Rank, args: &Args, sum: Sum, here: &Here, call: Real) -> c
     here.thread.calling.set(&raw const calling as usize);
     let again = Again::find(args, sum, here);
     if !again.is_in_order() && arguments::are_wrong(rank, args, here) {
-        // If the library ends the program, that has been told.
+        // If the library aborts the program now, that was already reported.
         here.thread.calling.set(0);
         lose_count(rank, here);
         collectives::not_looked_at(rank, args, here);
         let code = call();
         if code == 0 {
-            // The library may carry it out; what it makes may have the handle of something that is gone.
+            // The library may perform it; what it makes may reuse the handle of a freed object.
             objects::changed(rank, args, here, None);
         }
         return code;
     }
     if !again.is_in_order() && arguments::fit::look(rank, args, here) {
-        calling.told.set(true);
+        calling.is_reported.set(true);
     }
     if !again.has_room() {
         again.remember(bounds::look(rank, args, here));
@@ -169,12 +170,12 @@ fn checked(rank: &dyn Rank, args: &Args, sum: Sum, here: &Here, call: Real) -> c
     watched(rank, args, here, call)
 }
 
-/// One of several threads calls. They may synchronise through other ranks: who is told something may
-/// have been told by any thread of this one.
+/// One of several threads calls. They may synchronise through other ranks: what another rank
+/// acquires may have been released by any thread of this one.
 #[cold]
 fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     let others = agents::cell(agents::Kind::Ranks, 0);
-    if order::tells(args.call) {
+    if order::releases(args.call) {
         agents::release(others);
     }
     steps::called_in_parallel(rank, args, here);
@@ -184,7 +185,7 @@ fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     if args.call.probes() && code == 0 {
         levels::has_probed(rank, args, here);
     }
-    if order::hears(args.call) {
+    if order::acquires(args.call) {
         agents::acquire(others);
     }
     code
@@ -202,7 +203,7 @@ fn watched(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     }
 }
 
-/// A call that does nothing but start an operation.
+/// A call that only starts an operation.
 #[inline]
 fn start(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     let acquisitions = mode().is_ordered().then(|| order::before(rank, args, here));
@@ -299,8 +300,8 @@ fn lose_count(rank: &dyn Rank, here: &Here) {
     });
 }
 
-/// Runs the library's Fortran function `call`, which will come back to a C entry point: that one
-/// is then the work of `caller`.
+/// Runs the library's Fortran function `call`, which will call a C entry point: that one is then
+/// attributed to `caller`.
 #[cfg_attr(feature = "openmpi", allow(dead_code, reason = "Open MPI's Fortran layer does not"))]
 pub(crate) fn calling(caller: Caller, call: impl FnOnce()) {
     let outer = thread::with(|thread| thread.outer.replace(Some(caller)));

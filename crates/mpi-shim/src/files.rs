@@ -1,8 +1,9 @@
-//! Names of files; and reads of them that are complete later: what has come is told by the status of the call that completes them.
+//! Names of files; and reads of them that are complete later: the status of the completing call has
+//! the size.
 //!
-//! **What it can miss.** Where the program leaves out an array of statuses in Fortran, or has more than
-//! [`OWN_STATUSES`](crate::races::OWN_STATUSES) requests in it, a read counts as whole. One that is never completed does not
-//! count.
+//! **What it can miss.** Where the program omits an array of statuses in Fortran, or has more than
+//! [`OWN_STATUSES`](crate::races::OWN_STATUSES) requests in it, a read counts as whole. One that is
+//! never completed does not count.
 
 use crate::handles::{file_from_fortran, handle_at};
 use crate::library::{is_wanted, read_bytes};
@@ -25,7 +26,7 @@ static BEGUN: LazyLock<Mutex<HashMap<usize, Described>>> = LazyLock::new(Mutex::
 /// Files that are open, by their handles.
 static NAMES: LazyLock<Mutex<Names>> = LazyLock::new(Mutex::default);
 
-/// Files that are told apart at most.
+/// Files that are distinguished at most.
 const MAX_NAMES: usize = 64;
 
 #[derive(Default)]
@@ -119,7 +120,7 @@ pub(crate) fn that_may_end(args: &Args) -> Reads {
     }
 }
 
-/// Those of them that it has completed, with what has come.
+/// The reads that the call has completed, with their actual sizes.
 pub(crate) fn ended(args: &Args, reads: &Reads) -> Vec<Described> {
     if reads.is_empty() {
         return Vec::new();
@@ -168,7 +169,7 @@ fn nth_in(args: &Args, indices: usize, nth: usize) -> Option<usize> {
     }
 }
 
-/// A read has got what its status says.
+/// Shortens a read to the size in its status.
 pub(crate) fn shorten(transfers: &mut Transfers, status: usize) {
     if !is_wanted(status) {
         return;

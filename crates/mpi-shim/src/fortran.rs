@@ -141,7 +141,7 @@ static SENTINELS: LazyLock<Sentinels> = LazyLock::new(|| Sentinels {
     ]),
 });
 
-/// Where these variables are; one that is absent gets an address that no argument has.
+/// The addresses of these variables; a missing one gets an address that no argument has.
 fn find<const N: usize>(names: [&CStr; N]) -> [usize; N] {
     // SAFETY: a lookup by name.
     names.map(|name| match unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize {

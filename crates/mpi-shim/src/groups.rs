@@ -51,7 +51,7 @@ fn ask(comm: sys::MPI_Comm) -> Group {
         sys::PMPI_Comm_remote_group(comm, other.as_mut_ptr());
         let theirs = members(other.assume_init());
         sys::PMPI_Group_free(other.as_mut_ptr());
-        // Both sides must call it the same.
+        // Both sides must give it the same name.
         let (mine, mut group) = (Group::new(mine), Group::new(theirs));
         group.name ^= mine.name;
         group
@@ -75,8 +75,8 @@ static OTHERS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 /// Other jobs that are known at most.
 const MAX_OTHERS: usize = 64;
 
-/// Both ends of an intercommunicator with another job, whose group is known from now on: ranks of this job, and how
-/// many the others are. `None` if it is none, or there are too many.
+/// Both ends of an intercommunicator with another job, whose group is remembered from now on: ranks
+/// of this job, and the number of remote ranks. `None` if it is none, or there are too many.
 pub(crate) fn meet(comm: usize) -> Option<(Vec<u32>, u32)> {
     if comm == null::comm() {
         return None;

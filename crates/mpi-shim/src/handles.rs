@@ -1,4 +1,5 @@
-//! Handles of the MPI library as machine words: from variables of the program, from Fortran's integers, and null ones.
+//! Handles of the MPI library as machine words: from variables of the program, from Fortran's
+//! integers, and null ones.
 
 use crate::sys;
 use crate::word::Word;
@@ -45,7 +46,7 @@ macro_rules! from_fortran {
             unsafe { sys::$convert(handle).word() }
         }
 
-        // MPICH's handles are the same integers in both languages.
+        // MPICH's handles have the same integers in both languages.
         #[cfg(feature = "mpich")]
         pub(crate) fn $name(handle: c_int) -> usize {
             handle.word()
@@ -80,8 +81,8 @@ pub(crate) fn info_from_fortran(handle: c_int) -> usize {
     handle.word()
 }
 
-/// Null handles: to ask the library about one is an error, which can end the program although its own
-/// call would have returned.
+/// Null handles: asking the library about one is an error, which can end the program although its
+/// own call would have returned.
 #[cfg(feature = "openmpi")]
 pub(crate) mod null {
     use crate::sys;
@@ -119,8 +120,8 @@ pub(crate) mod null {
     }
 }
 
-/// Null handles: to ask the library about one is an error, which can end the program although its own
-/// call would have returned.
+/// Null handles: asking the library about one is an error, which can end the program although its
+/// own call would have returned.
 #[cfg(feature = "mpich")]
 pub(crate) mod null {
     use crate::sys;

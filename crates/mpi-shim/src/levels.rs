@@ -21,9 +21,9 @@ use std::ffi::c_int;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU8, AtomicU32};
 
-/// The number of the thread that has initialised MPI, if it alone may call; else [`ANYBODY`].
-static ONLY: AtomicU32 = AtomicU32::new(ANYBODY);
-const ANYBODY: u32 = u32::MAX;
+/// The number of the thread that has initialised MPI, if it alone may call; else [`ANY_THREAD`].
+static ONLY: AtomicU32 = AtomicU32::new(ANY_THREAD);
+const ANY_THREAD: u32 = u32::MAX;
 /// Whether threads must not call at once.
 static SERIALISED: AtomicU8 = AtomicU8::new(0);
 
@@ -59,16 +59,16 @@ fn level(number: c_int) -> Option<ThreadLevel> {
 #[inline]
 pub(crate) fn excludes(thread: &Thread) -> bool {
     let only = ONLY.load(Relaxed);
-    only != ANYBODY && only != thread.number()
+    only != ANY_THREAD && only != thread.number()
 }
 
-/// Whether no thread but this one may call.
+/// Whether no other thread may call.
 #[inline]
 pub(crate) fn is_only(thread: &Thread) -> bool {
     ONLY.load(Relaxed) == thread.number()
 }
 
-/// A thread calls that must not.
+/// A thread calls that may not.
 #[cold]
 pub(crate) fn excluded(rank: &dyn Rank, args: &Args, here: &Here) {
     rank.with(here.thread, &mut |tracker, out| tracker.excluded(args.call, here, out));
@@ -78,9 +78,9 @@ pub(crate) fn excluded(rank: &dyn Rank, args: &Args, here: &Here) {
 pub(crate) struct Called {
     /// The requests that it completes.
     tokens: Tokens,
-    /// What it is a collective of.
+    /// The communicator, window or file that it is a collective of.
     on: Option<On>,
-    /// Whether it was given objects that may be freed.
+    /// Whether it was passed objects that may be freed.
     uses: bool,
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn finalize(rank: &dyn Rank, args: &Args, here: &Here) {
     });
 }
 
-/// Objects that a call is given and the program may free.
+/// Objects that the program passes to a call and may free.
 fn objects(args: &Args) -> SmallVec<[(Role, usize); 4]> {
     let mut objects = SmallVec::new();
     for (param, word) in args.call.params.iter().zip(args.words) {
@@ -159,7 +159,7 @@ fn freed(args: &Args) -> Option<(Role, usize)> {
     Some((kind, outcome::by_reference(args)))
 }
 
-/// Which message a call looks for.
+/// The message that a call receives or probes for.
 fn wanted(args: &Args) -> Option<Sought> {
     let at = &args.call.at;
     let (comm, source, tag) = (at.comm?, args.int(at.source?), args.int(at.received_tag?));
@@ -195,7 +195,7 @@ pub(crate) fn after(rank: &dyn Rank, here: &Here, called: &Called) {
     }
 }
 
-/// Calls that must not have a request in common while they run; `MPI_Test` may, as long as it completes
+/// Calls that must not share a request while they run; `MPI_Test` may, as long as it completes
 /// nothing (MPI 4.1 §11.6.2).
 fn completes(effect: Effect) -> bool {
     use Effect::{TestAll, TestAny, Wait, WaitAll, WaitAny};

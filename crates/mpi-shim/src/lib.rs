@@ -1,12 +1,12 @@
 //! The MPI entry points: every call of the program comes through here.
 //!
 //! `build.rs` generates, from the call table and one `mpi.h`, a function for each call and each
-//! Fortran symbol. All of them end in [`entry::around`]: before the library's own function, after
-//! it, and between them what the call means, which is not decided here but in `commsan-mpi`.
-//! What an argument *is* (a handle, a sentinel, a Fortran integer) is known here alone.
+//! Fortran symbol. All of them end in [`entry::around`]: before and after the library's own
+//! function it passes the call to `commsan-mpi`, which decides what it means. What an argument *is*
+//! (a handle, a sentinel, a Fortran integer) is known only here.
 //!
-//! Without the feature `openmpi` or `mpich` there are no entry points, only what the runtime is to them: for
-//! programs without MPI.
+//! Without the feature `openmpi` or `mpich` there are no entry points, only the interface to the
+//! runtime: a workspace can be built where no MPI is installed.
 
 #[cfg(has_mpi)]
 mod again;

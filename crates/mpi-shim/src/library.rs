@@ -148,7 +148,7 @@ unsafe fn neighbours(comm: sys::MPI_Comm) -> (Vec<i32>, Vec<i32>) {
     }
 }
 
-/// What a type is made of: the same number for a predefined datatype in every process, 0 if that
+/// The number of the predefined datatype that all elements have, equal in every process; 0 if there
 /// is not just one.
 #[cfg(feature = "openmpi")]
 pub(crate) fn type_number(datatype: usize) -> i32 {
@@ -159,7 +159,7 @@ pub(crate) fn type_number(datatype: usize) -> i32 {
     datatypes::leaf(datatype).map_or(0, number)
 }
 
-/// The same number for a predefined reduction in every process.
+/// The number of a predefined reduction, equal in every process.
 #[cfg(feature = "openmpi")]
 pub(crate) fn op_number(op: usize) -> i32 {
     // SAFETY: a reduction that the library has accepted.
@@ -180,14 +180,14 @@ fn no_op() -> usize {
     &raw mut sys::ompi_mpi_op_no_op as usize
 }
 
-/// What a type is made of: the same number for a predefined datatype in every process, 0 if that
+/// The number of the predefined datatype that all elements have, equal in every process; 0 if there
 /// is not just one.
 #[cfg(feature = "mpich")]
 pub(crate) fn type_number(datatype: usize) -> i32 {
     datatypes::leaf(datatype).map_or(0, |leaf| leaf as i32)
 }
 
-/// The same number for a predefined reduction in every process.
+/// The number of a predefined reduction, equal in every process.
 #[cfg(feature = "mpich")]
 pub(crate) fn op_number(op: usize) -> i32 {
     op as i32
@@ -323,7 +323,8 @@ pub(crate) unsafe fn envelope(status: usize) -> Option<(i32, i32)> {
     Some((status.MPI_SOURCE, status.MPI_TAG))
 }
 
-/// The largest tag (MPI 4.1 §9.1.2); the least that the standard asks for if the library does not say.
+/// The largest tag (MPI 4.1 §9.1.2); the minimum that the standard demands if the library does not
+/// say.
 pub(crate) fn largest_tag() -> i32 {
     const LEAST: c_int = 32767;
     if phase::are_alone() {

@@ -1,4 +1,5 @@
-//! Messages that `MPI_Mprobe` has found: `MPI_Mrecv` says neither on which communicator nor from whom (MPI 4.1 §3.8.2).
+//! Messages that `MPI_Mprobe` has matched: `MPI_Mrecv` is given neither communicator nor source
+//! (MPI 4.1 §3.8.2).
 
 use crate::handles::{handle_at, message_from_fortran};
 use crate::library::{Mpi, envelope};

@@ -1,4 +1,4 @@
-//! Memory shared by the ranks of a job.
+//! Attaching to the memory that the ranks of a job share.
 
 use crate::library::is_spawned;
 use crate::phase;
@@ -9,12 +9,12 @@ use commsan_process::inside::Inside;
 use std::ffi::{CStr, c_int, c_void};
 use std::path::Path;
 
-/// Meets the other ranks through the run directory.
+/// Attaches to the memory of the other ranks through the run directory.
 pub(crate) fn share(state: &'static dyn Rank, rank: usize, ranks: usize) -> Shared {
     let Some(directory) = std::env::var_os("COMMSAN_RUN_DIR") else { return Shared::Unneeded };
     let windows = shares_memory();
     if ranks == 1 && !windows {
-        // Even alone it may wait for ever, which the launcher would see.
+        // Even a single rank may wait forever, which the launcher must see.
         if let Ok(shm) = attach(Path::new(&directory), rank, ranks) {
             waiting::begin(state, shm.rendezvous(), rank);
         }
@@ -44,7 +44,7 @@ pub(crate) fn share(state: &'static dyn Rank, rank: usize, ranks: usize) -> Shar
     }
 }
 
-/// Meets ranks on this node and on others; the first of each node answers for it.
+/// Attaches to ranks on this node and on others; the first of each node answers for it.
 fn meet_others(directory: &Path, rank: usize, ranks: usize) -> Result<JobShm, AttachError> {
     let local = ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"];
     let is_first = local.into_iter().find_map(number).is_none_or(|local| local == 0);
@@ -60,8 +60,8 @@ fn meet_others(directory: &Path, rank: usize, ranks: usize) -> Result<JobShm, At
     Ok(shm)
 }
 
-/// Whether the launcher says that only some of the ranks are on this node: those on other nodes would
-/// look for rank 0 in vain.
+/// Whether the launcher says that only some of the ranks are on this node: those on other nodes
+/// would look for rank 0 in vain.
 fn has_several_nodes(ranks: usize) -> bool {
     let local = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"].into_iter().find_map(number);
     let nodes = ["SLURM_STEP_NUM_NODES"].into_iter().find_map(number);
@@ -72,8 +72,8 @@ fn number(variable: &str) -> Option<usize> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// Whether any module of the process, except for MPI and commsan, calls what makes memory that other ranks use, too:
-/// a constructor of windows, or what exports and opens a device's memory.
+/// Whether any module of the process, except for MPI and commsan, calls a constructor of windows,
+/// or exports or opens a device's memory: what makes memory that other ranks access.
 fn shares_memory() -> bool {
     unsafe extern "C" fn look(
         info: *mut libc::dl_phdr_info,

@@ -1,4 +1,5 @@
-//! What the program makes and frees: which handles it must not use any more, and what it never frees.
+//! Objects that the program makes and frees: handles that it must not use any more, and objects
+//! that it never frees.
 
 mod freed;
 
@@ -16,10 +17,11 @@ use commsan_threads::Here;
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A bit for each kind of object. Files that are left are an error; windows are told of otherwise.
+/// A bit for each kind of object. Files that are left open are an error; windows are reported
+/// elsewhere.
 static FOLLOWED: AtomicU8 = AtomicU8::new(1 << Object::File as u8);
 
-/// From now on such objects are followed, too, from their making to their freeing.
+/// From now on such objects are followed, too, from their creation to their release.
 pub fn follow_objects(kinds: &[Object]) {
     for kind in kinds {
         FOLLOWED.fetch_or(1 << *kind as u8, Relaxed);

@@ -1,5 +1,5 @@
-//! What calls tell about order between ranks: messages and collectives. Only in jobs that use
-//! windows.
+//! The happens-before order that calls create between ranks: messages and collectives. Followed
+//! only in jobs that use windows.
 
 use crate::groups;
 use crate::library::Mpi;
@@ -10,10 +10,10 @@ use commsan_mpi::{Acquisition, Args, Library, Template};
 use commsan_mpi_calls::{Call, Effect, Flow};
 use commsan_threads::Here;
 
-/// What a call will have taught when it returns, or when its request completes.
+/// What a call acquires from other ranks when it returns, or when its request completes.
 pub(crate) type Lessons = smallvec::SmallVec<[Acquisition; 2]>;
 
-/// Before the call: others learn of it no earlier.
+/// Before the call: releases what it orders before other ranks.
 pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Lessons {
     let mut acquisitions = Lessons::new();
     if !matches!(args.call.effect, Effect::Block | Effect::Start) {
@@ -29,7 +29,7 @@ pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Lessons {
 }
 
 /// Whether other ranks may act upon what this call does.
-pub(crate) fn tells(call: &Call) -> bool {
+pub(crate) fn releases(call: &Call) -> bool {
     use Effect::*;
     let sends = call.enters || call.at.dest.is_some();
     sends
@@ -39,8 +39,8 @@ pub(crate) fn tells(call: &Call) -> bool {
         ) && !call.is_alone()
 }
 
-/// Whether this rank may learn something from another one by this call.
-pub(crate) fn hears(call: &Call) -> bool {
+/// Whether this rank may acquire something from another one by this call.
+pub(crate) fn acquires(call: &Call) -> bool {
     use Effect::*;
     let receives = call.enters || call.at.status.is_some();
     match call.effect {
@@ -52,7 +52,7 @@ pub(crate) fn hears(call: &Call) -> bool {
 }
 
 impl After<'_> {
-    /// A blocking call has returned.
+    /// A blocking call has returned: acquires what it ordered before this rank.
     pub(crate) fn order(&self, acquisitions: &[Acquisition]) {
         if acquisitions.is_empty() || !self.flag() {
             return;
@@ -66,7 +66,7 @@ impl After<'_> {
     }
 }
 
-/// What a probe teaches that finds a message.
+/// What a probe acquires that finds a message.
 fn probe(args: &Args) -> Option<Acquisition> {
     let at = &args.call.at;
     let (comm, source, tag) = (at.comm?, at.source?, at.received_tag?);
@@ -78,7 +78,7 @@ fn probe(args: &Args) -> Option<Acquisition> {
     Some(Acquisition::Probe(Envelope { group, source, tag }, at.message.is_some()))
 }
 
-/// A nonblocking call has returned a request.
+/// A nonblocking call has returned a request, whose completion acquires.
 pub(crate) fn postpone(rank: &dyn Rank, request: usize, here: &Here, acquisitions: &[Acquisition]) {
     rank.with(here.thread, &mut |tracker, _| {
         acquisitions
@@ -87,7 +87,7 @@ pub(crate) fn postpone(rank: &dyn Rank, request: usize, here: &Here, acquisition
     });
 }
 
-/// What a call's messages are, sent ones first.
+/// The messages of a call, sent ones first, or its collective.
 pub(crate) fn templates(args: &Args) -> smallvec::SmallVec<[Template; 2]> {
     let mut found = smallvec::SmallVec::new();
     let (call, at) = (args.call, &args.call.at);

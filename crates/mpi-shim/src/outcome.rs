@@ -27,14 +27,14 @@ pub(crate) struct After<'a> {
 }
 
 impl After<'_> {
-    /// Tells the semantics something.
+    /// Passes something to the semantics.
     #[inline]
     pub(crate) fn with(&self, mut f: impl FnMut(&mut Tracker, &mut dyn Findings)) {
         self.rank.with(self.here.thread, &mut f);
     }
 }
 
-/// The handle whose variable the call is given, to free or commit what it stands for; zero for others.
+/// The handle whose variable the call is given, to free or commit its object; 0 for other calls.
 pub(crate) fn by_reference(args: &Args) -> usize {
     let pointer = args.words.first().copied().unwrap_or(0);
     // SAFETY: the first argument of each of these calls is a pointer to a handle of its kind.
@@ -57,7 +57,7 @@ pub(crate) fn by_reference(args: &Args) -> usize {
     }
 }
 
-/// The arguments of a call that has received, with the count of what has arrived: the rest of the buffer is
+/// The arguments of a call that has received, with the actual count: the rest of the buffer is
 /// untouched (MPI 4.1 §3.2.4).
 pub(crate) fn arrived(args: &Args) -> SmallVec<[usize; 16]> {
     let mut words: SmallVec<[usize; 16]> = args.words.into();
@@ -67,7 +67,7 @@ pub(crate) fn arrived(args: &Args) -> SmallVec<[usize; 16]> {
         if args.count(count) == 0 {
             continue; // with any datatype, MPI_DATATYPE_NULL included
         }
-        // SAFETY: the entry points see to it that a blocking call has a status, which the library has
+        // SAFETY: the entry points ensure that a blocking call has a status, which the library has
         // just filled.
         if let Some(n) = unsafe { received(status, words[rule.datatype]) }
             && (n as usize) < args.count(count)
@@ -110,7 +110,8 @@ pub(crate) fn push_tokens(args: &Args, before: u64, tokens: &mut Tokens) {
     }
 }
 
-/// Whether a call that has returned says that something has happened; those without a flag do by returning.
+/// Whether a call that has returned says that something has happened; those without a flag do by
+/// returning.
 pub(crate) fn flag_of(args: &Args) -> bool {
     let flag = args.call.at.flag.map(|index| args.words[index]);
     // SAFETY: a result of the call, which has set it.
@@ -120,7 +121,8 @@ pub(crate) fn flag_of(args: &Args) -> bool {
 /// The request handle at an address.
 ///
 /// # Safety
-/// As of [`handle_at`].
+///
+/// As for [`handle_at`].
 #[inline]
 pub(crate) unsafe fn request_at(address: usize, fortran: bool) -> usize {
     // SAFETY: by the caller.

@@ -1,10 +1,11 @@
-//! Calls that are made when there is no MPI, and processes that leave it behind.
+//! Calls outside of MPI's life, and processes that exit without finalising it.
 //!
-//! **Soundness.** Before `MPI_Init` and after `MPI_Finalize`, as the library itself tells, only calls may be made that
-//! ask about MPI, are about info objects, errors or error handlers, or belong to a session (MPI 4.1 §11.4.1); most of them
-//! are not in the table, and while there is a session, nothing is reported. A process that has initialised MPI, or a session, must finalize it before it exits (§11.2.2, §11.3.2); one that
-//! exits with a status other than 0 has failed in a way of its own, and is not reported, nor is one that a signal
-//! or `_exit` ends.
+//! **Soundness.** Before `MPI_Init` and after `MPI_Finalize`, as the library itself reports, only
+//! calls are allowed that ask about MPI, are about info objects, errors or error handlers, or
+//! belong to a session (MPI 4.1 §11.4.1); most of them are not in the table, and while there is a
+//! session, nothing is reported. A process that has initialised MPI, or a session, must finalize it
+//! before it exits (§11.2.2, §11.3.2); one that exits with a status other than 0 has failed in a
+//! way of its own, and is not reported, nor is one that a signal or `_exit` ends.
 
 use crate::calling::{has_owner, is_owner};
 use crate::library;
@@ -69,7 +70,7 @@ pub(crate) fn begin() {
     unsafe { on_exit(exits, null_mut()) };
 }
 
-/// The process exits, and nothing of the program will run any more.
+/// The process exits, and no code of the program will run any more.
 pub fn left() {
     let Some(rank) = rank().filter(|_| is_owner() && STATUS.load(Relaxed) == 1) else { return };
     let sessions = phase::left();

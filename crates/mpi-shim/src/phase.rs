@@ -1,4 +1,5 @@
-//! In which phase the process is: which sessions (MPI 4.1 §11.3) there are, and whether there is `MPI_COMM_WORLD`.
+//! The phase of the process: which sessions (MPI 4.1 §11.3) exist, and whether there is
+//! `MPI_COMM_WORLD`.
 
 use commsan_callsite::Site;
 use commsan_mpi_calls::Call;
@@ -8,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The sessions that have not ended, and where they were made.
 static LIVE: Mutex<Vec<Session>> = Mutex::new(Vec::new());
-/// There was one.
+/// Some session was made.
 static MADE: AtomicBool = AtomicBool::new(false);
-/// There is nothing but sessions: `MPI_Init` was not called.
+/// Only sessions exist: `MPI_Init` was not called.
 static ALONE: AtomicBool = AtomicBool::new(false);
 
 /// A session, and what has made it.
@@ -58,7 +59,7 @@ pub(crate) fn are_live() -> bool {
     were_made() && !live().is_empty()
 }
 
-/// Whether there ever was one.
+/// Whether there ever was a session.
 pub(crate) fn were_made() -> bool {
     MADE.load(Relaxed)
 }
@@ -69,7 +70,7 @@ pub(crate) fn are_alone() -> bool {
     ALONE.load(Relaxed)
 }
 
-/// What has made the sessions that have not ended.
+/// The calls that made the sessions that have not ended.
 pub(crate) fn left() -> Vec<(&'static Call, Site)> {
     live().iter().map(|session| session.made).collect()
 }

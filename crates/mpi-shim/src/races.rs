@@ -1,4 +1,5 @@
-//! Receives from anybody, and later ones that may miss a message for them: what `commsan_mpi` needs to know of calls.
+//! Message races: receives from any rank, and later ones that may miss a message because of them:
+//! what `commsan_mpi` needs to know of calls.
 
 use crate::files;
 use crate::library::{Mpi, envelope};
@@ -16,16 +17,16 @@ use commsan_threads::Here;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-/// There is a receive from anybody to which something may happen.
+/// There is a receive from any rank that might have got another message.
 static ARE_POSSIBLE: AtomicBool = AtomicBool::new(false);
 
-/// One of them is complete, and nobody has been told of it.
+/// Such a receive is complete, and no other rank has been informed since.
 static ARE_SECRET: AtomicBool = AtomicBool::new(false);
 
-/// Nothing can be said of this program's receives.
+/// This program's receives are not followed.
 static ARE_USELESS: AtomicBool = AtomicBool::new(false);
 
-/// The communicator on which a message of anybody was looked for last: no other is asked for.
+/// The communicator on which a message of any rank was probed last: only one is kept.
 static PROBED: AtomicUsize = AtomicUsize::new(0);
 
 fn remember(tracker: &Tracker) {
@@ -40,10 +41,10 @@ pub(crate) fn freed() {
     PROBED.store(0, Relaxed);
 }
 
-/// Requests of one call of which the library can be made to tell what they have received.
+/// Requests of one call for which statuses are obtained even if the program passes none.
 pub(crate) const OWN_STATUSES: usize = 32;
 
-/// Whether the library is to tell what requests have received, though the program does not want to know.
+/// Whether the library must return the statuses of requests, though the program ignores them.
 #[inline]
 pub(crate) fn needs_statuses(count: usize, statuses: usize) -> bool {
     (are_possible() || files::are_read() || refused::are_returned())
@@ -56,10 +57,10 @@ pub(crate) fn are_possible() -> bool {
     ARE_POSSIBLE.load(Relaxed)
 }
 
-/// A call begins by which other ranks may learn what this one has received.
+/// A call begins by which other ranks may find out what this one has received.
 #[inline]
 pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
-    if ARE_SECRET.load(Relaxed) && tells(args.call) {
+    if ARE_SECRET.load(Relaxed) && informs(args.call) {
         rank.with(here.thread, &mut |tracker, _| {
             tracker.accounts.inform_others();
             remember(tracker);
@@ -67,10 +68,11 @@ pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
     }
 }
 
-/// That a receive has been posted is learned by who sends synchronously only, which is asked for in the end.
-fn tells(call: &Call) -> bool {
+/// Only synchronous senders find out that a receive has been posted, which the report takes into
+/// account.
+fn informs(call: &Call) -> bool {
     let sends = call.collective || call.at.dest.is_some();
-    order::tells(call) && (sends || call.effect != Effect::Start)
+    order::releases(call) && (sends || call.effect != Effect::Start)
 }
 
 impl After<'_> {
@@ -128,7 +130,7 @@ impl After<'_> {
         });
     }
 
-    /// What a status says.
+    /// The source and tag in a status.
     fn got(&self, status: usize) -> Option<Got> {
         // SAFETY: the call has filled it, if it is one.
         let (source, tag) = unsafe { envelope(status) }?;

@@ -5,35 +5,25 @@ use commsan_counters::Traffic;
 use commsan_job_shm::JobShm;
 use commsan_mpi::Tracker;
 use commsan_process::thread::Thread;
+pub use commsan_rundir::World;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU8;
 #[cfg(has_mpi)]
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Release;
 
-/// What this process is in the MPI job.
-#[derive(Clone, Debug)]
-pub struct World {
-    /// Rank in `MPI_COMM_WORLD`.
-    pub rank: u32,
-    /// Its size.
-    pub size: u32,
-    /// The library's own description.
-    pub library: String,
-}
-
-/// What came of the attempt to share memory with the other ranks.
+/// The result of the attempt to share memory with the other ranks.
 pub enum Shared {
-    /// There is nobody to share it with, or nothing to write to.
+    /// There are no other ranks, or no run directory.
     Unneeded,
-    /// The memory, in which others may appear.
+    /// The shared memory, to which other ranks may still attach.
     Job {
         /// The memory.
         shm: JobShm,
         /// Whether this rank's program can make windows.
         windows: bool,
     },
-    /// There is none.
+    /// There is no shared memory.
     Impossible {
         /// Why.
         why: &'static str,
@@ -46,8 +36,8 @@ pub enum Shared {
 pub trait Rank: Sync {
     /// Whether calls are checked.
     fn checks(&self) -> bool;
-    /// A call begins, at a moment: what was counted until now is kept from time to time. Returns when
-    /// the call really begins.
+    /// A call begins at this time in ticks: what was counted until now is saved from time to time.
+    /// Returns when the call really begins, in ticks.
     fn keep(&self, thread: &Thread, ticks: u64) -> u64;
     /// Runs `f` with what is counted, locked, and the rank in `MPI_COMM_WORLD`.
     fn count(&self, thread: &Thread, f: &mut dyn FnMut(&mut Traffic, u32));
@@ -57,14 +47,15 @@ pub trait Rank: Sync {
     fn now(&self) -> u64;
     /// Runs `f` with the state locked; not at all if the runtime has given up.
     fn with(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings));
-    /// The same on behalf of who asks from outside, also after `MPI_Finalize`.
+    /// Runs `f` with the state locked on behalf of another thread, also after `MPI_Finalize`.
     fn look(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings));
-    /// The same in a copy of the process, which itself is about to crash: nothing will run any more.
+    /// Runs `f` with the state in a copy of the process, which itself is about to crash: nothing
+    /// else will run.
     fn crashed(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings));
     /// MPI is initialised.
     fn begin(&self, thread: &Thread, world: World, shared: Shared);
-    /// The same before MPI is initialised, of which this is the library: what is found must be kept, as the
-    /// process may end at once.
+    /// Runs `f` with the state before MPI is initialised, whose library has this version: findings
+    /// must be written at once, as the process may end.
     fn early(
         &self,
         thread: &Thread,
@@ -81,7 +72,7 @@ pub trait Rank: Sync {
 
 static RANK: OnceLock<&'static dyn Rank> = OnceLock::new();
 
-/// What there is to do at each call, for which nobody is asked: every nanosecond counts here.
+/// What each call needs, in one word: every nanosecond counts here.
 static MODE: AtomicU8 = AtomicU8::new(0);
 
 #[cfg(has_mpi)]
@@ -92,7 +83,8 @@ const ACTIVE: u8 = 1;
 const COUNTS: u8 = 2;
 const ORDERED: u8 = 4;
 
-/// From now on calls should be looked at, or not; what they move is counted; order between ranks is of interest.
+/// Sets whether calls are checked, whether their transfers are counted, and whether order between
+/// ranks is followed.
 pub fn set_mode(active: bool, counts: bool, ordered: bool) {
     let bit = |is: bool, bit: u8| if is { bit } else { 0 };
     MODE.store(bit(active, ACTIVE) | bit(counts, COUNTS) | bit(ordered, ORDERED), Release);
@@ -106,17 +98,17 @@ pub(crate) fn mode() -> Mode {
 
 #[cfg(has_mpi)]
 impl Mode {
-    /// Whether calls should be looked at.
+    /// Whether calls are checked or counted.
     pub fn is_active(self) -> bool {
         self.0 & ACTIVE != 0
     }
 
-    /// Whether what they move is counted.
+    /// Whether transfers are counted.
     pub fn counts(self) -> bool {
         self.0 & COUNTS != 0
     }
 
-    /// Whether order between ranks is of interest.
+    /// Whether order between ranks is followed.
     pub fn is_ordered(self) -> bool {
         self.0 & ORDERED != 0
     }

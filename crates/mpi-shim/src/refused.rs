@@ -1,9 +1,11 @@
-//! Receives that return an error because the message is longer than their buffer, with MPI_ERRORS_RETURN.
+//! Receives that return an error because the message is longer than their buffer, with
+//! MPI_ERRORS_RETURN.
 //!
-//! **Soundness.** A message that is too long is a mistake of the program's (MPI 4.1 §3.2.4), and its data is lost in part. Other
-//! errors say nothing for certain: by them programs find out what a library can do, and whether they look at the code that is
-//! returned nobody sees; arguments that the standard forbids are told before the call (`arguments.rs`). Where the program
-//! has error handlers of its own, nothing is said.
+//! **Soundness.** A message that is too long is a mistake of the program (MPI 4.1 §3.2.4), and its
+//! data is partly lost. Other errors prove nothing: programs use them to find out what a library
+//! can do, and whether they check the returned code cannot be seen; arguments that the standard
+//! forbids are reported before the call (`arguments.rs`). Where the program has error handlers of
+//! its own, nothing is reported.
 
 use crate::calling;
 use crate::rank::Rank;
@@ -16,10 +18,10 @@ use std::ffi::c_int;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The program has an error handler.
+/// The program has made an error handler.
 static HANDLES: AtomicBool = AtomicBool::new(false);
 
-/// The program has named an error handler.
+/// The program has set an error handler.
 static ARE_RETURNED: AtomicBool = AtomicBool::new(false);
 
 /// Whether errors may be returned: then it matters which requests have failed.
@@ -36,7 +38,7 @@ pub(crate) fn noted(args: &Args, code: c_int) {
     }
 }
 
-/// The program may ask what an error means, or say what is to be done about them.
+/// The program may ask what an error means, or change error handling.
 #[inline]
 pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
     if args.call.sets_handler {
@@ -68,7 +70,7 @@ fn class(code: c_int) -> c_int {
     class
 }
 
-/// Whether one of several requests has failed so, of which at most as many are looked at as the call has.
+/// Whether one of the statuses of a call says that a message was truncated.
 fn has_truncated(args: &Args) -> bool {
     let statuses = args.call.named("statuses").map_or(0, |index| args.words[index]);
     let count = args.call.at.count.map_or(0, |index| args.int(index).max(0) as usize);

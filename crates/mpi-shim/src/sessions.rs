@@ -1,9 +1,10 @@
 //! Sessions (MPI 4.1 §11.3): MPI without `MPI_Init`.
 //!
-//! A process is followed from its first session or `MPI_Init` on, whichever comes first: until `MPI_Finalize`, or where
-//! it never calls `MPI_Init`, until its last session ends. In the meantime who is who follows from the process set
-//! `mpi://WORLD`, as there is no `MPI_COMM_WORLD`. Not followed are sessions that begin after all earlier ones
-//! have ended, and thread levels of sessions.
+//! A process is followed from its first session or `MPI_Init` on, whichever comes first: until
+//! `MPI_Finalize`, or where it never calls `MPI_Init`, until its last session ends. Before
+//! `MPI_Init` there is no `MPI_COMM_WORLD`, and ranks are numbered by the process set
+//! `mpi://WORLD`. Not followed are sessions that begin after all earlier ones have ended, and
+//! thread levels of sessions.
 
 use crate::handles::handle_at;
 use crate::phase::{self, are_alone};
@@ -15,7 +16,7 @@ use commsan_mpi_calls::Effect;
 use commsan_threads::Here;
 use std::ffi::c_int;
 
-/// Whether a call ends all that is followed.
+/// Whether a call ends everything that is followed.
 pub(crate) fn ends_all(args: &Args) -> bool {
     match args.call.effect {
         Effect::Finalize => true,
@@ -32,7 +33,7 @@ pub(crate) fn ends(args: &Args) {
     phase::ended(session(args));
 }
 
-/// A call has made one.
+/// A call has made a session.
 #[cold]
 pub(crate) fn follow(rank: &dyn Rank, args: &Args, here: &Here) {
     phase::has_session();
@@ -42,7 +43,8 @@ pub(crate) fn follow(rank: &dyn Rank, args: &Args, here: &Here) {
     });
 }
 
-/// The session whose variable a call is given: the last argument of that which makes it, the first of that which ends it.
+/// The session whose variable a call is given: the last argument of the call that makes it, the
+/// first of the call that ends it.
 pub(crate) fn session(args: &Args) -> usize {
     let variable = match args.call.effect {
         Effect::Session => args.words[2],
@@ -74,7 +76,8 @@ fn from_fortran(session: c_int) -> usize {
 fn everybody(session: usize) -> Option<sys::MPI_Group> {
     use crate::handles::handle;
     let mut group = std::mem::MaybeUninit::uninit();
-    // SAFETY: a live session; its error handler does not come to pass, as this set of processes always exists.
+    // SAFETY: a live session; its error handler is not called, since this process set always
+    // exists.
     unsafe {
         let session = handle::<sys::MPI_Session>(session);
         let code =

@@ -1,4 +1,4 @@
-//! Start of MPI: `MPI_Init`, a first session, or `MPI_Init` after it; all that looks at calls begins here.
+//! Start of MPI: `MPI_Init`, a first session, or `MPI_Init` after it; all checks begin here.
 
 use crate::arguments;
 use crate::calling;

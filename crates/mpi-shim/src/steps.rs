@@ -1,4 +1,4 @@
-//! What others may wait for: which calls `commsan_mpi` follows for it, and where it must stop.
+//! Steps for which other ranks may wait: which calls `commsan_mpi` follows, and where it must stop.
 
 use crate::levels;
 use crate::library::Mpi;
@@ -30,7 +30,7 @@ fn remember(tracker: &Tracker) {
     ARE_OPEN.store(tracker.steps.are_open(), Relaxed);
 }
 
-/// One of several threads calls: what was done by another one is worth nothing then.
+/// One of several threads calls: the steps are invalid if another one has called.
 #[cold]
 pub(crate) fn called_in_parallel(rank: &dyn Rank, args: &Args, here: &Here) {
     let at = &args.call.at;
@@ -49,7 +49,7 @@ fn is_caller(here: &Here) -> bool {
     CALLER.compare_exchange(NOBODY, me, Relaxed, Relaxed).map_or_else(|known| known == me, |_| true)
 }
 
-/// A call has failed: who knows what it has done.
+/// A call has failed: its effect is not known.
 #[cold]
 pub(crate) fn failed(tracker: &mut Tracker) {
     tracker.steps.end();
@@ -57,7 +57,8 @@ pub(crate) fn failed(tracker: &mut Tracker) {
 }
 
 impl After<'_> {
-    /// The call has started what this request stands for, has waited for these, or has done all it does.
+    /// The call has started an operation with a request, completed requests, or completed its
+    /// operation.
     #[inline]
     pub(crate) fn steps(&self, did: Did) {
         if ARE_OPEN.load(Relaxed) {
@@ -82,13 +83,15 @@ impl After<'_> {
     }
 }
 
-/// In a team, another thread might as well have come here, and goes on while this one waits: tasks, sections and `single`
-/// are carried out by whichever is free. Not where one thread alone may call.
+/// In a team, another thread might as well have come here, and continue while this one waits:
+/// tasks, sections and `single` are executed by any thread that is free. Not where only one thread
+/// may call.
 fn may_be_elsewhere(here: &Here) -> bool {
     commsan_threads::is_in_team() && !levels::is_only(here.thread)
 }
 
-/// What the program does next may depend on how far others are; or the call does what is not followed.
+/// Whether what the program does next may depend on the progress of other ranks, or the call is not
+/// followed.
 fn depends_on_time(call: &Call, did: Did) -> bool {
     use Effect::*;
     let waits_for_any = matches!(did, Did::Wait(requests) if requests.len() != 1);

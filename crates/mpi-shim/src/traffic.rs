@@ -1,8 +1,8 @@
-//! Counting what calls move.
+//! Counting transfers of calls.
 //!
-//! What is sent counts when it is sent: when the call starts it, whenever it completes. What is received is
-//! told beside, by whoever receives, so that both ends' places and memory are known. What is read from a file counts
-//! when it has come (`files.rs`).
+//! Data counts when it is sent: when the call starts it, whenever it completes. The receiver
+//! records it separately, so that place and memory of both ends are known. What is read from a file
+//! counts when the read is complete (`files.rs`).
 
 mod counting;
 mod links;
@@ -33,7 +33,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-/// What moves, ready to be counted whenever it does.
+/// The transfers of a call, ready to be counted at any later time.
 #[derive(Clone)]
 pub(crate) struct Described {
     kind: TransferKind,
@@ -45,20 +45,20 @@ pub(crate) struct Described {
     /// The name of the file.
     file: Option<Arc<str>>,
     pub(crate) transfers: Transfers,
-    /// The call that has begun it, and where that was, if it is another one.
+    /// The call that has begun the transfer, and its stack, if it is another one.
     begun: Option<(u32, StackId)>,
     /// At the target of a one-sided operation.
     window: Option<(Window, Footprint)>,
 }
 
-/// The order of messages with one tag between two ranks.
+/// The matching order of messages with one tag between two ranks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum InOrder {
-    /// It is that of the calls which start them on a communicator.
+    /// The order of the calls that start them on a communicator.
     Starts(Option<usize>),
-    /// `MPI_Mprobe` has taken one out of it.
+    /// Taken out of that order by `MPI_Mprobe`.
     Taken,
-    /// It is another one: partitioned communication, collectives.
+    /// Another order: partitioned communication, collectives.
     Apart,
 }
 
@@ -72,7 +72,7 @@ struct Window {
     unit: u64,
 }
 
-/// What persistent requests move each time that they are started.
+/// The transfers of each start of persistent requests.
 static TEMPLATES: LazyLock<Mutex<HashMap<usize, Described>>> = LazyLock::new(Mutex::default);
 
 static WINDOWS: LazyLock<Mutex<HashMap<usize, Window>>> = LazyLock::new(Mutex::default);
@@ -90,7 +90,7 @@ pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Ahead {
 pub(crate) fn after(rank: &dyn Rank, args: &Args, here: &Here, ahead: &Ahead, ok: bool) {
     let end = ticks();
     if mode().counts() {
-        Done { rank, args, here, times: (ahead.begin, end) }.tell(ahead, ok);
+        Done { rank, args, here, times: (ahead.begin, end) }.record(ahead, ok);
     }
 }
 
@@ -149,7 +149,7 @@ impl Done<'_> {
         }
     }
 
-    fn tell(&self, ahead: &Ahead, ok: bool) {
+    fn record(&self, ahead: &Ahead, ok: bool) {
         let effect = self.args.call.effect;
         match effect {
             _ if ok && files::begins_read(self.args) => {
@@ -224,7 +224,7 @@ impl Done<'_> {
                 let base = unsafe { *(self.args.words[2] as *const usize) };
                 self.allocated(base..base.saturating_add(self.args.words[0]));
             }
-            // Fortran passes the memory itself, which comes to the same.
+            // Fortran passes the memory itself, as C passes a pointer to it: both are the address.
             Effect::MemFree => {
                 self.with(|traffic| traffic.objects.freed(self.args.words[0]));
             }
@@ -236,7 +236,7 @@ impl Done<'_> {
         self.rank.count(self.here.thread, &mut |traffic, _| f(traffic));
     }
 
-    /// What the call moves, asked of the library before anything is locked.
+    /// The transfers of the call, determined before anything is locked.
     fn describe(&self) -> Described {
         let args = self.args;
         let Some(kind) = TransferKind::of(args.call) else {
@@ -308,7 +308,7 @@ impl Done<'_> {
         }
     }
 
-    /// For later: with the place of this call.
+    /// For later: with the site of this call.
     fn describe_begun(&self) -> Described {
         let mut described = self.describe();
         self.with(|traffic| {
@@ -329,7 +329,7 @@ impl Done<'_> {
         described
     }
 
-    /// A call that receives what another one has found.
+    /// A call that receives what a matching probe has found.
     fn describe_found(&self, found: Option<Found>) -> Described {
         let mut described = self.describe();
         described.handle = found.map(|found| found.comm);
@@ -340,7 +340,7 @@ impl Done<'_> {
         described
     }
 
-    /// A call that has received says from whom, and how much.
+    /// The source and size of what has been received are in the status.
     fn with_status(&self) -> Transfers {
         let words = arrived(self.args);
         let received = transfers(&Args { words: &words, ..*self.args }, &Mpi);
@@ -363,9 +363,9 @@ impl Done<'_> {
     fn at_target(&self) -> Option<(Window, Footprint)> {
         let handle = self.args.call.at.win.map(|index| self.args.words[index])?;
         let window = lock(&WINDOWS).get(&handle).cloned()?;
-        let transfer = windows::at_target(self.args);
-        let base = transfer.displacement * window.unit as i64;
-        Some((window, Footprint::new(base as usize, transfer.pattern)))
+        let at_target = windows::at_target(self.args);
+        let base = at_target.displacement * window.unit as i64;
+        Some((window, Footprint::new(base as usize, at_target.pattern)))
     }
 
     fn window_made(&self) {
@@ -409,8 +409,8 @@ impl Done<'_> {
         }
     }
 
-    /// Whether the call moves the same whenever it is made with these arguments: it has no arrays, and what
-    /// it has received need not be asked.
+    /// Whether the call has the same transfers whenever it is made with these arguments: it has no
+    /// arrays, and receives amounts that are known.
     fn repeats(&self) -> bool {
         let call = self.args.call;
         let is_array =

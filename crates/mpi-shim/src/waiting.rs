@@ -1,14 +1,16 @@
-//! That this process waits within a call, for others to see, and in which, for those who ask.
+//! Waiting: shows the launcher that this process waits within a call, and answers which, for the
+//! wait-for graph.
 //!
-//! Who waits only leaves a pointer. A thread of commsan's own sleeps until the launcher asks what the process
-//! waits for; then it looks at the call from outside, while the thread that waits goes on. Both keep out
-//! of each other's way without a fence on the program's side: the one who asks makes all threads of the
-//! process pass one (`process/fence.rs`), so that either it sees that the call is over, or the call sees that
-//! it is being looked at, and waits with its return.
+//! A waiting thread only leaves a pointer. A thread of commsan's own sleeps until the launcher asks
+//! what the process waits for; then it inspects the call from outside, while the waiting thread
+//! continues. Neither needs a fence on the program's side: the asking thread makes all threads of
+//! the process pass one (`process/fence.rs`), so that either it sees that the call is over, or the
+//! call sees that it is being inspected, and delays its return.
 //!
-//! A process with several threads waits when none of them is at work (`threads/work.rs`), unless MPI's thread level
-//! lets one of them call alone: then it waits with that one. Threads that are not followed, those of libraries,
-//! may call whenever they like, if one of them ever has: such a process does not count as waiting.
+//! A process with several threads waits when none of them is at work (`threads/work.rs`), unless
+//! MPI's thread level allows only one of them to call: then it waits with that one. Threads that
+//! are not followed, those of libraries, may call at any time, if one of them ever has: such a
+//! process does not count as waiting.
 
 use crate::calling::Real;
 use crate::calling::{Calling, is_owner};
@@ -36,20 +38,20 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, compiler_fence};
 use std::time::Duration;
 
-/// Where ranks show that they wait, and this rank.
+/// The rendezvous through which ranks show that they wait, and this rank.
 static RENDEZVOUS: OnceLock<(Rendezvous, usize)> = OnceLock::new();
 
 /// The calls in which it waits: that of a thread that calls alone, and those of several.
 static BLOCKED: [AtomicPtr<Calling>; 1 + MAX_THREADS] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; 1 + MAX_THREADS];
 const ALONE: usize = 0;
-/// Threads that can wait beside others; further ones count as being at work.
+/// Threads that can wait besides others; further ones count as being at work.
 const MAX_THREADS: usize = 64;
 
-/// Somebody looks at that call.
+/// The call is being inspected.
 static LOOKING: AtomicBool = AtomicBool::new(false);
 
-/// A thread has called of which it is not known when it is at work.
+/// A thread has called whose work is not followed.
 static STRANGER: AtomicBool = AtomicBool::new(false);
 
 /// The latest call: its return address, and above that its row in the table; 0 if there was none.
@@ -88,7 +90,7 @@ pub(crate) fn begin(rank: &'static dyn Rank, rendezvous: Rendezvous, me: usize) 
         return; // nobody can be asked, and nobody is ended for that
     }
     let before = rendezvous.asked();
-    // Without it nobody answers, and nobody is ended for that.
+    // Without that thread no question is answered, and the job is not ended.
     let _ = begin_thread(move || answer(rank, rendezvous, me, before));
 }
 
@@ -134,7 +136,7 @@ pub(crate) fn begin_to_wait(thread: &Thread) {
     rendezvous.enter(*me);
 }
 
-/// What can be asked by this thread only is known from now on.
+/// Resolves what only this thread can ask the library.
 #[inline]
 fn prepare(thread: &Thread) {
     thread.stack_bounds();
@@ -159,7 +161,7 @@ fn wait_beside_others(thread: &Thread) {
     }
 }
 
-/// The call that the thread is in has come back, or calls back; nothing happens if it did not wait.
+/// The thread's call has returned, or calls back; no effect if it did not wait.
 #[inline]
 pub(crate) fn over(thread: &Thread) {
     let Some((rendezvous, me)) = RENDEZVOUS.get() else { return };
@@ -188,7 +190,7 @@ pub(crate) fn over(thread: &Thread) {
     }
 }
 
-/// What lies on this stack is being looked at.
+/// Delays the return while this stack is being inspected.
 #[cold]
 fn let_look() {
     while LOOKING.load(Acquire) {
@@ -201,7 +203,8 @@ pub(crate) fn has_mismatch() -> bool {
     RENDEZVOUS.get().is_some_and(|(rendezvous, _)| rendezvous.mismatches() > 0)
 }
 
-/// This process is about to end: it will not move any more. A forked child's end means nothing.
+/// This process is about to end and will not change its state. The end of a forked child means
+/// nothing.
 pub fn gone() {
     if is_owner()
         && let Some((rendezvous, me)) = RENDEZVOUS.get()
@@ -225,7 +228,8 @@ fn answer(rank: &'static dyn Rank, rendezvous: Rendezvous, me: usize, mut before
             let others = if activity::is_published() { activity::known() } else { 0 };
             let beside = others.saturating_sub(blocked.clone().count() as u32);
             let look = |call: *mut Calling| {
-                // SAFETY: threads that have called do not return from there while they are looked at.
+                // SAFETY: threads that wait do not return from their calls while these are
+                // inspected.
                 unsafe { look(rank, &*call, (moves, beside), &inside) }
             };
             let answers = blocked.map(look);
@@ -240,7 +244,7 @@ fn answer(rank: &'static dyn Rank, rendezvous: Rendezvous, me: usize, mut before
     }
 }
 
-/// It does not wait: tells what it called last, unless it has moved since.
+/// The process does not wait: writes its last call to the log, unless it has started to wait since.
 fn see_it_go_on(rank: &dyn Rank, inside: &Inside, moves: u64, is_same: impl Fn() -> bool) {
     let before = CALLS.load(Relaxed);
     std::thread::sleep(GLANCE);
@@ -254,7 +258,7 @@ fn see_it_go_on(rank: &dyn Rank, inside: &Inside, moves: u64, is_same: impl Fn()
     });
 }
 
-/// What is known without calls.
+/// Facts that are known without calls.
 fn facts() -> Facts<'static> {
     Facts {
         size_of: &datatypes::size_if_known,
@@ -288,7 +292,7 @@ unsafe fn look(
     answer
 }
 
-/// Signals are the program's: its threads get them.
+/// Signals are meant for the program: its threads get them.
 fn without_signals<R>(f: impl FnOnce() -> R) -> R {
     let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();

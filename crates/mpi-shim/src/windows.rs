@@ -58,7 +58,7 @@ fn synchronisation(args: &Args) -> Synchronisation {
     let group = at.group.map(|index| groups::of_group(args.words[index]));
     Synchronisation {
         ranks: group.unwrap_or_default(),
-        // Without a check, nobody is kept away.
+        // Without a check (`MPI_MODE_NOCHECK`), the lock excludes no other rank.
         exclusive: int(at.lock_type) == Some(sys::COMMSAN_LOCK_EXCLUSIVE as c_int)
             && !asserts(sys::COMMSAN_NOCHECK as c_int),
         first: asserts(sys::COMMSAN_NOPRECEDE as c_int),
@@ -69,8 +69,7 @@ fn synchronisation(args: &Args) -> Synchronisation {
     }
 }
 
-/// A one-sided operation is about to be started; returns whether it goes on where the one before
-/// ended.
+/// A one-sided operation is about to start; returns whether it continues the one before.
 #[inline]
 pub(crate) fn goes_on(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
     let Some(next) = simple(args) else { return false };
@@ -111,8 +110,8 @@ pub(crate) fn retract(rank: &dyn Rank, args: &Args, here: &Here) {
     rank.with(here.thread, &mut |tracker, _| tracker.retract(window));
 }
 
-/// A one-sided operation is about to be started; returns whether that is all there is to say about
-/// it, unless it fails.
+/// A one-sided operation is about to start; returns whether nothing else must be done for it,
+/// unless it fails.
 pub(crate) fn before_rma(
     rank: &dyn Rank,
     args: &Args,
@@ -244,7 +243,8 @@ pub(crate) unsafe fn new(args: &Args) -> New {
     }
 }
 
-/// Where this process sees all parts of a window that a call has made, if they lie in shared memory.
+/// The members' parts at this process's addresses of a window that a call has made, if they lie in
+/// shared memory.
 fn views(args: &Args, window: usize, members: usize) -> Vec<Range<usize>> {
     if args.call.name != "MPI_Win_allocate_shared" {
         return Vec::new();
@@ -271,8 +271,8 @@ pub(crate) fn info(args: &Args) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// How many elements of the target's type are sent there, which may be fewer than there is room for (MPI 4.1
-/// §12.3.2); `None` if the target sends, too.
+/// How many elements of the target's type are sent, which may be fewer than there is room for (MPI
+/// 4.1 §12.3.2); `None` if the target sends, too.
 fn sent(args: &Args, datatype: usize) -> Option<usize> {
     let [Rule { mode: Mode::Read, extent: Extent::Blocks { count, .. }, datatype: own, .. }] =
         &*args.call.accesses

@@ -1,4 +1,5 @@
-//! Calls as the entry points pass them on: arguments as machine words, the language of the binding, the call table.
+//! Calls as the entry points pass them on: arguments as machine words, the language of the binding,
+//! the call table.
 
 use commsan_mpi_calls::{CALLS, Call};
 use commsan_process::thread;

@@ -1,4 +1,4 @@
-//! From a call's arguments to the bytes it touches.
+//! Buffers of a call: from its arguments to the footprints of its accesses.
 
 use crate::collective::signature::Signature;
 use crate::typemap::Datatype;
@@ -36,8 +36,8 @@ impl Args<'_> {
 }
 
 impl Args<'_> {
-    /// Whether the call's two buffers begin at the same address. Some libraries end the job over
-    /// that, so it must be told before the call.
+    /// Whether the call's two buffers begin at the same address. Some libraries abort then, so that
+    /// it is reported before the call.
     pub fn is_aliased(&self) -> bool {
         match &*self.call.accesses {
             [a, b] => a.buffer != b.buffer && self.words[a.buffer] == self.words[b.buffer],
@@ -46,7 +46,7 @@ impl Args<'_> {
     }
 }
 
-/// What the semantics must ask of the MPI library and of the program's memory.
+/// What the semantics need to know from the MPI library and the program's memory.
 pub trait Library {
     /// `MPI_IN_PLACE`.
     const IN_PLACE: usize;
@@ -55,21 +55,21 @@ pub trait Library {
     /// `MPI_ROOT`.
     const ROOT: i32;
 
-    /// The size of a datatype that is known to fill its extent from its lower bound 0; for what
-    /// can be told without delay.
+    /// The size in bytes of a datatype that is known to fill its extent from its lower bound 0;
+    /// `None` if that is not known at once.
     fn dense(&self, handle: usize) -> Option<usize>;
     /// The layout of a datatype.
     fn datatype(&self, handle: usize) -> Datatype;
     /// This process's rank.
     fn rank(&self, comm: usize) -> i32;
-    /// Size of the group that a collective exchanges with: the remote one of an
-    /// inter-communicator.
+    /// Size of the group that a collective exchanges data with: the remote one of an
+    /// intercommunicator.
     fn size(&self, comm: usize) -> usize;
     /// Size of the process's own group.
     fn local_size(&self, comm: usize) -> usize;
     /// Whether a reduction is `MPI_NO_OP`.
     fn is_no_op(&self, op: usize) -> bool;
-    /// Whether the communicator is an inter-communicator.
+    /// Whether the communicator is an intercommunicator.
     fn is_inter(&self, comm: usize) -> bool;
     /// Sources and destinations of the communicator's topology.
     fn neighbours(&self, comm: usize) -> (Vec<i32>, Vec<i32>);
@@ -79,15 +79,15 @@ pub trait Library {
     fn handle_at(&self, array: usize, index: usize, fortran: bool) -> usize;
     /// The type signature of one element of a datatype, as it is now.
     fn signature(&self, handle: usize) -> Signature;
-    /// The same for as long as the program is not seen to free the handle; vague where it may come to mean
-    /// another type unseen.
+    /// The type signature of one element, valid until the program frees the handle; vague where the
+    /// handle may come to stand for another type unseen.
     fn lasting_signature(&self, handle: usize) -> Signature;
 }
 
 /// The accesses of a call, at most three.
 pub type Accesses = [Option<Access>; 3];
 
-/// What the call, or the operation it starts, touches.
+/// The accesses of the call, or of the operation that it starts.
 pub fn resolve(args: &Args, library: &impl Library) -> Accesses {
     let mut accesses = [const { None }; 3];
     for (access, rule) in accesses.iter_mut().zip(&args.call.accesses) {
@@ -98,8 +98,8 @@ pub fn resolve(args: &Args, library: &impl Library) -> Accesses {
     accesses
 }
 
-/// What a call with one buffer at most touches, if that is contiguous memory: the usual case,
-/// without building a footprint. The range is empty if it touches nothing.
+/// The access of a call with at most one buffer, if it is contiguous: the usual case, without
+/// building a footprint. The range is empty if the call accesses nothing.
 #[inline(always)]
 pub fn contiguous<L: Library>(args: &Args, library: &L) -> Option<Range<usize>> {
     let [rule] = &*args.call.accesses else { return args.call.accesses.is_empty().then_some(0..0) };
@@ -134,7 +134,7 @@ fn footprint<L: Library>(args: &Args, rule: &Rule, library: &L) -> Option<Footpr
         Extent::Blocks { count, times } => {
             let count = args.count(count);
             if count == 0 {
-                // The datatype may be anything then, MPI_DATATYPE_NULL included.
+                // With a count of 0 the datatype may be anything, `MPI_DATATYPE_NULL` included.
                 return None;
             }
             let element = element();
@@ -185,8 +185,8 @@ fn footprint<L: Library>(args: &Args, rule: &Rule, library: &L) -> Option<Footpr
     }
 }
 
-/// Whether this process takes the part of the rule in a rooted collective (MPI 4.1 §6.2.3), or in an exclusive
-/// prefix sum, of which rank 0 gets nothing (§6.11.2).
+/// Whether this process accesses the buffer of a rule in a rooted collective (MPI 4.1 §6.2.3), or
+/// in an exclusive prefix sum, of which rank 0 receives nothing (§6.11.2).
 pub fn takes_place<L: Library>(args: &Args, rule: &Rule, library: &L) -> bool {
     let Some(comm) = args.call.at.comm.map(|index| args.words[index]) else { return true };
     if rule.on == On::Later {
@@ -194,7 +194,8 @@ pub fn takes_place<L: Library>(args: &Args, rule: &Rule, library: &L) -> bool {
     }
     let Some(root) = args.call.at.root.map(|index| args.int(index)) else { return true };
     if library.is_inter(comm) {
-        // The root passes MPI_ROOT, the rest of its group nothing, the other group its rank.
+        // The root passes `MPI_ROOT`, other ranks of its group `MPI_PROC_NULL`, and the other group
+        // the root's rank.
         return match root {
             _ if root == L::PROC_NULL => false,
             _ if root == L::ROOT => rule.on == On::Root,

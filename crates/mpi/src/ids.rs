@@ -1,12 +1,12 @@
-//! Identities: groups of processes, handles on which calls are made, requests, and names that ranks agree on without
-//! asking each other.
+//! Identities: groups of processes, handles on which calls are made, requests, and names that ranks
+//! can compute without communication.
 
 use std::sync::Arc;
 
 /// A group of processes, by their ranks in the job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Processes with the same members in a group have the same number for it.
+    /// The same number for the same members in all processes.
     pub name: u64,
     /// Rank in the job of each member.
     pub members: Arc<[u32]>,
@@ -24,38 +24,38 @@ impl Group {
         self.members.iter().copied().filter(|rank| *rank != me).collect()
     }
 
-    /// Rank in the job of a member; `None` for no rank of the group, such as `MPI_PROC_NULL`.
+    /// Rank in the job of a member; `None` for ranks outside the group, such as `MPI_PROC_NULL`.
     pub fn member(&self, rank: i32) -> Option<u32> {
         self.members.get(usize::try_from(rank).ok()?).copied()
     }
 }
 
-/// A number that depends on two.
+/// A hash of two numbers.
 pub fn mixed(a: u64, b: u64) -> u64 {
     (a ^ b.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(31)
 }
 
-/// What ranks know by the name of a window, apart from its words, which have small numbers.
+/// Cells and records of a window, apart from its words, which have small numbers.
 #[derive(Clone, Copy, Debug)]
 pub enum Key {
-    /// Who has given up an exclusive lock, and a shared one.
+    /// Cells of exclusive and shared locks, to which an unlock releases.
     ExclusiveLock,
     SharedLock,
-    /// Who has written any word atomically, and who many at once.
+    /// Cells of atomic writes to any word, and to many words at once.
     AnyWord,
     ManyWords,
-    /// Who has written to a volatile variable, and who has called `MPI_Win_sync`.
+    /// Cells of volatile variables, and of `MPI_Win_sync`.
     Volatile,
     Barrier,
-    /// What a bulletin is published by.
+    /// Under this key the shared-memory segment of a published shadow is found.
     PublishedShadow,
-    /// Who holds a lock, and who has exposed its part.
+    /// Under these keys ranks record which locks they hold, and that they have exposed their parts.
     Held,
     Exposed,
 }
 
 impl Key {
-    /// Of a window.
+    /// The number of this key for a window.
     pub fn of(self, window: u64) -> u64 {
         mixed(window, u64::MAX - self as u64)
     }
@@ -72,14 +72,14 @@ pub enum On {
     File(usize),
 }
 
-/// What an operation is one of.
+/// The communicator or file that an operation belongs to.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Of {
     /// The communicator or file, if it is of one.
     pub on: Option<On>,
     /// Which of its collectives, counted from 1; 0 for none.
     pub number: u32,
-    /// The first other rank that the call names, as it names it.
+    /// The first other rank that the call names, as the call gives it.
     pub peer: i32,
 }
 

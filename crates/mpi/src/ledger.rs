@@ -1,43 +1,44 @@
-//! What this process has sent and received, counted by communicator, other side, type and place, for the
-//! comparison of all ranks when the job is over.
+//! The ledger of messages: those that this process has sent and received, counted by communicator,
+//! peer, type and place, for the comparison of all ranks when the job is over.
 //!
-//! A look-up by the handles that the call was given finds the entry of most messages; what handles stand for is
-//! asked once for each.
+//! A look-up by the handles of the call finds the entry of most messages; what handles stand for is
+//! resolved once for each.
 
 use crate::collective::signature::Signature;
 use commsan_callsite::Site;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// A message as the call describes it. Handles may come to mean something else: see [`Ledger::forget`].
+/// A message as the call describes it. Its handles may come to stand for something else: see
+/// [`Ledger::forget`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     pub pc: usize,
     pub comm: usize,
     pub datatype: usize,
     pub peer: i32,
-    /// The call, and whether it is the message that it sends.
+    /// Row of the call, and whether it is the message that the call sends.
     pub row: u32,
     pub sends: bool,
     /// There is no data, so that the type does not matter.
     pub empty: bool,
 }
 
-/// What is the same for messages that are counted together.
+/// What messages that are counted together have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sort {
-    /// The communicator.
+    /// The communicator's name.
     pub name: u64,
     pub sends: bool,
-    /// The other side, as rank of the job; `None` for anybody.
+    /// The peer's rank in the job; `None` for any.
     pub peer: Option<u32>,
-    /// What all its elements are; `None` for several types, any, or no elements.
+    /// The basic type of all elements; `None` for several types, any type, or no elements.
     pub element: Option<Signature>,
     pub row: u32,
     pub pc: usize,
 }
 
-/// Messages of one sort.
+/// The messages of one sort.
 pub(crate) struct Entry {
     pub sort: Sort,
     pub call: &'static str,
@@ -50,18 +51,18 @@ pub(crate) struct Entry {
 
 /// Entries looked up by their keys, each in one of two neighbouring slots.
 const SLOTS: usize = 256;
-/// More sorts are not told apart: then nothing is.
+/// Sorts that are counted at most: beyond that, nothing is compared.
 const MAX_ENTRIES: usize = 20_000;
-/// A slot of messages that are not counted.
+/// Marks a slot of messages that are not counted.
 const UNCOUNTED: u32 = u32::MAX;
 
 pub(crate) struct Ledger {
     slots: Box<[Option<(Key, u32)>]>,
     entries: Vec<Entry>,
     by_sort: FxHashMap<Sort, u32>,
-    /// Communicators on which messages have gone ways that are not counted.
+    /// Communicators whose messages may end in ways that are not counted.
     unbalanced: Vec<u64>,
-    /// None is compared.
+    /// No messages are compared.
     useless: bool,
 }
 
@@ -78,7 +79,7 @@ impl Default for Ledger {
 }
 
 impl Ledger {
-    /// Counts a message whose sort was asked for before; returns whether it was.
+    /// Counts a message whose key is known; returns whether it is.
     #[inline(always)]
     pub fn count(&mut self, key: Key) -> bool {
         let home = slot(&key);
@@ -94,14 +95,14 @@ impl Ledger {
         }
     }
 
-    /// Counts a message of a new key; one that is `None` is not counted, now or later.
+    /// Counts a message with a new key; with `None`, messages of this key are never counted.
     pub fn count_new(&mut self, key: &Key, entry: Option<Entry>) {
         let index = entry.map_or(UNCOUNTED, |entry| self.add(entry));
         let home = slot(key);
         self.slots[home ^ 1] = self.slots[home].replace((*key, index));
     }
 
-    /// Counts the messages of an entry with others of the same sort.
+    /// Adds the messages of an entry to those of the same sort.
     pub fn add(&mut self, entry: Entry) -> u32 {
         if self.entries.len() >= MAX_ENTRIES {
             self.useless = true;
@@ -115,7 +116,7 @@ impl Ledger {
         index
     }
 
-    /// A handle may come to mean something else.
+    /// A handle may come to stand for something else.
     pub fn forget(&mut self, handle: usize) {
         for slot in &mut self.slots {
             if slot.is_some_and(|(key, _)| key.comm == handle || key.datatype == handle) {
@@ -124,19 +125,19 @@ impl Ledger {
         }
     }
 
-    /// Messages of this communicator may go ways that are not counted.
+    /// Messages of this communicator may end in ways that are not counted.
     pub fn unbalance(&mut self, name: u64) {
         if !self.unbalanced.contains(&name) {
             self.unbalanced.push(name);
         }
     }
 
-    /// Any messages may.
+    /// Messages of any communicator may end in ways that are not counted.
     pub fn give_up(&mut self) {
         self.useless = true;
     }
 
-    /// What was counted, if all was.
+    /// What was counted; `None` if nothing can be compared.
     pub fn entries(&self) -> Option<&[Entry]> {
         (!self.useless).then_some(&self.entries)
     }
@@ -153,7 +154,8 @@ fn slot(key: &Key) -> usize {
     what.wrapping_mul(MIX) >> (usize::BITS - SLOTS.ilog2())
 }
 
-/// Messages of a persistent request, which each start counts: their sorts, communicators in words, and tags.
+/// Messages that each start of a persistent request counts: their sorts, communicators in words,
+/// and tags.
 pub(crate) type Repeated = SmallVec<[(Sort, String, Option<i32>); 2]>;
 
 #[cfg(test)]
@@ -163,7 +165,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn entry(key: &Key) -> Entry {
-        let site = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: key.pc, afar: None };
+        let site = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: key.pc, remote: None };
         let sort = Sort {
             name: key.comm as u64,
             sends: key.sends,
@@ -176,7 +178,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain count, though keys share slots and handles change their meaning.
+        /// Compared with a plain count, though keys share slots and handles change their meaning.
         #[test]
         fn every_message_is_counted_once(
             messages in prop::collection::vec((0..90_usize, -1..3_i32, any::<bool>(), 1..4_usize), 0..400)

@@ -1,9 +1,9 @@
-//! Young operations, in a form that costs next to nothing.
+//! The nursery: young operations, in a form that costs next to nothing.
 //!
 //! Most operations are simple (one contiguous buffer, one request) and complete before anything
-//! interesting happens to them. They live here: a small flat list and a mark in the page filter.
-//! The moment anything needs a closer look (an access that hits the filter, a shared handle, an
-//! overwritten variable) all of them move to the full structures, see [`crate::Tracker`].
+//! happens to them. They live here: in a small flat list, with a mark in the page filter. As soon
+//! as anything needs a closer look (an access that hits the filter, a shared handle, an overwritten
+//! variable), all of them move to the request table and live ranges, see [`crate::Tracker`].
 
 use crate::ids::{Of, Token};
 use crate::overlap::conflict;
@@ -18,15 +18,15 @@ pub(crate) struct Young {
     pub variable: usize,
     pub sequence: u64,
     pub call: &'static Call,
-    /// The first tag, as the call names it; -1 if it names none.
+    /// The first tag that the call names; -1 if it names none.
     pub tag: i32,
-    /// What it is one of.
+    /// The communicator or file it belongs to.
     pub of: Of,
     pub thread: u32,
     pub stack: StackId,
     pub pc: usize,
     pub mode: Mode,
-    /// The buffer, perhaps empty.
+    /// The buffer, which may be empty.
     pub bytes: Range<usize>,
     /// Frame pointer of the function on whose stack the buffer lies.
     pub frame: Option<usize>,
@@ -35,9 +35,9 @@ pub(crate) struct Young {
 pub(crate) struct Nursery {
     young: Vec<Young>,
     room: usize,
-    /// How many have a buffer on some stack.
+    /// Number of operations with a buffer on some stack.
     on_stack: usize,
-    /// How many touch memory.
+    /// Number of operations that access memory.
     ranges: usize,
 }
 
@@ -49,7 +49,7 @@ impl Nursery {
         Nursery { young: Vec::with_capacity(MAX_YOUNG), room: MAX_YOUNG, on_stack: 0, ranges: 0 }
     }
 
-    /// One that takes nothing.
+    /// A nursery that takes no operations.
     pub fn closed() -> Nursery {
         Nursery { room: 0, ..Nursery::new() }
     }
@@ -66,8 +66,8 @@ impl Nursery {
         self.young.push(young);
     }
 
-    /// Takes the operation out that the token means, and returns its call, its place and what it
-    /// touches. Handles are unique here.
+    /// Removes the operation that the token means, and returns its call, place, mode and bytes.
+    /// Handles are unique here.
     #[inline]
     pub fn take(&mut self, token: Token) -> Option<(&'static Call, usize, Mode, Range<usize>)> {
         let means = |y: &Young| y.key == token.key && y.sequence < token.before;
@@ -108,7 +108,7 @@ impl Nursery {
         self.young.is_empty()
     }
 
-    /// All operations, oldest first.
+    /// Removes all operations, oldest first.
     pub fn leave(&mut self) -> Vec<Young> {
         (self.on_stack, self.ranges) = (0, 0);
         let mut all = std::mem::replace(&mut self.young, Vec::with_capacity(MAX_YOUNG));

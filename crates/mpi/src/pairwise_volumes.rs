@@ -1,41 +1,43 @@
-//! What this process passes to each rank and gets from each in collectives of which each pair of ranks has amounts of
-//! its own, summed up by communicator, collective and place, for the comparison of all ranks when the job is over.
+//! Pairwise volumes: what this process passes to and receives from each rank in collectives with
+//! individual amounts, summed up by communicator, collective and place, for the comparison of all
+//! ranks when the job is over.
 //!
-//! All ranks of a communicator enter its collectives in one order, so that the n-th is the same one for all. What one
-//! passes to another is therefore told by a sum over marks, each made of the collective's number, the type of the
-//! elements and the amount: the other's sum is the same, whatever lines the two call from.
+//! All ranks of a communicator enter its collectives in one order, so that the n-th is the same one
+//! for all. What one rank passes to another is therefore represented by a sum over hashes, each of
+//! the collective's number, the type of the elements and the amount: the other rank's sum is the
+//! same, whatever lines the two call from.
 
 use crate::collective::signature::Signature;
 use commsan_callsite::Site;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What is the same for amounts that are summed up together.
+/// What amounts that are summed up together have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sort {
-    /// The communicator.
+    /// The communicator's name.
     pub name: u64,
-    /// The collective, with large counts or not.
+    /// Row of the collective, for calls with large counts that of the call without.
     pub kind: u32,
     pub sends: bool,
     pub pc: usize,
 }
 
-/// Amounts of one sort.
+/// The amounts of one sort.
 pub(crate) struct Entry {
     pub sort: Sort,
     pub call: &'static str,
     /// The communicator in words.
     pub on: String,
-    /// The first of the calls.
+    /// The site of the first call.
     pub site: Site,
     pub calls: u64,
-    /// What all elements are, once there are any; `None` within if there are several, or some that are not
-    /// known.
+    /// The basic type of all elements, once there are any; the inner option is `None` if there are
+    /// several types, or some that are not known.
     pub element: Option<Option<Signature>>,
     /// The ranks of the communicator, as ranks of the job.
     pub members: Arc<[u32]>,
-    /// For each of them.
+    /// For each member.
     pub volumes: Vec<Volume>,
 }
 
@@ -58,7 +60,7 @@ pub(crate) struct PairwiseVolumes {
     entries: Vec<Entry>,
     by_sort: FxHashMap<Sort, usize>,
     held: usize,
-    /// Communicators of which not all is kept.
+    /// Names of communicators of which not all amounts are kept.
     left_out: Vec<u64>,
 }
 
@@ -73,12 +75,12 @@ pub(crate) struct Amount {
 }
 
 impl PairwiseVolumes {
-    /// Whether amounts of this sort are added up already, or will never be.
+    /// Whether amounts of this sort are summed up already, or never will be.
     pub fn knows(&self, sort: &Sort) -> bool {
         self.by_sort.contains_key(sort) || self.left_out.contains(&sort.name)
     }
 
-    /// Begins to add up amounts of a new sort, if there is room.
+    /// Begins to sum up amounts of a new sort, if there is room.
     pub fn begin(&mut self, entry: Entry) {
         if self.held + entry.volumes.len() > MAX_VOLUMES {
             return self.left_out.push(entry.sort.name);
@@ -88,7 +90,7 @@ impl PairwiseVolumes {
         self.entries.push(entry);
     }
 
-    /// The amounts of a sort that are to be added to.
+    /// The entry of a sort, to which amounts are to be added.
     pub fn entry(&mut self, sort: &Sort) -> Option<&mut Entry> {
         let index = *self.by_sort.get(sort)?;
         self.entries.get_mut(index)
@@ -104,7 +106,7 @@ impl PairwiseVolumes {
 }
 
 impl Entry {
-    /// Nothing so far.
+    /// An entry without amounts.
     pub fn new(
         sort: Sort,
         call: &'static str,
@@ -116,12 +118,13 @@ impl Entry {
         Entry { sort, call, on, site, calls: 0, element: None, members, volumes }
     }
 
-    /// Adds what one call passes to or gets from ranks of the communicator; it is the collective of that number.
+    /// Adds what one call passes to or receives from ranks of the communicator; `number` is the
+    /// collective's.
     pub fn add(&mut self, number: u32, amounts: impl Iterator<Item = Amount>) {
         self.calls += 1;
         for Amount { rank, count, datatype } in amounts.filter(|amount| amount.count > 0) {
             let element = datatype.element();
-            // Of a type that is not known only the size counts.
+            // Of an unknown type only the size counts.
             let kind = element.map_or(0, |one| one.to_words()[2]);
             let bytes = datatype.bytes.wrapping_mul(count);
             let Some(part) = self.volumes.get_mut(rank) else { continue };
@@ -135,7 +138,7 @@ impl Entry {
     }
 }
 
-/// A number that no other collective, type or amount has, but by a rare chance.
+/// A hash of a collective's number, type and amount.
 fn mark(number: u32, kind: u64, bytes: u64) -> u64 {
     [u64::from(number), kind, bytes].into_iter().fold(0x9e37_79b9_7f4a_7c15, |hash: u64, word| {
         let mixed = (hash ^ word).wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -154,11 +157,11 @@ mod tests {
     }
 
     fn entry(sort: Sort, ranks: u32) -> Entry {
-        let site = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: sort.pc, afar: None };
+        let site = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: sort.pc, remote: None };
         Entry::new(sort, "", String::new(), site, (0..ranks).collect())
     }
 
-    /// What comes of one pair's amounts in a sequence of collectives: for each its place, type and count.
+    /// The sums for one pair in a sequence of collectives: for each its place, type and count.
     fn total(calls: &[(usize, usize, u64)]) -> (u64, u64) {
         let types = [("MPI_INT", 4), ("MPI_FLOAT", 4), ("MPI_DOUBLE", 8)];
         let mut all = PairwiseVolumes::default();
@@ -177,7 +180,8 @@ mod tests {
     }
 
     proptest! {
-        /// Sums are equal if and only if each collective's amount and type are, whatever the places.
+        /// Sums are equal if and only if each collective's amount and type are, whatever the
+        /// places.
         #[test]
         fn sums_tell_sequences_apart(
             calls in prop::collection::vec((0..3_usize, 0..3_usize, 0..4_u64), 0..12),

@@ -1,8 +1,8 @@
 //! Partitioned communication (MPI 4.1 chapter 4).
 //!
-//! The program may still write a partition of a started send until it hands it over with
-//! `MPI_Pready`; it may read a partition of a started receive once `MPI_Parrived` says so. So each
-//! partition is an operation of its own.
+//! The program may still write a partition of a started send until it marks it with `MPI_Pready`;
+//! it may read a partition of a started receive once `MPI_Parrived` returns true. So each partition
+//! is an operation of its own.
 
 use crate::buffers::{Args, Library};
 use commsan_mpi_calls::{Extent, Times};

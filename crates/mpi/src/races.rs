@@ -1,17 +1,19 @@
-//! Receives from anybody that may take a message which a later receive of that sender waits for.
+//! Message races: receives from any rank that may take a message for which a later receive of that
+//! sender waits.
 //!
-//! Receives are looked at in the order in which they were posted, in which they take messages of one sender
-//! (MPI 4.1 §3.5). A receive from anybody that got a message of one sender could as well have got the next one of
-//! another sender, if that could be on its way; if that is what a later receive got, which names its sender, this
-//! one would have needed the message after it, and so on. Where no receive from anybody gives a message back in
-//! exchange, one of them waits for ever.
+//! Receives are considered in the order in which they were posted, in which they match messages of
+//! one sender (MPI 4.1 §3.5). A wildcard receive that got a message of one sender could also have
+//! got the next one of another sender, if that could already be on its way. If a later receive got
+//! that message and names its sender, this one would have needed the message after it, and so on.
+//! Where no wildcard receive gives a message back in exchange, one of them waits forever.
 //!
-//! **Soundness.** That holds if what the rank does next does not depend on which message it got: as soon as the
-//! program looks at what a receive from anybody has received, or at its status, that receive is out of question.
-//! A message could be on its way if the rank has told nobody anything since the receive was complete, so that no
-//! sender can have waited for it. Other orders between senders are not known here: MPI makes messages of
-//! different senders wait for each other only where sends are synchronous, which the report looks at. Missed is what needs
-//! what other ranks know: races of messages that could only be sent later.
+//! **Soundness.** That holds if what the rank does next does not depend on which message it got: as
+//! soon as the program reads what a wildcard receive has received, or its status, that receive is
+//! no longer considered. A message could be on its way if the rank has informed no other rank since
+//! the receive was complete, so that no sender can have waited for it. Other orders between senders
+//! are not known here: MPI orders messages of different senders only where sends are synchronous,
+//! which the report considers. Missed are races of messages that could only be sent later, which
+//! need other ranks' knowledge.
 
 mod last;
 
@@ -23,58 +25,59 @@ use last::{Lasts, Message};
 use smallvec::SmallVec;
 use std::ops::{ControlFlow, Range};
 
-/// Receives from anybody that are remembered, and races.
+/// Wildcard receives, and races, that are remembered at most.
 const MAX_WILDCARDS: usize = 16;
-/// Communicators that are remembered for what else happens on them.
+/// Communicators that are remembered as no longer followed, at most.
 const MAX_GIVEN_UP: usize = 256;
-/// How often memory beside what is watched may be touched before that is given up: each time costs something.
+/// How often memory on watched pages may be accessed before watching stops: each time is slow.
 const MAX_TOUCHES: u32 = 10_000;
 
-/// Whose messages a receive takes.
+/// The messages that a receive matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// The communicator's name.
     pub comm: u64,
-    /// `None` for any.
+    /// The tag; `None` for any.
     pub tag: Option<i32>,
 }
 
-/// A receive from anybody.
+/// A receive from any rank.
 struct Wildcard {
     position: u64,
     wanted: Wanted,
     by: Site,
-    /// Its request, until it is complete.
+    /// Its request's handle, until it is complete.
     request: Option<usize>,
-    /// Where the message goes.
+    /// The receive buffer.
     buffer: Option<Access>,
     /// The sender of its message, once it is complete.
     received: Option<u32>,
-    /// What the program has not looked at since.
+    /// The buffer and status, while the program has not read them.
     watch: Option<OpId>,
-    /// What has arrived, as far as it is kept.
+    /// The first bytes of the message.
     content: Option<Content>,
-    /// What later receives that name their senders have got, or will, as long as it is not complete.
+    /// Messages that later receives with a named source have got, or will get.
     later: SmallVec<[Later; 2]>,
-    /// Senders of whose messages some were received from anybody after this, by receives that may not have taken
-    /// the next one instead, or after which the program would have gone on otherwise.
+    /// Senders whose next message this receive cannot have taken: a wildcard receive after this one
+    /// got a message of theirs, and either it could not have taken the next one instead, or the
+    /// program would have continued differently.
     settled: SmallVec<[u32; 2]>,
 }
 
 #[derive(Clone, Copy)]
 struct Later {
     position: u64,
-    /// Position of the receive from anybody.
+    /// Position of the wildcard receive that may take its message.
     taker: u64,
     sender: u32,
-    /// What it waits for, among what the receive from anybody may take.
+    /// What it waits for, restricted to what the wildcard receive may take.
     wanted: Wanted,
     by: Site,
 }
 
 impl Later {
-    /// Whether it need not wait if the receive from anybody at `position`, which wanted this and has got a message
-    /// of the same sender with this tag, takes another one.
+    /// Whether it need not wait if the wildcard receive at `position`, which wanted this and has
+    /// got a message of the same sender with this tag, takes another one.
     fn is_spared(&self, position: u64, wanted: Wanted, tag: i32) -> bool {
         let has_given = self.position < position && self.wanted.tag.is_none_or(|own| own == tag);
         let between = self.taker < position && position < self.position;
@@ -82,13 +85,13 @@ impl Later {
     }
 }
 
-/// A receive may wait for ever.
+/// A receive that may wait forever.
 #[derive(Clone)]
 pub(crate) struct Race {
     later: Later,
-    /// The receive that may take its message.
+    /// The wildcard receive that may take its message.
     pub taker: Site,
-    /// The sender of what that has got.
+    /// The sender of the message that the wildcard receive has got.
     pub instead_of: u32,
 }
 
@@ -97,27 +100,28 @@ impl Race {
         self.later.wanted.comm
     }
 
-    /// The receive that may wait for ever.
+    /// The site of the receive that may wait forever.
     pub fn left(&self) -> Site {
         self.later.by
     }
 
-    /// Its sender.
+    /// The source of the receive that may wait forever.
     pub fn sender(&self) -> u32 {
         self.later.sender
     }
 }
 
 impl Wildcard {
-    /// This sender's next message is not for it, or would lead elsewhere.
+    /// This sender's next message cannot be taken by this receive, or would change what the program
+    /// does.
     fn settle(&mut self, sender: u32) {
         if self.settled.len() < MAX_WILDCARDS && !self.settled.contains(&sender) {
             self.settled.push(sender);
         }
     }
 
-    /// Whether it may take what such a receive of this sender's messages has got, as far as is known. After many
-    /// settled senders all count as such.
+    /// Whether this receive may take what a receive of this sender's messages has got, as far as is
+    /// known. After many settled senders all count as settled.
     fn may_take(&self, sender: u32, wanted: Wanted) -> bool {
         let Wanted { comm, tag } = self.wanted;
         let is_free = self.settled.len() < MAX_WILDCARDS && !self.settled.contains(&sender);
@@ -126,7 +130,7 @@ impl Wildcard {
     }
 }
 
-/// Receives of this process.
+/// The wildcard receives of this process.
 pub(crate) struct Races {
     watched: Live<u64>,
     /// In the order in which they were posted.
@@ -134,7 +138,7 @@ pub(crate) struct Races {
     found: Vec<Race>,
     lasts: Lasts,
     posted: u64,
-    /// Communicators on which messages go other ways.
+    /// Names of communicators that are no longer followed.
     given_up: Vec<u64>,
     useless: bool,
     touches_left: u32,
@@ -158,12 +162,12 @@ impl Races {
         }
     }
 
-    /// Whether there is a receive from anybody to which something may happen.
+    /// Whether there is a wildcard receive that might have got another message.
     pub fn are_possible(&self) -> bool {
         !self.wildcards.is_empty()
     }
 
-    /// Whether that may happen only as long as nobody is told anything.
+    /// Whether some of that holds only while this process informs no other rank.
     pub fn are_secret(&self) -> bool {
         self.wildcards.iter().any(|wildcard| wildcard.received.is_some())
     }
@@ -178,7 +182,7 @@ impl Races {
         self.watched.ranges() + self.lasts.ranges()
     }
 
-    /// A receive from anybody is posted; returns its position.
+    /// A wildcard receive is posted; returns its position.
     pub fn post(
         &mut self,
         wanted: Wanted,
@@ -209,13 +213,13 @@ impl Races {
         Some(position)
     }
 
-    /// The receive from anybody with this request, and its communicator.
+    /// The position and communicator of the wildcard receive with this request.
     pub fn of_request(&self, request: usize) -> Option<(u64, u64)> {
         let of = |wildcard: &&Wildcard| wildcard.request == Some(request);
         self.wildcards.iter().find(of).map(|wildcard| (wildcard.position, wildcard.wanted.comm))
     }
 
-    /// Where the message of a receive goes, if that is one run of bytes.
+    /// The receive buffer at a position, if it is contiguous.
     pub fn buffer(&self, position: u64) -> Option<Range<usize>> {
         match self.wildcards[self.at(position)?].buffer.as_ref()? {
             Access { footprint: Footprint::Dense(bytes), .. } => Some(bytes.clone()),
@@ -223,8 +227,8 @@ impl Races {
         }
     }
 
-    /// A receive from anybody is complete; `sender` is `None` if nobody knows whose message it has got. The
-    /// program may learn it from `status`.
+    /// A wildcard receive is complete; `sender` is `None` if it is not known. The program may find
+    /// out from `status`.
     pub fn complete(
         &mut self,
         position: u64,
@@ -235,7 +239,7 @@ impl Races {
         let Some(at) = self.at(position) else { return };
         let wanted = self.wildcards[at].wanted;
         let Some((sender, tag)) = sender else {
-            // It may have got any, and given back any.
+            // It may have got any message, and given back any.
             self.found.retain(|race| race.comm() != wanted.comm);
             self.withdraw(|later| later.wanted.comm == wanted.comm);
             return self.drop_at(at);
@@ -265,7 +269,8 @@ impl Races {
         }
     }
 
-    /// The message of this receive, and the one that it has replaced, if they might have been exchanged.
+    /// The message of this receive, and the one that it has replaced, if the two might have arrived
+    /// in the other order.
     fn replacing(
         &self,
         at: usize,
@@ -283,7 +288,7 @@ impl Races {
         })
     }
 
-    /// A receive is posted that names its sender; `by` tells where, if that is of interest.
+    /// A receive that names its source is posted; `by` returns its site if that is needed.
     pub fn receive(&mut self, sender: u32, wanted: Wanted, by: impl FnOnce() -> Site) {
         self.posted += 1;
         let position = self.posted;
@@ -301,7 +306,7 @@ impl Races {
             return;
         }
         let by = by();
-        // Of a receive that takes any tag, it is not known which message it would take.
+        // It is not known which message a receive of any tag would take.
         let later = |taker: &Wildcard| Later {
             position,
             taker: taker.position,
@@ -322,7 +327,7 @@ impl Races {
         }
     }
 
-    /// The receive from anybody at this index may take what a later one has got.
+    /// The wildcard receive at this index may take what a later one has got.
     fn race(&mut self, at: usize, instead_of: u32, later: Later) {
         let taker = self.wildcards[at].by;
         self.drop_at(at);
@@ -333,7 +338,7 @@ impl Races {
         }
     }
 
-    /// Others may act upon what this process knows.
+    /// Other ranks may act upon what this process knows.
     pub fn inform_others(&mut self) {
         for at in (0..self.wildcards.len()).rev() {
             if self.wildcards[at].received.is_some() {
@@ -342,7 +347,7 @@ impl Races {
         }
     }
 
-    /// The program looks at memory, or a call for it, at a place.
+    /// The program, or a call for it, accesses memory at a place.
     pub fn touched(&mut self, access: &Access, pc: usize) -> Seen {
         if self.ranges() == 0 {
             return Seen::default();
@@ -371,14 +376,14 @@ impl Races {
         self.lasts.touched(access, pc)
     }
 
-    /// A receive with this request is of no interest any more, or the program may know what it will get.
+    /// A receive with this request no longer matters, or the program may know what it will get.
     pub fn forget(&mut self, request: usize) {
         if let Some((position, _)) = self.of_request(request) {
             self.complete(position, None, None, None);
         }
     }
 
-    /// Messages of this communicator may go ways that are not followed.
+    /// Messages of this communicator may end in ways that are not followed.
     pub fn give_up(&mut self, comm: u64) {
         self.found.retain(|race| race.comm() != comm);
         self.withdraw(|later| later.wanted.comm == comm);
@@ -394,7 +399,7 @@ impl Races {
         }
     }
 
-    /// Those of any may.
+    /// Messages of any communicator may end in ways that are not followed.
     pub fn give_up_all(&mut self) {
         (self.useless, self.found) = (true, Vec::new());
         self.forget_all();
@@ -407,7 +412,7 @@ impl Races {
         }
     }
 
-    /// What is left is certain when there are no messages any more.
+    /// The races that are left, which are certain since no more messages arrive.
     pub fn finish(&mut self) -> Vec<Race> {
         let found = std::mem::take(&mut self.found);
         self.give_up_all();

@@ -1,12 +1,13 @@
-//! The requests a process has, by handle.
+//! The request table: the requests of a process, by handle.
 //!
 //! Handles are not unique: a library may return one shared handle for every operation that is
 //! complete at once (MPICH's lightweight requests, Open MPI's for `MPI_PROC_NULL`). Among pending
-//! operations with one handle the address of the request variable decides. Of several that were stored in one
-//! variable the last is there. When the program has moved handles around, the address does not decide, and a
-//! completion then counts for all of them: that may miss a finding and never makes one. Variables with shared
-//! handles are watched for that, as buffers are, where the program's stores are seen; where they are not, a program that
-//! has overwritten one of them is taken to have moved handles.
+//! operations with one handle the address of the request variable decides. Of several that were
+//! stored in one variable the last is there. When the program has moved handles, the address does
+//! not decide, and a completion then counts for all of them: that may miss a finding and never
+//! makes one. Variables with shared handles are watched for that, as buffers are, where the
+//! program's stores are seen; where they are not, a program that has overwritten one of them is
+//! taken to have moved handles.
 
 use crate::ids::{Of, Token};
 use crate::ledger::Repeated;
@@ -27,32 +28,33 @@ pub(crate) struct Request {
     /// What each start touches; `None` for requests that complete once.
     pub persistent: Option<Box<Persistent>>,
     pub cancelled: bool,
-    /// Where an operation on a window has begun, which the end of its epoch may complete before the request is.
+    /// The site of an operation on a window, which the end of its epoch may complete before the
+    /// request is.
     pub began: Option<Box<Site>>,
     /// The call that stored another request into the variable while this one was pending.
     pub overwritten: Option<Box<Site>>,
     pub sequence: u64,
-    /// The next older request with the same handle.
+    /// The slot of the next older request with the same handle.
     older: u32,
-    /// Whether stores to the variable are looked out for.
+    /// Whether stores to the variable are watched.
     watched: bool,
-    /// The program has stored something there.
+    /// The program has stored something to the variable.
     moved: bool,
 }
 
-/// Bytes of the smallest handle.
+/// Size in bytes of the smallest handle.
 const HANDLE: usize = 4;
 
 /// What a persistent request does at each start.
 pub(crate) struct Persistent {
     pub accesses: Vec<Access>,
-    /// Whether each access is a partition, an operation of its own.
+    /// Whether each access is a partition, which is an operation of its own.
     pub partitioned: bool,
     pub peer: Option<i32>,
     pub tag: Option<i32>,
     pub of: Of,
     pub messages: Repeated,
-    /// Stands for the arrays that a collective was given, until the request is freed.
+    /// The operation that reads the collective's arrays until the request is freed.
     pub arrays: Option<OpId>,
 }
 
@@ -61,7 +63,7 @@ pub(crate) enum State {
     Inactive,
     /// The operation is pending.
     Active(OpId),
-    /// The operation is pending, partition by partition.
+    /// The operation of each partition that is pending.
     Partitions(Box<[Option<OpId>]>),
     /// `MPI_Request_get_status` said that the operation is complete.
     Complete,
@@ -85,7 +87,7 @@ impl Request {
         }
     }
 
-    /// The part of its variable that every handle fills.
+    /// The bytes of its variable that every handle fills.
     fn held(&self) -> Range<usize> {
         self.variable..self.variable.saturating_add(HANDLE)
     }
@@ -100,7 +102,7 @@ impl Request {
 pub(crate) enum Meant {
     /// The null request, or one commsan does not know.
     Unknown,
-    /// This one.
+    /// The request in this slot.
     One(u32),
     /// Some of those with this handle.
     Some,
@@ -117,7 +119,7 @@ pub(crate) struct Requests {
     /// Sequence number of the next request.
     next: u64,
     pages: Pages,
-    /// How many variables are watched.
+    /// Number of watched variables.
     watched: usize,
     /// The program's stores are seen.
     stores_are_seen: bool,
@@ -140,17 +142,17 @@ impl Requests {
         }
     }
 
-    /// Whether the program's stores are seen.
+    /// Sets whether the program's stores are seen.
     pub fn see_stores(&mut self, seen: bool) {
         self.stores_are_seen = seen;
     }
 
-    /// How many variables are watched.
+    /// Number of watched variables.
     pub fn watched(&self) -> usize {
         self.watched
     }
 
-    /// No variable matters any more.
+    /// Stops watching variables.
     pub fn unwatch(&mut self) {
         for request in self.slots.iter_mut().flatten() {
             if std::mem::take(&mut request.watched) {
@@ -160,7 +162,7 @@ impl Requests {
         self.watched = 0;
     }
 
-    /// The program has accessed memory: has it moved handles?
+    /// The program has accessed memory: it may have moved handles.
     pub fn accessed(&mut self, access: &Access) {
         if self.watched == 0 || access.mode == Mode::Read {
             return;
@@ -170,7 +172,7 @@ impl Requests {
         }
     }
 
-    /// Stores to the variable matter from now on, as its handle is another request's, too.
+    /// Stores to the variable matter from now on, since its handle is also another request's.
     fn watch(&mut self, slot: u32) {
         let Some(request) = self.slots.get_mut(slot as usize).and_then(Option::as_mut) else {
             return;
@@ -186,7 +188,7 @@ impl Requests {
         self.next
     }
 
-    /// Counts a request that is kept elsewhere.
+    /// Counts a request that is kept elsewhere, and returns its sequence number.
     pub fn take_sequence(&mut self) -> u64 {
         self.next += 1;
         self.next - 1
@@ -202,7 +204,7 @@ impl Requests {
         self.is_empty() || self.by_key.get(&key).is_none_or(|s| *s == NONE)
     }
 
-    /// Whether the variable holds a request that is here.
+    /// Whether the variable holds a request of this table.
     pub fn hold(&self, variable: usize) -> bool {
         if self.is_empty() {
             return false;
@@ -250,13 +252,13 @@ impl Requests {
             if request.variable != token.variable {
                 others_moved |= request.moved || request.overwritten.is_some();
             } else if at_home.is_none() {
-                // Of those that were stored here this one is left.
+                // Of the requests that were stored here, this one is left.
                 at_home = Some((slot, request.moved));
             }
         }
         match (count, at_home) {
             (1, _) => Meant::One(first),
-            // A handle that came here from elsewhere was stored here.
+            // A handle that was moved here from another variable was stored here by the program.
             (_, Some((slot, false))) if self.stores_are_seen || !others_moved => Meant::One(slot),
             _ => Meant::Some,
         }
@@ -328,7 +330,7 @@ impl Requests {
         self.unlink(request.key, slot, request.older);
     }
 
-    /// Takes a request out of those with its handle; `older` comes after it there.
+    /// Removes a request from the list of its handle; `older` follows it there.
     fn unlink(&mut self, key: usize, slot: u32, older: u32) {
         let Some(youngest) = self.by_key.get_mut(&key) else { return };
         if *youngest == slot {

@@ -1,32 +1,33 @@
-//! What this process does first that others may wait for: messages, collectives, and waiting for them. When the job is
-//! over, `commsan_report` goes through the steps of all ranks as if no message were buffered and every collective waited
-//! for all.
+//! The first steps of this process for which other ranks may wait: messages, collectives, and
+//! completions. When the job is over, `commsan_report` executes the steps of all ranks as if no
+//! message were buffered and every collective waited for all, to find potential deadlocks.
 //!
-//! **Soundness.** The steps are those of a program in which time decides nothing: they end before the first
-//! call whose result may depend on that, as far as MPI tells (a receive from anybody, a test, a wait for any of several
-//! requests), and before whatever is not followed here (windows, partitioned messages, persistent
-//! collectives, communicators without a name). There are none where several threads call, and they end where several might:
-//! what one waits for, another may do.
+//! **Soundness.** The steps are those of a program in which timing decides nothing: they end before
+//! the first call whose result may depend on timing, as far as MPI shows (a receive from any rank,
+//! a test, a wait for any of several requests), and before whatever is not followed here (windows,
+//! partitioned messages, persistent collectives, communicators without a name). There are none
+//! where several threads call, and they end where several might: one of them may do what another
+//! waits for.
 
 use commsan_findings::{Message, Step};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Steps that are kept.
+/// Steps that are kept at most.
 const MAX_STEPS: usize = 2048;
 
 /// A communicator that steps name.
 #[derive(Debug)]
 pub(crate) struct Comm {
     pub name: u64,
-    /// In words.
+    /// The communicator in words.
     pub on: String,
-    /// Ranks of the job.
+    /// Its ranks in the job.
     pub members: Arc<[u32]>,
 }
 
-/// What has been begun: a message is sent and another received by one call at most.
+/// The steps that a call begins: at most one send and one receive.
 pub(crate) type Begun = SmallVec<[Step; 2]>;
 
 /// The first steps.
@@ -39,11 +40,12 @@ pub struct Steps {
     state: State,
 }
 
-/// What the requests of one handle stand for. Some libraries give one handle to all sends that they have done with.
+/// The requests of one handle, and their steps. Some libraries use one handle for all sends that
+/// are already complete.
 #[derive(Debug)]
 struct Started {
     requests: usize,
-    /// Positions of steps; `None` if some have been waited for, nobody knows which.
+    /// Indices of steps; `None` if some of them, it is not known which, have been completed.
     steps: Option<SmallVec<[u32; 2]>>,
 }
 
@@ -55,11 +57,11 @@ impl Started {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// There may be more.
+    /// More steps may follow.
     Open,
-    /// What follows is not known.
+    /// The steps that follow are not known.
     Ended,
-    /// Nothing is known.
+    /// No steps are known.
     Useless,
 }
 
@@ -75,17 +77,17 @@ impl Default for Steps {
 }
 
 impl Steps {
-    /// Whether there may be more.
+    /// Whether more steps may follow.
     pub fn are_open(&self) -> bool {
         self.state == State::Open
     }
 
-    /// Whether anything is known of them.
+    /// Whether the steps are known.
     pub fn are_known(&self) -> bool {
         self.state != State::Useless
     }
 
-    /// Nothing is known of what follows.
+    /// What follows is not known.
     pub fn end(&mut self) {
         if self.state == State::Open {
             self.state = State::Ended;
@@ -93,17 +95,17 @@ impl Steps {
         self.started = FxHashMap::default();
     }
 
-    /// Nothing is known.
+    /// No steps are known any more.
     pub fn give_up(&mut self) {
         *self = Steps { state: State::Useless, ..Steps::default() };
     }
 
-    /// Whether some step names this communicator.
+    /// Whether some step is on this communicator.
     pub fn names(&self, name: u64) -> bool {
         self.comms.iter().any(|comm| comm.name == name)
     }
 
-    /// The position of a communicator among those that steps name.
+    /// The index of a communicator among those of steps; adds it if it is new.
     pub(crate) fn comm(&mut self, name: u64, new: impl FnOnce() -> Comm) -> u32 {
         let known = self.comms.iter().position(|comm| comm.name == name);
         let position = known.unwrap_or_else(|| {
@@ -113,7 +115,7 @@ impl Steps {
         position as u32
     }
 
-    /// A call has begun these, and waited for them, unless a request stands for them.
+    /// A call has begun these steps, and completed them unless a request stands for them.
     pub fn begin(&mut self, begun: &[Step], request: Option<usize>) {
         let Some(first) = self.room(2 * begun.len()) else { return };
         self.all.extend(begun);
@@ -131,7 +133,7 @@ impl Steps {
     pub fn rename(&mut self, old: usize, new: usize) {
         let Some(mut moved) = self.started.remove(&old) else { return };
         if moved.requests > 1 {
-            // Which of the steps are this request's is not known.
+            // It is not known which of the steps belong to this request.
             moved.steps = None;
             self.started.insert(old, Started { requests: moved.requests - 1, steps: None });
         }
@@ -143,7 +145,7 @@ impl Steps {
         });
     }
 
-    /// Requests have been waited for, at this place.
+    /// Requests have been completed by a call at this place.
     pub fn finish(&mut self, requests: impl Iterator<Item = usize> + Clone, place: u32) {
         for request in requests.clone() {
             let Some(started) = self.started.get_mut(&request) else { continue };
@@ -161,7 +163,7 @@ impl Steps {
         }
     }
 
-    /// The position of the next step, if there may be so many more.
+    /// The index of the next step, if so many more fit.
     fn room(&mut self, steps: usize) -> Option<u32> {
         if self.are_open() && self.all.len() + steps > MAX_STEPS {
             self.end();
@@ -169,13 +171,13 @@ impl Steps {
         self.are_open().then_some(self.all.len() as u32)
     }
 
-    /// All of them, if they are known, and the communicators that they name.
+    /// The steps, if they are known, and their communicators.
     pub(crate) fn known(&self) -> Option<(&[Step], &[Comm])> {
         self.are_known().then_some((&self.all, &self.comms))
     }
 }
 
-/// A message that a call sends: by name, those that are complete without their receive.
+/// The step of a send, by the call's name: some sends complete without their receive.
 pub(crate) fn sends(call: &str, message: Message) -> Step {
     const KEPT: [&str; 4] = ["MPI_Bsend", "MPI_Ibsend", "MPI_Rsend", "MPI_Irsend"];
     match KEPT.iter().any(|kept| call.starts_with(kept)) {

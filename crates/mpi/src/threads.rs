@@ -1,35 +1,36 @@
-//! Threads of this process as agents: who acts, which completions others have not heard of, and calls of several threads.
+//! Threads of this process as agents: the acting thread, its happens-before order, and completions
+//! that not all threads have acquired.
 
 use commsan_callsite::Site;
 use commsan_shadow::{Actor, Clock, Epoch, OpId, When};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
-/// Completed operations that are kept.
+/// Completed operations that are kept at most.
 pub(crate) const MAX_RETIRED: usize = 64;
 /// Ends of segments that are remembered.
 const MAX_SEGMENTS: usize = 256;
 
-/// What there is to know about threads.
+/// The happens-before order of this process's threads.
 #[derive(Default)]
 pub(crate) struct Threads {
-    /// Who acts, if there are several and it is known.
+    /// The acting thread, if there are several and it is known.
     pub actor: Option<Actor>,
-    /// Operations that are complete, but not for everybody.
+    /// Operations that are complete, but whose completion not all threads have acquired.
     retired: VecDeque<(OpId, Epoch)>,
-    /// What the threads that ended segments knew.
+    /// The clocks of the threads that ended the last segments.
     ends: VecDeque<(u32, Clock)>,
 }
 
-/// A completion that some threads have not heard of.
+/// A completion that not all threads have acquired.
 #[derive(Clone, Debug)]
 pub(crate) struct Retired {
     pub when: Epoch,
-    /// The same of calls that would have completed it, had it not been complete.
+    /// Epochs of later calls that would have completed the operation, had it not been complete.
     pub again: SmallVec<[Epoch; 2]>,
     /// The completing call.
     pub site: Site,
-    /// How often its memory has been used since by threads that know of it.
+    /// How often its memory was accessed since by threads that come after it.
     pub touched: u8,
 }
 
@@ -38,44 +39,45 @@ impl Retired {
         Retired { when, again: SmallVec::new(), site, touched: 0 }
     }
 
-    /// Whether the acting thread knows.
+    /// Whether the acting thread comes after the completion.
     pub fn is_known(&self, threads: &Threads) -> bool {
         self.again.iter().chain([&self.when]).any(|when| threads.comes_after(*when))
     }
 }
 
 impl Threads {
-    /// Whether what happened then is ordered before what the acting thread does.
+    /// Whether an epoch happens before what the acting thread does next.
     pub fn comes_after(&self, stamp: Epoch) -> bool {
         self.actor.as_ref().is_none_or(|actor| stamp.happens_before(&actor.clock))
     }
 
-    /// The acting thread's present.
+    /// The acting thread's present epoch.
     pub fn stamp(&self) -> Epoch {
         self.actor.as_ref().map_or(Epoch::default(), |actor| actor.stamp)
     }
 
-    /// Operations that are complete, but not for everybody.
+    /// Operations that are complete, but whose completion not all threads have acquired.
     pub fn retired(&self) -> impl Iterator<Item = OpId> {
         self.retired.iter().map(|(id, _)| *id)
     }
 
-    /// Whether it matters who acts.
+    /// Whether the acting thread matters.
     pub fn are_known(&self) -> bool {
         self.actor.is_some() || !self.retired.is_empty()
     }
 
-    /// An operation was completed then, which not everybody knows.
+    /// An operation was completed in this epoch, which not all threads have acquired.
     pub fn retire(&mut self, id: OpId, when: Epoch) {
         self.retired.push_back((id, when));
     }
 
-    /// The operation that was completed first is known to everybody.
+    /// Removes the operation that was completed first.
     pub fn take_oldest(&mut self) -> Option<OpId> {
         self.retired.pop_front().map(|(id, _)| id)
     }
 
-    /// The operation that was completed first, if everybody knows it or there are too many.
+    /// Removes the operation that was completed first, if its completion is known to all threads or
+    /// there are too many.
     pub fn take_known(&mut self, known_to_all: impl Fn(Epoch) -> bool) -> Option<OpId> {
         let (_, when) = self.retired.front()?;
         match self.retired.len() > MAX_RETIRED || known_to_all(*when) {
@@ -84,7 +86,7 @@ impl Threads {
         }
     }
 
-    /// Forgets such operations, which the caller ends.
+    /// Forgets the operations for which `is_over` holds; the caller ends them.
     pub fn forget(&mut self, mut is_over: impl FnMut(OpId) -> bool) {
         self.retired.retain(|(id, _)| !is_over(*id));
     }
@@ -99,13 +101,15 @@ impl Threads {
         }
     }
 
-    /// Whether something was told to whoever knows of all segments up to one.
+    /// Whether an access is covered by what this process has released to a rank that has acquired
+    /// all of its segments up to `until`.
     pub fn was_released(&self, when: When, until: u32) -> bool {
         let end = |segment| self.ends.iter().find(|(ended, _)| *ended == segment);
-        // What is not remembered ended when there were no threads, or long ago.
-        let told = |segment| end(segment).is_none_or(|(_, clock)| when.stamp.happens_before(clock));
+        // Forgotten segments ended when there were no threads, or long ago.
+        let covered =
+            |segment| end(segment).is_none_or(|(_, clock)| when.stamp.happens_before(clock));
         let many = until.saturating_sub(when.segment) as usize >= self.ends.len();
-        when.segment <= until && (many || (when.segment..=until).rev().any(told))
+        when.segment <= until && (many || (when.segment..=until).rev().any(covered))
     }
 }
 
@@ -114,7 +118,7 @@ impl Threads {
 pub(crate) struct Calling {
     pub stamp: Epoch,
     pub site: Site,
-    /// Whether it has not returned.
+    /// Whether the call has not returned yet.
     pub lasts: bool,
 }
 

@@ -1,15 +1,15 @@
-//! The operations of one process: from calls to live ranges, from accesses to findings.
+//! The state of one process, from calls to live ranges and from accesses to findings: the request
+//! table, pending operations, windows, communicators and threads.
 //!
-//! **Soundness.** An operation is live from the call that started it to the call that completed
-//! it; an access in between to a byte it uses, one of them a write, violates MPI 4.1 §3.7.2 (send:
-//! "should not modify", receive: "should not access") or §6.12 for collectives, however the
-//! library timed it. Reading what a pending operation only reads is legal and never reported.
-//! - A send whose active request was freed (legal, §3.7.3) is complete when a message says so
-//!   (Example 3.13 there); which message does, this process cannot know, so any communication
-//!   since its start ends it, before or after the request was freed: misses, no false reports.
-//! - An operation that a finding ended (its memory is gone) is not reported again.
-//! - Whether another copy of an overwritten request exists cannot be seen; only a request never
-//!   completed by `MPI_Finalize` is reported.
+//! **Soundness.** An operation is live from the call that started it to the call that completed it;
+//! an access in between to a byte that it uses, one of them a write, violates MPI 4.1 §3.7.2 (send:
+//! "should not modify", receive: "should not access") or §6.12 for collectives, however the library
+//! timed it. Reading what a pending operation only reads is legal and never reported.
+//! - A send whose active request was freed is complete when this process communicates next
+//!   (`detached.rs`): that misses findings, and makes no false ones.
+//! - An operation that a finding ended, since its memory was freed, is not reported again.
+//! - Whether another copy of an overwritten request exists cannot be seen; only a request that is
+//!   never completed by `MPI_Finalize` is reported.
 
 mod accounts;
 mod arguments;
@@ -23,7 +23,6 @@ mod collectives;
 mod concurrent;
 mod conflicts;
 mod detached;
-mod device;
 mod group_creation;
 mod handles;
 mod levels;
@@ -36,6 +35,7 @@ mod onesided;
 mod operation;
 mod operations;
 mod order;
+mod other_work;
 mod pairwise_volumes;
 mod persistent;
 mod races;
@@ -59,6 +59,7 @@ pub use levels::ThreadLevel;
 pub use onesided::Synchronisation;
 pub use operation::Operation;
 pub use order::{Acquisition, Template};
+pub use other_work::{MetOperation, MetRemote};
 pub use pairwise_volumes::Passed;
 pub use races::{Got, Standing};
 pub use rma_operations::{Simple, TargetAccess, combine};
@@ -70,6 +71,7 @@ pub use waiting::{Asked, Facts};
 use crate::buffers::{Accesses, Args};
 use crate::ids::Token;
 use crate::nursery::Nursery;
+use crate::other_work::Others;
 use crate::requests::{Request, Requests, State};
 use crate::steps::Steps;
 use crate::threads::Threads;
@@ -77,7 +79,6 @@ use accounts::Accounts;
 use attached_buffer::LibraryMemory;
 use collectives::Together;
 use commsan_callsite::{Findings, Place, Report, Site};
-use commsan_cuda::Gpu;
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
 use commsan_shadow::{Access, Footprint, OpId, Pages};
@@ -90,7 +91,8 @@ use refused::Refused;
 use remote_ops::OneSided;
 use reporter::Reporter;
 
-/// What MPI calls mean in one process: its requests and pending operations, and what must be known of it for the rest.
+/// Everything that is known of one process: its requests and pending operations, and the state of
+/// each kind of check.
 pub struct Tracker {
     pages: Pages,
     operations: Operations,
@@ -107,7 +109,7 @@ pub struct Tracker {
     threads: Threads,
     /// Calls of several threads.
     pub thread_calls: ThreadCalls,
-    gpu: Gpu,
+    others: Others,
     /// What is compared with other ranks when the job is over.
     pub accounts: Accounts,
     /// What others may wait for.
@@ -133,7 +135,7 @@ impl Tracker {
             together: Together::default(),
             threads: Threads::default(),
             thread_calls: ThreadCalls::default(),
-            gpu: Gpu::new(pages),
+            others: Others::default(),
             accounts: Accounts::new(pages),
             steps: Steps::default(),
             objects: Objects::default(),
@@ -142,24 +144,26 @@ impl Tracker {
         }
     }
 
-    /// The same, with every operation in the full structures at once; for tests.
+    /// A tracker with every operation in the full structures at once; for tests.
     pub fn without_nursery(pages: Pages) -> Tracker {
         Tracker { nursery: Nursery::closed(), ..Tracker::new(pages) }
     }
 
-    /// The present, for [`Token::before`].
+    /// The number of the next request, for [`Token::before`].
     pub fn now(&self) -> u64 {
         self.requests.next()
     }
 
-    /// Live ranges, and operations on some stack; the hooks skip checks while these are 0.
+    /// Live ranges, and operations with a buffer on some stack; the hooks skip checks while these
+    /// are 0.
     pub fn load(&self) -> (usize, usize) {
         let (ranges, on_stack) = self.nursery.load();
-        let afar = self.rma.remotes.ranges() + self.rma.windows.len();
+        let remote = self.rma.remotes.ranges() + self.rma.windows.len();
         let shared = self.rma.exposed.as_ref().map_or(0, |exposed| exposed.shared());
-        let marked = self.gpu.load() + self.accounts.races.ranges() + self.requests.watched();
-        let on_stack = self.operations.on_stack.len() + on_stack + self.gpu.on_stack();
-        (self.operations.live.ranges() + ranges + afar + shared + marked, on_stack)
+        let others = self.others.status();
+        let marked = others.marked + self.accounts.races.ranges() + self.requests.watched();
+        let on_stack = self.operations.on_stack.len() + on_stack + others.on_stack;
+        (self.operations.live.ranges() + ranges + remote + shared + marked, on_stack)
     }
 
     /// An operation has started; `key` is its request, stored at `variable`. Takes the accesses.
@@ -219,7 +223,8 @@ impl Tracker {
         let mut done = self.detached.take_list();
         let mut certain = true;
         self.requests.each(token, |request| {
-            // Another operation of the same handle may be meant, if the variable is another one.
+            // If it was stored in another variable, another operation of the same handle may be
+            // meant.
             certain &= request.variable == token.variable;
             match std::mem::replace(&mut request.state, State::Inactive) {
                 State::Active(id) => done.push(id),
@@ -238,7 +243,7 @@ impl Tracker {
         self.detached.return_list(done);
     }
 
-    /// `MPI_Request_get_status` came back true: the buffer is free, the request stays.
+    /// `MPI_Request_get_status` has returned true: the buffer is free, the request stays.
     pub fn status_true(
         &mut self,
         token: Token,
@@ -264,7 +269,7 @@ impl Tracker {
         }
     }
 
-    /// The request is about to be freed; returns whether that must not be.
+    /// The request is about to be freed; returns whether that is an error.
     pub fn free(
         &mut self,
         token: Token,
@@ -312,7 +317,7 @@ impl Tracker {
         is_wrong
     }
 
-    /// The operation has been asked to stop; it still has to be completed.
+    /// The operation is cancelled; it must still be completed.
     pub fn cancel(&mut self, token: Token) {
         self.settle();
         self.unbalance_request(token, false);
@@ -322,7 +327,7 @@ impl Tracker {
         });
     }
 
-    /// This process has learned something from another one.
+    /// This process has received something from another one, or sent something.
     pub fn communicated(&mut self) {
         self.detached.communicated(self.requests.next());
         while let Some(id) = self.detached.pop() {
@@ -381,7 +386,7 @@ impl Tracker {
         self.requests.unwatch();
     }
 
-    /// Ends an operation, telling the findings that wait for it.
+    /// Ends an operation, and writes the site of its completion to the findings that wait for it.
     fn finish(
         &mut self,
         id: OpId,
@@ -415,8 +420,8 @@ impl Tracker {
         self.operations.end(id);
     }
 
-    /// Notes what an operation that is about to end has done to memory that is exposed; not if perhaps another thread
-    /// than this one has completed it.
+    /// Records what an operation that is about to end has done to window memory, unless another
+    /// thread than this one may have completed it.
     fn note_use(&self, id: OpId) {
         if self.rma.exposed.is_some()
             && let Some(operation) = self.operations.live.get(id)

@@ -1,21 +1,21 @@
-//! What a call moves: how many bytes from whom to whom, out of which memory.
+//! Transfers: how many bytes a call moves from whom to whom, out of which memory.
 //!
-//! Each process tells what it sends, and where it receives. Collectives are told in their logical shape:
-//! what each process must get from each other one, whatever algorithm the library takes (MPI 4.1 §6). A
-//! process sends nothing to itself there. What a reduction combines moves whole: from everybody to the
-//! root, or to everybody.
+//! Each process counts what it sends, and where it receives. Collectives are counted by their data
+//! flow: what each process must get from each other one, whatever algorithm the library uses (MPI
+//! 4.1 §6). A process sends nothing to itself there. Data that a reduction combines is counted
+//! whole: from every rank to the root, or to every rank.
 
 use crate::buffers::{Args, Library, resolve, takes_place};
 use commsan_mpi_calls::{Call, Extent, Flow, Role, Rule, Times};
 use commsan_shadow::{Footprint, Mode, Pattern};
 use smallvec::SmallVec;
 
-/// Between whom.
+/// The peers of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peers {
-    /// One member of the group, by its rank in that.
+    /// One member of the group, by its rank in the group.
     One(i32),
-    /// Somebody: a receive from any source.
+    /// Any rank: a receive from any source.
     Any,
     /// Each other member.
     Others,
@@ -34,7 +34,7 @@ pub struct Transfer {
     pub sends: bool,
     /// To whom, or from whom.
     pub peers: Peers,
-    /// Bytes to, or from, each of them. What is received at most, where the call does not tell how much.
+    /// Bytes to or from each peer; an upper bound for receives whose calls do not say how much.
     pub bytes: u64,
     /// The tag; `None` for any or none.
     pub tag: Option<i32>,
@@ -43,7 +43,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// What has been received is known by now to be of this source and tag.
+    /// The source and tag of what has been received are known.
     pub fn comes_from(&mut self, source: i32, tag: i32) {
         if source >= 0 {
             self.peers = Peers::One(source);
@@ -51,7 +51,7 @@ impl Transfer {
         self.tag = Some(tag).filter(|tag| *tag >= 0);
     }
 
-    /// Only so many bytes have moved, the first of them.
+    /// Only the first bytes have been transferred.
     pub fn shorten(&mut self, bytes: u64) {
         if bytes >= self.bytes {
             return;
@@ -66,21 +66,21 @@ impl Transfer {
 /// All that one call moves.
 pub type Transfers = SmallVec<[Transfer; 2]>;
 
-/// By what means.
+/// How data is transferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferKind {
-    /// Messages.
+    /// Point-to-point messages.
     PointToPoint,
-    /// Collectives.
+    /// Collective operations.
     Collective,
-    /// Windows.
+    /// One-sided operations.
     OneSided,
     /// Files.
     File,
 }
 
 impl TransferKind {
-    /// By which means a call, or the operation it starts, moves data, if it does.
+    /// How a call, or the operation that it starts, transfers data; `None` if it does not.
     pub fn of(call: &Call) -> Option<TransferKind> {
         let at = &call.at;
         let has = |role| call.params.iter().any(|param| param.role == role);
@@ -107,7 +107,7 @@ pub fn transfers<L: Library>(args: &Args, library: &L) -> Transfers {
     }
 }
 
-/// A move for each buffer.
+/// One transfer for each buffer.
 fn plain<L: Library>(args: &Args, library: &L, kind: TransferKind) -> Transfers {
     let (call, at) = (args.call, &args.call.at);
     let peer = |index: Option<usize>| match index.map(|index| args.int(index)) {
@@ -146,12 +146,12 @@ fn plain<L: Library>(args: &Args, library: &L, kind: TransferKind) -> Transfers 
         })
     };
     let mut transfers = Transfers::new();
-    // One buffer is sent and received into, and the table has it as written.
+    // One buffer is both sent from and received into; the call table has it as written.
     let replaces = kind == TransferKind::PointToPoint
         && at.dest.is_some()
         && call.accesses.iter().all(|rule| rule.mode == Mode::Write);
     for (rule, access) in call.accesses.iter().zip(resolve(args, library)) {
-        // A message may be empty, and is one.
+        // An empty message is a message, too.
         let empty = || Footprint::Dense(args.words[rule.buffer]..args.words[rule.buffer]);
         let is_message = kind == TransferKind::PointToPoint;
         let footprint = access.map(|access| access.footprint).or_else(|| is_message.then(empty));
@@ -216,7 +216,7 @@ impl<L: Library> Collective<'_, L> {
         if let Some(buffer) = rule.in_place {
             return Some((args.words[buffer], rule));
         }
-        // What is sent lies where it will be received.
+        // With `MPI_IN_PLACE`, the sent data lies in the receive buffer.
         let received = args.call.accesses.iter().find(|other| other.mode != rule.mode)?;
         Some((args.words[received.buffer], received))
             .filter(|_| self.sends && self.root().is_none())
@@ -230,7 +230,7 @@ impl<L: Library> Collective<'_, L> {
         self.args.call.at.comm.map_or(0, |index| self.args.words[index])
     }
 
-    /// With whom, but for neighbours.
+    /// The peers, except for neighbourhood collectives.
     fn peers(&self) -> Option<Peers> {
         let root = self.root();
         let is_root = root.is_some_and(|root| {
@@ -240,7 +240,7 @@ impl<L: Library> Collective<'_, L> {
         let at_root = if is_root { Some(Peers::Others) } else { root.map(Peers::One) };
         match (self.args.call.flow, self.sends) {
             (Flow::All, _) => Some(Peers::Others),
-            // Whose buffer is the root's takes part in one direction only.
+            // A rank whose buffer is the root's takes part in one direction only.
             (Flow::FromRoot, sends) | (Flow::ToRoot, sends) => {
                 let from_root = self.args.call.flow == Flow::FromRoot;
                 at_root.filter(|_| is_root == (from_root == sends))
@@ -255,7 +255,7 @@ impl<L: Library> Collective<'_, L> {
         Transfer { sends: self.sends, peers, bytes: bytes as u64, tag: None, footprint }
     }
 
-    /// The same number of bytes with each.
+    /// Transfers of equal size with each peer.
     fn alike(&self, base: usize, rule: &Rule, peers: Peers) -> Transfers {
         let element = |index: usize| self.library.datatype(self.args.words[index]);
         let (count, blocks) = match rule.extent {
@@ -280,9 +280,9 @@ impl<L: Library> Collective<'_, L> {
         let all = Footprint::elements(base, &element.pattern, elements, element.extent);
         let mut bytes = element.pattern.bytes() * count;
         match rule.extent {
-            // Reductions receive one result that everybody has contributed to.
+            // Reductions receive one result to which every rank has contributed.
             Extent::Own(_) => bytes = all.bytes(),
-            // What is reduced is cut into as many blocks as there are members to get one: those of the other group.
+            // The reduced data is cut into as many blocks as the other group has members.
             Extent::Blocks { times: Times::Local, .. } => {
                 bytes = all.bytes() / self.library.size(self.comm()).max(1);
             }
@@ -304,7 +304,7 @@ impl<L: Library> Collective<'_, L> {
         self.library.int_at(counts, index, self.args.call.large).max(0) as usize
     }
 
-    /// A number of bytes for each: those of other members, by their ranks.
+    /// Transfers of different size with each peer, by rank.
     fn each(&self, base: usize, rule: &Rule, peers: Peers) -> Transfers {
         if let Peers::One(_) = peers {
             return Transfers::new();
@@ -335,8 +335,9 @@ impl<L: Library> Collective<'_, L> {
         transfers.filter(|transfer| transfer.bytes > 0).collect()
     }
 
-    /// What the other group's members get of what this one reduces: the counts are those of this group's own blocks,
-    /// their sum is that of the others, which are told as equal.
+    /// What members of the other group receive of the data that this process contributes to a
+    /// reduction: the counts are those of this group's own blocks, their sum is that of the other
+    /// group's, which are counted as equal.
     fn shared_out(&self, base: usize, rule: &Rule, counts: usize, peers: Peers) -> Transfers {
         let own = self.library.local_size(self.comm());
         let elements: usize = (0..own).map(|member| self.count_at(counts, member)).sum();
@@ -359,7 +360,7 @@ impl<L: Library> Collective<'_, L> {
         transfers.filter(|transfer| transfer.bytes > 0).collect()
     }
 
-    /// Whether each process sends one and the same block to all.
+    /// Whether each process sends one and the same block to all others.
     fn is_gather(&self) -> bool {
         matches!(self.rule.extent, Extent::Blocks { times: Times::Once, .. })
     }

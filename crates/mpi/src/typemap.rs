@@ -1,15 +1,16 @@
-//! From datatype constructors to the bytes an element touches (MPI 4.1 §5.1).
+//! The typemap (datatype map): from datatype constructors to the bytes that an element accesses
+//! (MPI 4.1 §5.1).
 //!
-//! The MPI library itself is asked how a type was made (`MPI_Type_get_contents`) and for its
-//! lower bound and extent, whose padding is the library's choice; where the bytes lie follows from
-//! the constructor alone and is worked out here.
+//! The MPI library itself is asked how a type was made (`MPI_Type_get_contents`) and for its lower
+//! bound and extent, whose padding is the library's choice; the location of the bytes follows from
+//! the constructor alone and is computed here.
 
 use commsan_shadow::Pattern;
 
-/// What matters of a datatype.
+/// The properties of a datatype that matter here.
 #[derive(Clone, Debug)]
 pub struct Datatype {
-    /// The bytes one element touches, from its address.
+    /// The bytes that one element accesses, relative to its address.
     pub pattern: Pattern,
     /// Bytes from one element to the next.
     pub extent: isize,
@@ -52,7 +53,7 @@ pub struct Run {
     pub stride: usize,
 }
 
-/// How one dimension of a distributed array is dealt out.
+/// The distribution of one dimension of a distributed array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
     /// `MPI_DISTRIBUTE_BLOCK` with this block size, or the default.
@@ -63,10 +64,11 @@ pub enum Distribution {
     None,
 }
 
-/// The bytes that one element of a type made by `constructor` from `old` types touches.
+/// The bytes that one element of a type made by `constructor` from `old` types accesses.
 ///
 /// # Panics
-/// If a block names an old type that is not there.
+///
+/// If a block names an index outside of `old`.
 pub fn pattern(constructor: &Constructor, old: &[Datatype]) -> Pattern {
     let block = |count: usize, of: &Datatype| of.pattern.repeat(count, of.extent);
     match constructor {

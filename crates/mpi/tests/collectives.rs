@@ -1,5 +1,5 @@
-//! Three ranks share a board and enter collectives in whatever order the schedule has it: what the
-//! standard allows is silent, and what it does not is found, in every schedule.
+//! Three ranks share a rendezvous and enter collectives in whatever order the schedule has it: what
+//! the standard allows is silent, and what it does not is found, in every schedule.
 
 use commsan_callsite::{DEPTH, Findings, Place, Placed, Report, Stacks, Use};
 use commsan_findings::Code;
@@ -71,7 +71,7 @@ impl Findings for Codes {
     fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
 }
 
-/// One call, the same on all ranks.
+/// One call, identical on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Call {
     comm: usize,

@@ -1,5 +1,5 @@
-//! What collectives move, from each process to each other: what all processes say must agree, and be what
-//! the standard says that each must get.
+//! Transfers of collectives between all pairs of processes: both sides must agree, and be what the
+//! standard says that each process must get.
 
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::transfers::{Peers, Transfer, transfers};
@@ -15,10 +15,11 @@ const IN_PLACE: usize = 1;
 const SENDBUF: usize = 0x10_0000;
 const RECVBUF: usize = 0x90_0000;
 
-/// Between a group of two, which this process is in, and one of [`SIZE`].
+/// An intercommunicator between a group of two, with this process, and one of [`SIZE`].
 const INTER: usize = 99;
 
-/// An MPI in which a communicator is the rank of who asks, but for [`INTER`], and all types are doubles.
+/// An MPI in which a communicator is the rank of the calling process, except for [`INTER`], and all
+/// types are doubles.
 struct Mpi;
 
 impl Library for Mpi {
@@ -85,7 +86,7 @@ fn call(name: &str) -> &'static Call {
 
 type Matrix = BTreeMap<(usize, usize), u64>;
 
-/// Adds what `me` says of one direction.
+/// Adds the transfers of one process in one direction.
 fn add(matrix: &mut Matrix, me: usize, transfer: &Transfer) {
     let peers: Vec<usize> = match transfer.peers {
         Peers::One(rank) => vec![rank as usize],
@@ -103,7 +104,7 @@ fn add(matrix: &mut Matrix, me: usize, transfer: &Transfer) {
 /// Counts of what each rank sends to each.
 #[derive(Clone, Debug)]
 struct Counts {
-    /// Where all are alike.
+    /// Where all counts are equal.
     one: i32,
     /// By rank.
     list: [i32; SIZE],
@@ -127,7 +128,7 @@ fn counts() -> impl Strategy<Value = Counts> {
     })
 }
 
-/// What everybody says of the call: who sends, and who receives.
+/// The transfers of all processes in a call: by sender, and by receiver.
 fn told(name: &str, counts: &Counts) -> (Matrix, Matrix) {
     let (mut sent, mut received) = (Matrix::new(), Matrix::new());
     let call = call(name);
@@ -233,7 +234,7 @@ proptest! {
     }
 }
 
-/// The moves of a call with these arguments by name; others are 7.
+/// The transfers of a call with these arguments by name; others are 7.
 fn of(name: &str, arguments: &[(&str, usize)]) -> Vec<(bool, Peers, u64, Option<i32>)> {
     let call = call(name);
     let named =

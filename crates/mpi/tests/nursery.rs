@@ -1,4 +1,4 @@
-//! The nursery is an optimisation: with and without it the same findings must come out.
+//! The nursery is an optimisation: findings must be equal with and without it.
 //!
 //! Random programs of simple and strided operations, completions, accesses, releases and freed
 //! requests, with handles and request variables that collide, run through two trackers, one of

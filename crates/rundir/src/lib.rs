@@ -10,6 +10,7 @@ mod resolve;
 mod run;
 pub mod time;
 pub mod traffic;
+mod world;
 pub mod writer;
 
 pub use commsan_findings::record;
@@ -17,3 +18,4 @@ pub use reader::{Comm, Job, Messages, Origin, RankLog, Steps};
 pub use record::Record;
 pub use resolve::resolve;
 pub use run::{Deadlock, RUN_SCHEMA, RunDirectory, RunError, RunInfo, Stuck, rank_traffic};
+pub use world::World;

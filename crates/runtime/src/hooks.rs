@@ -1,7 +1,10 @@
 //! What compiled-in hooks and the release interceptors call.
 
 use crate::state;
+use commsan_checker::Host;
+#[cfg(not(feature = "serial"))]
 use commsan_mpi::AtomicUse;
+#[cfg(not(feature = "serial"))]
 use commsan_process::abi;
 use commsan_process::inside::Inside;
 use commsan_process::stack::Caller;
@@ -54,11 +57,11 @@ unsafe extern "C" fn on_access(
     };
     let caller = Caller { pc: pc as usize, frame: frame as usize, sp: 0 };
     let here = Here::new(caller, &inside);
-    state::with(&inside, |tracker, out| match by {
+    state::with(&inside, |checker, out| match by {
         // Some communication libraries take munmap over for the whole process; the hooks come
         // first.
-        "munmap" => tracker.released(by, None, bytes.clone(), &here, out),
-        _ => tracker.access(by, mode, bytes.clone(), &here, out),
+        "munmap" => checker.released(by, bytes, &here, out),
+        _ => checker.access(by, mode, bytes, &here, out),
     });
 }
 
@@ -72,33 +75,39 @@ unsafe extern "C" fn on_synchronise(addr: usize, kind: i32) {
         0 => commsan_threads::synchronise(addr, acquires, releases),
         _ => commsan_threads::broadcast(),
     }
-    // Of a volatile variable whose address is not told, it is known that it lies in no window.
-    if abi::shares_windows() && (addr != 0 || kind & BROADCAST == 0) {
-        // A relaxed operation may order by a fence.
-        let relaxed = addr != 0 && !acquires && !releases;
-        let how = match kind & BROADCAST {
-            0 => AtomicUse::Use { acquires: acquires || relaxed, releases: releases || relaxed },
-            _ => AtomicUse::Volatile,
-        };
-        use_atomically(addr, how);
+    #[cfg(not(feature = "serial"))]
+    if abi::shares_windows() {
+        synchronises_windows(addr, kind & BROADCAST != 0, (acquires, releases));
     }
+}
+
+/// An atomic operation on memory that ranks may share, or on a volatile variable.
+#[cfg(not(feature = "serial"))]
+fn synchronises_windows(addr: usize, volatile: bool, (acquires, releases): (bool, bool)) {
+    // Of a volatile variable without an address, it is known that it lies in no window.
+    if addr == 0 && volatile {
+        return;
+    }
+    // A relaxed operation may order by a fence.
+    let relaxed = addr != 0 && !acquires && !releases;
+    let how = match volatile {
+        false => AtomicUse::Use { acquires: acquires || relaxed, releases: releases || relaxed },
+        true => AtomicUse::Volatile,
+    };
+    state::use_atomically(addr, how);
 }
 
 /// A lock in memory that ranks may share is taken, or about to be given up.
+#[cfg(not(feature = "serial"))]
 fn on_lock(addr: usize, takes: bool) {
     if abi::shares_windows() && addr != 0 {
-        use_atomically(addr, AtomicUse::Use { acquires: takes, releases: !takes });
+        state::use_atomically(addr, AtomicUse::Use { acquires: takes, releases: !takes });
     }
 }
 
-fn use_atomically(addr: usize, how: AtomicUse) {
-    if addr != 0 && !state::may_be_exposed(&(addr..addr + 1)) {
-        return;
-    }
-    let Some(inside) = Inside::enter() else { return };
-    let here = Here::new(Caller { pc: 0, frame: 0, sp: 0 }, &inside);
-    state::with(&inside, |tracker, out| tracker.used_atomically(addr, how, &here, out));
-}
+/// Ranks share no memory.
+#[cfg(feature = "serial")]
+fn on_lock(_: usize, _takes: bool) {}
 
 /// What used this memory is gone.
 fn on_popped(bytes: Range<usize>) {
@@ -113,7 +122,7 @@ unsafe extern "C" fn on_leave(pc: *const c_void, frame: *const c_void) {
     let Some(inside) = Inside::enter() else { return };
     let caller = Caller { pc: pc as usize, frame: frame as usize, sp: 0 };
     let here = Here::new(caller, &inside);
-    state::with(&inside, |tracker, out| tracker.leave(frame as usize, &here, out));
+    state::with(&inside, |checker, out| checker.leave(frame as usize, &here, out));
 }
 
 /// Memory is given back while something is pending somewhere.
@@ -126,5 +135,5 @@ pub fn on_release(by: &'static str, bytes: Range<usize>, caller: Caller) {
     }
     let Some(inside) = Inside::enter() else { return };
     let here = Here::new(caller, &inside);
-    state::with(&inside, |tracker, out| tracker.released(by, None, bytes.clone(), &here, out));
+    state::with(&inside, |checker, out| checker.released(by, bytes, &here, out));
 }

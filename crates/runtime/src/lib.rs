@@ -53,17 +53,18 @@ extern "C" fn loaded() {
         traffic::install(settings);
     }
     #[cfg(not(feature = "serial"))]
-    if options.strict_sends {
+    if options.mpi.strict_sends {
         commsan_mpi_shim::send_strictly();
     }
     #[cfg(not(feature = "serial"))]
-    if options.strict_collectives {
+    if options.mpi.strict_collectives {
         commsan_mpi_shim::collect_strictly();
     }
     #[cfg(not(feature = "serial"))]
-    commsan_mpi_shim::follow_objects(options.leaks);
+    commsan_mpi_shim::follow_objects(options.mpi.leaks);
     #[cfg(not(feature = "serial"))]
     commsan_mpi_shim::prepare();
+    #[cfg(not(feature = "serial"))]
     commsan_mpi_shim::connect(state);
     commsan_cuda_shim::connect(state);
 }

@@ -1,15 +1,17 @@
-//! The lock around this process's state.
+//! The lock around this process's state: biased towards its first thread (lock reservation,
+//! Kawachiya and others, OOPSLA 2002).
 //!
-//! It is taken for some tens of nanoseconds at each MPI call, nearly always by one thread. Unlike
-//! a mutex, unlocking is a plain store; who finds it taken yields the processor. A panic leaves
-//! it unlocked: what it protects is then switched off. It can also be abandoned, by a signal
-//! handler that never returns to what it interrupted: nobody waits for ever.
+//! It is taken for some tens of nanoseconds at each MPI call, nearly always by one thread. Unlike a
+//! mutex, unlocking is a plain store; a thread that finds it taken yields the processor. A panic
+//! leaves it unlocked: what it protects is then switched off. It can also be abandoned, by a signal
+//! handler that never returns to what it interrupted: no thread waits forever.
 //!
-//! Locking is a plain store, too, for the thread that came first, as long as no other one has come: an atomic
-//! exchange would take as long as much of what is done under the lock. The first other thread withdraws this
-//! favour for good: it says so, makes each thread of the process pass a memory barrier (`membarrier(2)`), and
-//! then sees whether the favoured one is inside. That one looks, when it has said that it is inside, whether the
-//! favour stands; the compiler keeps that order, and the barrier makes the processor keep it.
+//! Locking is a plain store, too, for the thread that came first, the bias owner, as long as no
+//! other one has come: an atomic exchange would take as long as much of what is done under the
+//! lock. The first other thread revokes the bias for good: it says so, makes each thread of the
+//! process pass a memory barrier (`membarrier(2)`), and then checks whether the bias owner is
+//! inside. The bias owner says that it is inside, and then checks whether the bias stands; the
+//! compiler keeps that order, and the barrier makes the processor keep it.
 
 use commsan_process::fence;
 use commsan_process::thread::Thread;
@@ -20,20 +22,20 @@ use std::sync::atomic::{AtomicU32, compiler_fence};
 
 /// A value with a lock.
 pub struct Lock<T> {
-    /// Number of the favoured thread plus one, or one of the numbers below.
+    /// Number of the bias owner plus one, or one of the constants below.
     bias_owner: AtomicU32,
-    /// Number of the favoured thread plus one while it has the value, else 0.
+    /// Number of the bias owner plus one while it holds the lock, else 0.
     inside: AtomicU32,
-    /// Number of the thread that has the value plus one, 0 if free, once nobody is favoured.
+    /// Number of the thread that holds the lock plus one, 0 if free, once the bias is revoked.
     owner: AtomicU32,
     value: UnsafeCell<T>,
 }
 
-/// Nobody has come yet.
+/// No thread has come yet.
 const UNOWNED: u32 = 0;
-/// Somebody is about to withdraw the favour.
+/// A thread is about to revoke the bias.
 const REVOKING: u32 = u32::MAX - 1;
-/// Nobody is favoured any more.
+/// The bias is revoked.
 const REVOKED: u32 = u32::MAX;
 
 // SAFETY: the value is reached only through a guard, of which there is one at a time.
@@ -42,7 +44,7 @@ unsafe impl<T: Send> Sync for Lock<T> {}
 /// Access to the value until dropped.
 pub struct Guard<'a, T> {
     value: &'a UnsafeCell<T>,
-    /// What says that it is taken.
+    /// The word that says that the lock is taken.
     taken: &'a AtomicU32,
 }
 
@@ -74,7 +76,7 @@ impl<T> Lock<T> {
 
     #[inline]
     fn lock_biased(&self, me: u32) -> Option<Guard<'_, T>> {
-        // Nobody takes the lock twice, so what this thread holds it has lost.
+        // No thread takes the lock twice: if this one holds it, it has abandoned it.
         if self.inside.load(Relaxed) == me {
             return None;
         }
@@ -114,7 +116,7 @@ impl<T> Lock<T> {
         None
     }
 
-    /// Favours the first thread to come, until a second one does.
+    /// Biases the lock towards the first thread to come, and revokes that when a second one does.
     #[cold]
     fn revoke(&self, me: u32) -> Option<Guard<'_, T>> {
         loop {
@@ -132,7 +134,7 @@ impl<T> Lock<T> {
             if is_done && next == REVOKING {
                 let is_seen = fence::on_all_threads();
                 if !is_seen || !eventually(|| self.inside.load(Acquire) == 0) {
-                    // It is abandoned, or may be in use: nobody can have it any more.
+                    // The lock is abandoned, or may be in use: no thread can have it any more.
                     self.owner.store(known, Relaxed);
                 }
                 self.bias_owner.store(REVOKED, Release);
@@ -141,7 +143,7 @@ impl<T> Lock<T> {
     }
 }
 
-/// Waits until something holds; whether it does.
+/// Waits until a condition holds; false if it does not in time.
 fn eventually(holds: impl Fn() -> bool) -> bool {
     (0..MAX_YIELDS).any(|_| {
         let does = holds();
@@ -180,7 +182,7 @@ mod tests {
     use commsan_process::thread;
     use std::sync::Barrier;
 
-    /// Adds one as two accesses, which others must not come between.
+    /// Adds one by two accesses, between which no other thread must come.
     fn add(lock: &Lock<[u64; 2]>) {
         thread::with(|thread| {
             let mut value = lock.lock(thread).unwrap();

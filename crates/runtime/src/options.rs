@@ -3,16 +3,10 @@
 //! The launcher has checked them; a rank takes what it understands and stays silent about the
 //! rest.
 
+#[cfg(not(feature = "serial"))]
+mod mpi;
+
 use commsan_counters::Settings;
-use commsan_mpi::MemoryModel;
-use commsan_mpi_calls::Object;
-
-/// Objects that cost more than some memory: libraries have few thousand communicators, what is freed of them is agreed on by
-/// all, and other objects keep memory and functions of the program in use. Many good programs leave their groups.
-const LASTING: &[Object] = &[Object::Comm, Object::Datatype, Object::Op, Object::Request];
-
-const ALL: &[Object] =
-    &[Object::Comm, Object::Datatype, Object::Op, Object::Request, Object::Group];
 
 /// Options of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,18 +19,9 @@ pub struct Options {
     pub max_findings: usize,
     /// Frames written for each site.
     pub stack_depth: usize,
-    /// Memory model of windows.
-    pub memory_model: MemoryModel,
-    /// Standard sends wait for their receives.
-    pub strict_sends: bool,
-    /// Blocking collectives wait for all ranks.
-    pub strict_collectives: bool,
-    /// Look at calls of several threads.
-    pub thread_checks: bool,
-    /// Compare collectives of different ranks.
-    pub collective_checks: bool,
-    /// Look for such objects that are never freed.
-    pub leaks: &'static [Object],
+    /// What concerns MPI only.
+    #[cfg(not(feature = "serial"))]
+    pub mpi: mpi::Options,
 }
 
 impl Default for Options {
@@ -46,12 +31,8 @@ impl Default for Options {
             halt_on_error: false,
             max_findings: 1000,
             stack_depth: 16,
-            memory_model: MemoryModel::AsIs,
-            strict_sends: false,
-            strict_collectives: false,
-            thread_checks: true,
-            collective_checks: true,
-            leaks: LASTING,
+            #[cfg(not(feature = "serial"))]
+            mpi: mpi::Options::default(),
         }
     }
 }
@@ -100,24 +81,9 @@ fn parse(text: &str) -> Options {
             "halt_on_error" => options.halt_on_error = is_true(value),
             "max_findings" => options.max_findings = value.parse().unwrap_or(options.max_findings),
             "stack_depth" => options.stack_depth = value.parse().unwrap_or(options.stack_depth),
-            "strict_sends" => options.strict_sends = is_true(value),
-            "strict_collectives" => options.strict_collectives = is_true(value),
-            "thread_checks" => options.thread_checks = is_true(value),
-            "collective_checks" => options.collective_checks = is_true(value),
-            "leaks" => {
-                options.leaks = match value {
-                    "auto" => LASTING,
-                    _ if is_true(value) => ALL,
-                    _ => &[],
-                }
-            }
-            "memory_model" => {
-                options.memory_model = match value {
-                    "separate" => MemoryModel::Separate,
-                    "unified" => MemoryModel::Unified,
-                    _ => MemoryModel::AsIs,
-                }
-            }
+            #[cfg(not(feature = "serial"))]
+            _ => options.mpi.set(key, value),
+            #[cfg(feature = "serial")]
             _ => {}
         }
     }

@@ -8,7 +8,6 @@
 use crate::options::Options;
 use commsan_callsite::{About, Doing, Findings, Placed, Report, Site, Stacks, Use, Variable};
 use commsan_findings::{Code, Role};
-use commsan_mpi_shim::World;
 use commsan_process::abi;
 use commsan_process::modules::Modules;
 use commsan_process::python::{self, Line};
@@ -17,7 +16,7 @@ use commsan_rundir::record::{
     RawLevel, RawOperation, RawParts, RawSite, RawUse, RawVariable, RawWork, Record, Start,
     VERSION,
 };
-use commsan_rundir::writer;
+use commsan_rundir::{World, writer};
 use commsan_shadow::Mode;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -206,8 +205,8 @@ impl Recorder {
             call: site.call.map(Cow::Borrowed),
             thread: site.thread,
             frames: Cow::Owned(self.frames(site, stacks)),
-            rank: site.afar.map(|(rank, _)| rank),
-            reference: site.afar.map(|(_, number)| number),
+            rank: site.remote.map(|(rank, _)| rank),
+            reference: site.remote.map(|(_, number)| number),
         }
     }
 }

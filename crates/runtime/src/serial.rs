@@ -1,6 +1,6 @@
 //! Processes of programs without MPI: which of them is which.
 
-use commsan_mpi_shim::World;
+use commsan_rundir::World;
 use std::env;
 use std::fs::File;
 use std::io;
@@ -18,7 +18,7 @@ const LAUNCHERS: [(&str, &str); 4] = [
 pub const NO_MPI: &str = "no MPI";
 
 /// Numbers that are tried before processes share one.
-const MOST: u32 = 4096;
+const MAX_NUMBERS: u32 = 4096;
 
 /// This process: as its launcher numbers it, or else by the first number that no process of the run has.
 pub fn world(directory: &Path) -> World {
@@ -37,5 +37,5 @@ fn claimed(directory: &Path) -> u32 {
         let made = File::create_new(directory.join(format!("rank-{rank}.jsonl")));
         made.is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
     };
-    (0..MOST).find(|rank| !is_taken(rank)).unwrap_or(MOST)
+    (0..MAX_NUMBERS).find(|rank| !is_taken(rank)).unwrap_or(MAX_NUMBERS)
 }

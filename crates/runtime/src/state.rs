@@ -5,30 +5,40 @@
 //! `MPI_Init` adds the log and the other ranks. After `MPI_Finalize` nothing is followed. Without MPI there
 //! is a log from the first call on, and everything is followed until the process exits.
 
+#[cfg(feature = "serial")]
+mod alone;
+mod devices;
+#[cfg(not(feature = "serial"))]
+mod rank;
+
+#[cfg(feature = "serial")]
+use alone as kind;
+#[cfg(not(feature = "serial"))]
+use rank as kind;
+
+pub use kind::{on_sequential, forget, may_be_exposed, note, remembers, share};
+#[cfg(not(feature = "serial"))]
+pub use rank::use_atomically;
+
 use crate::lock::Lock;
 use crate::options::Options;
 use crate::recorder::Recorder;
 use crate::serial;
 use crate::traffic::{self, counter};
 use commsan_callsite::Findings;
-use commsan_counters::Traffic;
-use commsan_cuda::Ticket;
-use commsan_cuda_shim::traffic::{Accesses, copies_of, count, count_accesses, origin_of};
-use commsan_cuda_shim::{Event, Process};
-use commsan_job_shm::JobShm;
-use commsan_mpi::Tracker;
-use commsan_mpi_shim::{Rank, Shared, World, set_mode};
+use commsan_checker::Host;
 use commsan_process::abi::{self, MapError};
-use commsan_process::inside::Inside;
 use commsan_process::thread::{self, Thread};
+use commsan_rundir::World;
 use commsan_rundir::record::Ending;
-use commsan_shadow::{Mode, Pages, Shadow, When};
-use commsan_threads::{Here, agents};
+use commsan_shadow::{Mode, Pages};
+use commsan_threads::agents;
+use kind::{AT_EXIT, Checker, Published, disconnect};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Everything a rank of a checked run knows.
 pub struct State {
@@ -36,21 +46,13 @@ pub struct State {
     options: Options,
     pages: Result<Pages, MapError>,
     phase: AtomicU8,
-    /// Threads share pages, and what they do there is noted.
-    sharing: AtomicBool,
-    /// It is remembered what threads have called.
-    remembering: AtomicBool,
-    /// What the program does to window memory.
-    shadow: OnceLock<Shadow>,
-    /// Whether ranks tell each other about order.
-    ordered: AtomicBool,
-    /// Sequence number of the next request, for readers without the lock.
-    next_request: AtomicU64,
+    /// What of it is read without the lock.
+    published: Published,
     inner: Lock<Option<Inner>>,
 }
 
 struct Inner {
-    tracker: Tracker,
+    checker: Checker,
     recorder: Recorder,
 }
 
@@ -84,9 +86,6 @@ impl Phase {
     }
 }
 
-/// What it means that the process exits: with MPI, `MPI_Finalize` is missing.
-const AT_EXIT: Ending = if cfg!(feature = "serial") { Ending::Finalized } else { Ending::Exited };
-
 static STATE: OnceLock<State> = OnceLock::new();
 
 /// Sets the state up; it becomes active when MPI does, or a device is used.
@@ -100,11 +99,7 @@ pub fn install(
         options,
         pages,
         phase: AtomicU8::new(Phase::Fresh as u8),
-        sharing: AtomicBool::new(false),
-        remembering: AtomicBool::new(false),
-        shadow: OnceLock::new(),
-        ordered: AtomicBool::new(false),
-        next_request: AtomicU64::new(1),
+        published: Published::default(),
         inner: Lock::new(None),
     })
 }
@@ -120,76 +115,10 @@ pub fn may_conflict(bytes: &Range<usize>, mode: Mode) -> bool {
     }
 }
 
-/// Whether some window may expose these bytes.
-pub fn may_be_exposed(bytes: &Range<usize>) -> bool {
-    STATE.get().is_some_and(|state| {
-        state.shadow.get().is_some() && state.pages.is_ok_and(|pages| pages.may_be_exposed(bytes))
-    })
-}
-
 /// Runs `f` with the state locked.
-pub fn with(thread: &Thread, mut f: impl FnMut(&mut Tracker, &mut dyn Findings)) {
+pub fn with(thread: &Thread, f: impl FnOnce(&mut Checker, &mut dyn Findings)) {
     if let Some(state) = STATE.get() {
-        state.with(thread, &mut f);
-    }
-}
-
-/// Notes what the program did to window memory; `by` is the address of a name, or 0. Takes no lock.
-pub fn note(bytes: Range<usize>, mode: Mode, pc: usize, by: usize) {
-    if let Some(state) = STATE.get()
-        && let Some(shadow) = state.shadow.get()
-    {
-        let when = When { segment: shadow.segment(), stamp: agents::stamp() };
-        shadow.record(when, bytes, mode, pc, by);
-    }
-}
-
-/// Threads use these pages: from now on what they do there is noted.
-pub fn share(thread: &Thread, bytes: &Range<usize>) {
-    let Some(state) = STATE.get() else { return };
-    state.with(thread, &mut |tracker, _| {
-        if tracker.rma.lacks_shadow()
-            && let Some(shadow) = abi::shadow()
-        {
-            let _ = state.shadow.set(shadow);
-            tracker.note_accesses_in(shadow);
-        }
-        tracker.rma.share(bytes);
-        state.sharing.store(true, Ordering::Relaxed);
-    });
-}
-
-/// There is one thread again.
-pub fn on_sequential() {
-    let Some(state) = STATE.get() else { return };
-    let shared = state.sharing.swap(false, Ordering::Relaxed);
-    if (shared || state.remembering.load(Ordering::Relaxed))
-        && let Some(inside) = Inside::enter()
-    {
-        state.with(&inside, &mut |tracker, _| {
-            tracker.rma.unshare();
-            tracker.forget_calls();
-        });
-    }
-}
-
-/// Whether something is remembered of memory in which nothing is pending: what threads do to some
-/// pages, or which requests they have completed there.
-pub fn remembers() -> bool {
-    STATE.get().is_some_and(|state| {
-        state.sharing.load(Ordering::Relaxed) || state.remembering.load(Ordering::Relaxed)
-    })
-}
-
-/// What is done to these bytes from now on has nothing to do with what was: other functions or
-/// threads have them.
-pub fn forget(bytes: &Range<usize>) {
-    if let Some(state) = STATE.get()
-        && state.phase().is_followed()
-        && (state.pending() || state.remembering.load(Ordering::Relaxed))
-        && let Some(inside) = Inside::enter()
-    {
-        state.with(&inside, &mut |tracker, _| tracker.forget(bytes));
+        state.with_state(thread, f);
     }
 }
 
@@ -231,19 +160,19 @@ impl State {
 
     /// Nothing is followed from now on. Gives what was until now.
     fn stop(&self) -> Phase {
-        set_mode(false, false, false);
+        self.published.set_mode(false, false);
         Phase::of(self.phase.swap(Phase::Over as u8, Ordering::Relaxed))
     }
 
     /// Calls are looked at from now on.
     fn activate(&self) {
         self.phase.store(Phase::Active as u8, Ordering::Release);
-        set_mode(true, counter().is_some(), self.ordered.load(Ordering::Relaxed));
+        self.published.set_mode(true, counter().is_some());
     }
 
     /// Runs `f` on what there is, and publishes what the hooks need to know; not at all if nothing is
     /// followed.
-    fn with_state(&self, thread: &Thread, f: impl FnOnce(&mut Tracker, &mut dyn Findings)) {
+    fn with_state(&self, thread: &Thread, f: impl FnOnce(&mut Checker, &mut dyn Findings)) {
         if !self.phase().is_followed() {
             return;
         }
@@ -253,34 +182,29 @@ impl State {
                 self.stop();
                 return;
             };
-            let Some(Inner { tracker, recorder }) = inner.as_mut() else { return };
-            if agents::is_parallel() || tracker.knows_threads() {
-                tracker.act_as(agents::actor(), !agents::is_parallel());
+            let Some(Inner { checker, recorder }) = inner.as_mut() else { return };
+            if agents::is_parallel() || checker.knows_threads() {
+                checker.act_as(agents::actor(), !agents::is_parallel());
             }
-            f(tracker, recorder);
-            self.remembering.store(tracker.thread_calls.are_remembered(), Ordering::Relaxed);
-            self.next_request.store(tracker.now(), Ordering::Release);
-            let (ranges, on_stack) = tracker.load();
-            abi::abi().live.store(ranges as u64, Ordering::Relaxed);
-            abi::abi().stack_live.store(on_stack as u64, Ordering::Relaxed);
-            self.share_windows(tracker.rma.shared_windows() != 0);
+            f(checker, recorder);
+            self.published.publish(checker);
+            let load = checker.load();
+            abi::abi().live.store(load.ranges as u64, Ordering::Relaxed);
+            abi::abi().stack_live.store(load.on_stack as u64, Ordering::Relaxed);
         }));
         if done.is_err() {
             self.give_up(thread);
         }
     }
 
-    /// Whether hooks must look out for what concerns windows that several ranks load from and store to.
+    /// A device is used: if that is before MPI is, or without, there is something to follow from now on.
     #[inline]
-    fn share_windows(&self, share: bool) {
-        if share != abi::shares_windows()
-            && let Some(shadow) = self.shadow.get()
-        {
-            abi::share_windows(shadow, share);
+    fn begin_with_devices(&self, thread: &Thread) {
+        if self.phase() == Phase::Fresh {
+            self.prepare(thread);
         }
     }
 
-    /// A device is used before MPI is, or without: from now on there is something to follow.
     #[cold]
     fn prepare(&self, thread: &Thread) {
         let prepared = catch_unwind(AssertUnwindSafe(|| {
@@ -290,23 +214,30 @@ impl State {
             }
             if cfg!(feature = "serial") {
                 let world = serial::world(&self.directory);
-                return self.open(thread, &mut inner, &world, Shared::Unneeded);
+                return self.open(thread, &mut inner, &world, |_, _| {});
             }
             let Some(pages) = self.pages.ok().filter(|_| self.options.check) else { return };
-            let (tracker, recorder) = (Tracker::new(pages), Recorder::new(self.options));
-            *inner = Some(Inner { tracker, recorder });
+            let (checker, recorder) = (Checker::new(pages), Recorder::new(self.options));
+            *inner = Some(Inner { checker, recorder });
             self.phase.store(Phase::Early as u8, Ordering::Release);
         }));
         drop(prepared);
     }
 
-    /// It is known now which rank this is: its log begins.
-    fn open(&self, thread: &Thread, inner: &mut Option<Inner>, world: &World, shared: Shared) {
+    /// It is known now which rank this is: its log begins. `connect` connects
+    /// it with others.
+    fn open(
+        &self,
+        thread: &Thread,
+        inner: &mut Option<Inner>,
+        world: &World,
+        connect: impl FnOnce(&mut Checker, &mut Recorder),
+    ) {
         if let Some(counter) = counter() {
             counter.begin(thread, world, &self.directory);
         }
-        let early = inner.take().map(|early| (early.tracker, early.recorder));
-        let (tracker, recorder) = early.unzip();
+        let early = inner.take().map(|early| (early.checker, early.recorder));
+        let (checker, recorder) = early.unzip();
         let mut recorder = recorder.unwrap_or_else(|| Recorder::new(self.options));
         recorder.begin(&self.directory, world);
         if !self.options.check {
@@ -321,48 +252,17 @@ impl State {
             }
             Err(error) => return recorder.unchecked(&advice(error)),
         };
-        let mut tracker = tracker.unwrap_or_else(|| Tracker::new(pages));
-        tracker.rma.assume_memory_model(self.options.memory_model);
-        tracker.limit(self.options.thread_checks, self.options.collective_checks);
-        tracker.sees_accesses(abi::abi().hooked.load(Ordering::Relaxed) > 0);
-        match shared {
-            Shared::Unneeded => {}
-            Shared::Impossible { why, windows } => recorder.note(&match windows {
-                true => format!("ranks are not compared with each other in this job: {why}"),
-                false => format!("collectives of different ranks are not compared: {why}"),
-            }),
-            Shared::Job { shm, windows } => {
-                tracker.together.connect(shm.rendezvous(), shm.me() as u32);
-                if windows {
-                    self.follow_windows(shm, &mut tracker, &mut recorder);
-                }
-            }
-        }
-        *inner = Some(Inner { tracker, recorder });
+        let mut checker = checker.unwrap_or_else(|| Checker::new(pages));
+        connect(&mut checker, &mut recorder);
+        *inner = Some(Inner { checker, recorder });
         self.activate();
-    }
-
-    /// Order between ranks and accesses to windows are of interest from now on.
-    fn follow_windows(&self, shm: JobShm, tracker: &mut Tracker, recorder: &mut Recorder) {
-        tracker.rma.connect(shm);
-        match abi::shadow() {
-            Some(shadow) => {
-                let _ = self.shadow.set(shadow);
-                tracker.note_accesses_in(shadow);
-            }
-            None => recorder.note(
-                "there is not enough address space to note what the program does to window memory; \
-                 raise `ulimit -v`",
-            ),
-        }
-        self.ordered.store(true, Ordering::Relaxed);
     }
 
     /// Checking itself has failed: stop, and say so.
     fn give_up(&self, thread: &Thread) {
         self.stop();
         if let Some(Some(inner)) = self.inner.lock(thread).as_deref_mut() {
-            inner.tracker.rma.disconnect();
+            disconnect(&mut inner.checker);
             inner.recorder.note(
                 "commsan failed in this rank and stopped checking it; what was found before is \
                  kept. Please report this with the program that shows it.",
@@ -390,186 +290,6 @@ impl State {
             }
         }));
         drop(finished);
-    }
-}
-
-impl Rank for State {
-    fn checks(&self) -> bool {
-        self.options.check
-    }
-
-    fn keep(&self, thread: &Thread, ticks: u64) -> u64 {
-        counter().map_or(ticks, |counter| counter.keep(thread, ticks))
-    }
-
-    fn count(&self, thread: &Thread, f: &mut dyn FnMut(&mut Traffic, u32)) {
-        if let Some(counter) = counter() {
-            counter.with(thread, f);
-        }
-    }
-
-    fn pending(&self) -> bool {
-        abi::abi().live.load(Ordering::Relaxed) != 0
-    }
-
-    fn now(&self) -> u64 {
-        self.next_request.load(Ordering::Acquire)
-    }
-
-    fn with(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings)) {
-        self.with_state(thread, f);
-    }
-
-    fn look(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings)) {
-        let looked = catch_unwind(AssertUnwindSafe(|| {
-            if let Some(Some(Inner { tracker, recorder })) = self.inner.lock(thread).as_deref_mut()
-            {
-                f(tracker, recorder);
-            }
-        }));
-        if looked.is_err() {
-            self.give_up(thread);
-        }
-    }
-
-    fn crashed(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings)) {
-        // Whatever happens to the copy, the process has ended.
-        let _ = catch_unwind(AssertUnwindSafe(|| {
-            let mut inner = self.inner.lock(thread);
-            if let Some(Some(Inner { tracker, recorder })) = inner.as_deref_mut() {
-                f(tracker, recorder);
-                recorder.end(Ending::Crashed);
-            }
-        }));
-    }
-
-    fn early(
-        &self,
-        thread: &Thread,
-        library: String,
-        f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings),
-    ) {
-        let told = catch_unwind(AssertUnwindSafe(|| {
-            let (Some(mut inner), Ok(pages)) = (self.inner.lock(thread), self.pages) else {
-                return;
-            };
-            let Inner { tracker, recorder } = inner.get_or_insert_with(|| Inner {
-                tracker: Tracker::new(pages),
-                recorder: Recorder::new(self.options),
-            });
-            f(tracker, recorder);
-            recorder.begin(&self.directory, &World { library, ..serial::world(&self.directory) });
-        }));
-        drop(told);
-    }
-
-    fn begin(&self, thread: &Thread, world: World, shared: Shared) {
-        let begun = catch_unwind(AssertUnwindSafe(|| {
-            if let Some(mut inner) = self.inner.lock(thread) {
-                self.open(thread, &mut inner, &world, shared);
-            }
-        }));
-        drop(begun);
-    }
-
-    fn finalize(&self, here: &Here) {
-        if let Some(counter) = counter() {
-            counter.end(here.thread, true);
-        }
-        let (mut gaps, mut cut_off) = (false, false);
-        if self.options.check {
-            commsan_cuda_shim::execute_suspects(here.thread);
-            self.with(here.thread, &mut |tracker, out| {
-                tracker.finalize(here, out);
-                (gaps, cut_off) = (tracker.rma.has_gaps(), tracker.rma.is_cut_off());
-            });
-        }
-        if cut_off && let Some(Some(inner)) = self.inner.lock(here.thread).as_deref_mut() {
-            inner.recorder.note(
-                "ranks on other nodes could not be asked, so that races with them are not reported: nodes \
-                 must reach each other by TCP, and all ranks run under commsan",
-            );
-        }
-        if gaps && let Some(Some(inner)) = self.inner.lock(here.thread).as_deref_mut() {
-            inner.recorder.note(
-                "some accesses to windows could not be followed; races with them are not reported",
-            );
-        }
-        if self.stop() == Phase::Active {
-            self.end(here.thread, Ending::Finalized);
-        }
-    }
-
-    fn exited(&self) {
-        exited();
-    }
-
-    fn abort(&self, thread: &Thread) {
-        if let Some(counter) = counter() {
-            counter.end(thread, false);
-        }
-        if self.stop() == Phase::Active {
-            self.end(thread, Ending::Aborted);
-        }
-    }
-}
-
-impl Process for State {
-    fn active(&self) -> bool {
-        self.phase() != Phase::Over && self.pages.is_ok()
-    }
-
-    fn checks(&self) -> bool {
-        self.options.check
-    }
-
-    fn counts(&self) -> bool {
-        counter().is_some()
-    }
-
-    fn origin(&self, here: &Here, call: Option<&'static str>) -> u64 {
-        let mut origin = 0;
-        if let Some(counter) = counter() {
-            counter.with(here.thread, |traffic, _| {
-                let stack = traffic.path(here);
-                origin = origin_of(stack, call.map(|call| traffic.strings.fixed(call)));
-            });
-        }
-        origin
-    }
-
-    fn accessed(&self, thread: &Thread, accesses: &Accesses) {
-        if let Some(counter) = counter() {
-            counter.with(thread, |traffic, me| count_accesses(accesses, traffic, me));
-        }
-    }
-
-    fn tell(&self, here: &Here, event: &Event) -> Option<Ticket> {
-        if self.phase() == Phase::Fresh {
-            self.prepare(here.thread);
-        }
-        if let Some(counter) = counter() {
-            let copies = copies_of(event);
-            counter.with(here.thread, |traffic, me| count(event, &copies, here, traffic, me));
-        }
-        if !self.options.check {
-            return None;
-        }
-        let mut ticket = None;
-        self.with_state(here.thread, |tracker, out| ticket = event.apply(tracker, here, out));
-        ticket
-    }
-
-    fn wants(&self, thread: &Thread, ticket: Ticket) -> bool {
-        let mut wanted = false;
-        self.with_state(thread, |tracker, _| wanted = tracker.gpu().wants(ticket));
-        wanted
-    }
-
-    fn suspects(&self, thread: &Thread) -> bool {
-        let mut suspects = false;
-        self.with_state(thread, |tracker, _| suspects = tracker.gpu().suspects());
-        suspects
     }
 }
 

@@ -7,14 +7,13 @@ use crate::lock::Lock;
 use crate::recorder::{host, program, short_version};
 use crate::serial::NO_MPI;
 use commsan_counters::{HOST, Identity, Origin, Settings, Traffic, ticks, write};
-use commsan_mpi_shim::World;
 use commsan_process::allocate::{self, Allocations};
 use commsan_process::inside::Inside;
 use commsan_process::python;
 use commsan_process::stack::Caller;
 use commsan_process::thread::Thread;
-use commsan_rundir::rank_traffic;
 use commsan_rundir::traffic::Memory;
+use commsan_rundir::{World, rank_traffic};
 use commsan_threads::Here;
 use std::borrow::Cow;
 use std::env;
@@ -99,6 +98,7 @@ impl Counter {
 
     /// Writes the file if it is time to, at a moment at which a call is about to begin. Returns when it
     /// does.
+    #[cfg(not(feature = "serial"))]
     #[inline]
     pub fn keep(&self, thread: &Thread, now: u64) -> u64 {
         if now < self.due.load(Ordering::Relaxed) {

@@ -1,12 +1,13 @@
-//! What a process tells others that share memory with it about its loads and stores there.
+//! Published shadow memory: what a process publishes of its loads and stores to memory that other
+//! processes share.
 //!
-//! They lie in memory that the others read, while only this process writes: a [`Shadow`] of the shared
-//! memory, addressed by the offset in it, what of that was ever touched, which bytes some process uses
-//! atomically, and which segments a memory barrier begins or ends.
+//! It lies in memory that the others read, while only this process writes: a [`Shadow`] of the
+//! shared memory, addressed by the offset in it, which pages were ever accessed, which bytes some
+//! process uses atomically, and which segments a memory barrier begins or ends.
 //!
-//! Who tells first and then looks at what others have told misses nothing: of two that do so at the same time,
-//! at least one sees the other ([`settle`](Bulletin::settle)). What is read while it changes is of this
-//! process's past or present, never of another place.
+//! Publish, then scan: of two concurrent publishers at least one sees the other
+//! ([`fence`](PublishedShadow::fence)). What is read while it changes is of this process's past or
+//! present, never of another place.
 
 use crate::shadow::Header;
 use crate::{CELLS, Mode, PAGE_SHIFT, Past, Place, RECENT, Shadow};
@@ -14,26 +15,26 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicU32, AtomicU64, fence};
 
-/// Places that are told apart, in two halves.
+/// Places that are distinguished, in two halves.
 const PLACES: usize = 1 << 15;
-/// Segments of which it is known whether barriers begin or end them.
+/// Segments for which it is remembered whether barriers begin or end them.
 const BARRIERS: usize = 512;
 /// Bytes of a granule, which is atomic or not.
 const GRANULE: usize = 8;
 const PAGE: usize = 1 << PAGE_SHIFT;
 const PAGE_WORDS: usize = PAGE / 8;
 
-/// One process's bulletin.
+/// The published shadow of one process.
 #[derive(Clone, Copy)]
 pub struct PublishedShadow {
     shadow: Shadow,
-    /// A bit for each page that was ever touched.
+    /// A bit for each page that was ever accessed.
     used: &'static [AtomicU64],
-    /// How many of these are set.
+    /// How many of these bits are set.
     changes: &'static AtomicU64,
-    /// The name of the memory that it is about.
+    /// The name of the memory that it describes.
     name: &'static AtomicU64,
-    /// A bit for each granule.
+    /// A bit for each granule that is used atomically.
     atomic: &'static [AtomicU64],
     /// The latest segments that begin at a barrier.
     barriers: &'static [AtomicU64],
@@ -71,19 +72,20 @@ const HEADER: usize = size_of::<Header>() / 8;
 const _: () = assert!(HEADER * 8 == size_of::<Header>() && CELLS * 4 == PAGE);
 
 impl PublishedShadow {
-    /// Words of memory that a bulletin on so many bytes takes.
+    /// Words of memory that the published shadow of so many bytes takes.
     pub fn words(bytes: usize) -> usize {
         Layout::of(bytes).words()
     }
 
-    /// This process's own about memory of this name, which is not 0, in words that are all zero.
+    /// This process's published shadow of memory of this name, which is not 0, in words that are
+    /// all zero.
     pub fn new(words: &'static [AtomicU64], bytes: usize, name: u64) -> PublishedShadow {
         let bulletin = PublishedShadow::over(words, bytes, Shadow::new);
         bulletin.name.store(name, Release);
         bulletin
     }
 
-    /// That of another process.
+    /// The published shadow of another process.
     pub fn of_another(words: &'static [AtomicU64], bytes: usize) -> PublishedShadow {
         PublishedShadow::over(words, bytes, Shadow::existing)
     }
@@ -102,8 +104,8 @@ impl PublishedShadow {
         let (recent, rest) = rest.split_at(RECENT / 2);
         let (places, rest) = rest.split_at(layout.places);
         let (used, rest) = rest.split_at(layout.used);
-        // SAFETY: structures of atomics that are valid whatever their bits, no more aligned than words, within
-        // the parts just cut out, which nobody uses as words.
+        // SAFETY: structures of atomics that are valid whatever their bits, no more aligned than
+        // words, within the parts just cut out, which nobody uses as words.
         let (table, cells, places, recent) = unsafe {
             (
                 &*header.as_ptr().cast::<Header>(),
@@ -123,13 +125,14 @@ impl PublishedShadow {
         self.name.load(Acquire) == name
     }
 
-    /// It is about nothing any more, and its words may be used for something else.
+    /// It describes no memory any more, and its words may be reused.
     pub fn retire(&self) {
         self.name.store(0, SeqCst);
         fence(SeqCst);
     }
 
-    /// This process has touched a page. What it did there need not be told before others have touched it, too.
+    /// This process has accessed a page. Its accesses need not be published before others have
+    /// accessed it, too.
     pub fn use_page(&self, page: usize) {
         let bit = 1 << (page % 64);
         let word = &self.used[page / 64];
@@ -138,17 +141,17 @@ impl PublishedShadow {
         }
     }
 
-    /// How many pages it has touched.
+    /// How many pages the process has accessed.
     pub fn changes(&self) -> u64 {
         self.changes.load(Acquire)
     }
 
-    /// Which of the pages from `64 * word` on it has touched.
+    /// Which of the pages from `64 * word` on the process has accessed, as bits.
     pub fn used(&self, word: usize) -> u64 {
         self.used[word].load(Acquire)
     }
 
-    /// Tells of an access; `bytes` are offsets.
+    /// Publishes an access; `bytes` are offsets.
     pub fn publish(&self, past: &Past, bytes: Range<usize>) {
         if self.shadow.is_crowded() {
             self.forget();
@@ -156,13 +159,14 @@ impl PublishedShadow {
         self.shadow.record(past.when, bytes, past.mode, past.pc, past.by);
     }
 
-    /// What was said before is there for others; what they have said before can be looked at now.
+    /// Earlier publications of this process are visible to others from now on, and earlier ones of
+    /// others can be scanned.
     pub fn fence(&self) {
         fence(SeqCst);
     }
 
-    /// Calls `f` with what this process has done that a read (write) would conflict with, and those
-    /// bytes, until it returns false.
+    /// Calls `f` with accesses of this process with which a read (write) would conflict, and the
+    /// common bytes, until it returns false.
     pub fn conflicts(
         &self,
         bytes: &Range<usize>,
@@ -173,7 +177,7 @@ impl PublishedShadow {
         let mut go_on = true;
         while at < bytes.end && go_on {
             let (page, end) = (at / PAGE, bytes.end.min((at | (PAGE - 1)) + 1));
-            // Memory that was never touched stays so.
+            // The shadow of pages that were never accessed is not allocated.
             if self.used[page / 64].load(Acquire) >> (page % 64) & 1 != 0 {
                 self.shadow.conflicts(&(at..end), mode, |past, bytes| {
                     go_on = f(past, bytes);
@@ -191,7 +195,8 @@ impl PublishedShadow {
         }
     }
 
-    /// Whether it has used one of these bytes, or of those that share granules with them, atomically.
+    /// Whether the process has used one of these bytes, or another byte of their granules,
+    /// atomically.
     pub fn is_atomic(&self, bytes: &Range<usize>) -> bool {
         (bytes.start / GRANULE..bytes.end.div_ceil(GRANULE))
             .any(|granule| self.atomic[granule / 64].load(Acquire) >> (granule % 64) & 1 != 0)

@@ -1,8 +1,9 @@
 //! CUDA arrays.
 
+use crate::arguments::{In, Out};
 use crate::arrays::{Array, freed, made, rows, start};
+use crate::call::Call;
 use crate::copies::{Copied, How};
-use crate::entry::{Call, In, Out};
 use commsan_cuda_abi::{ChannelFormatDesc, Extent};
 use std::ffi::{c_int, c_uint};
 
@@ -41,7 +42,7 @@ entries! {
         height: usize,
         _kind: c_int,
     ) touches(call) {
-        tell(call, How::Synchronous, rows((to, x, y), (from, pitch), (width, height), false));
+        put(call, How::Synchronous, rows((to, x, y), (from, pitch), (width, height), false));
     }
 
     fn cudaMemcpy2DToArrayAsync, cudaMemcpy2DToArrayAsync_ptsz(
@@ -55,7 +56,7 @@ entries! {
         _kind: c_int,
         stream: usize,
     ) touches(call) {
-        tell(call, How::In(stream), rows((to, x, y), (from, pitch), (width, height), false));
+        put(call, How::In(stream), rows((to, x, y), (from, pitch), (width, height), false));
     }
 
     fn cudaMemcpy2DFromArray, cudaMemcpy2DFromArray_ptds(
@@ -68,7 +69,7 @@ entries! {
         height: usize,
         _kind: c_int,
     ) touches(call) {
-        tell(call, How::Synchronous, rows((from, x, y), (to, pitch), (width, height), true));
+        put(call, How::Synchronous, rows((from, x, y), (to, pitch), (width, height), true));
     }
 
     fn cudaMemcpy2DFromArrayAsync, cudaMemcpy2DFromArrayAsync_ptsz(
@@ -82,7 +83,7 @@ entries! {
         _kind: c_int,
         stream: usize,
     ) touches(call) {
-        tell(call, How::In(stream), rows((from, x, y), (to, pitch), (width, height), true));
+        put(call, How::In(stream), rows((from, x, y), (to, pitch), (width, height), true));
     }
 
     fn cudaMemcpy2DArrayToArray, cudaMemcpy2DArrayToArray_ptds(
@@ -99,7 +100,7 @@ entries! {
         let extent = Extent { width, height, depth: 1 };
         let to = Array::of(to).map(|array| array.rows(to_x, to_y, 0));
         let from = Array::of(from).map(|array| array.rows(x, y, 0));
-        tell(call, How::Synchronous, to.zip(from).map(|(to, from)| Copied { to, from, extent }));
+        put(call, How::Synchronous, to.zip(from).map(|(to, from)| Copied { to, from, extent }));
     }
 
     fn cudaMemcpyToArray, cudaMemcpyToArray_ptds(
@@ -110,7 +111,7 @@ entries! {
         bytes: usize,
         _kind: c_int,
     ) touches(call) {
-        tell(call, How::Synchronous, start((to, x, y)).map(|to| Copied::flat(to, from, bytes)));
+        put(call, How::Synchronous, start((to, x, y)).map(|to| Copied::flat(to, from, bytes)));
     }
 
     fn cudaMemcpyToArrayAsync, cudaMemcpyToArrayAsync_ptsz(
@@ -122,7 +123,7 @@ entries! {
         _kind: c_int,
         stream: usize,
     ) touches(call) {
-        tell(call, How::In(stream), start((to, x, y)).map(|to| Copied::flat(to, from, bytes)));
+        put(call, How::In(stream), start((to, x, y)).map(|to| Copied::flat(to, from, bytes)));
     }
 
     fn cudaMemcpyFromArray, cudaMemcpyFromArray_ptds(
@@ -133,7 +134,7 @@ entries! {
         bytes: usize,
         _kind: c_int,
     ) touches(call) {
-        tell(call, How::Synchronous, start((from, x, y)).map(|from| Copied::flat(to, from, bytes)));
+        put(call, How::Synchronous, start((from, x, y)).map(|from| Copied::flat(to, from, bytes)));
     }
 
     fn cudaMemcpyFromArrayAsync, cudaMemcpyFromArrayAsync_ptsz(
@@ -145,7 +146,7 @@ entries! {
         _kind: c_int,
         stream: usize,
     ) touches(call) {
-        tell(call, How::In(stream), start((from, x, y)).map(|from| Copied::flat(to, from, bytes)));
+        put(call, How::In(stream), start((from, x, y)).map(|from| Copied::flat(to, from, bytes)));
     }
 
     fn cudaMemcpyArrayToArray, cudaMemcpyArrayToArray_ptds(
@@ -159,12 +160,12 @@ entries! {
         _kind: c_int,
     ) touches(call) {
         let sides = start((to, to_x, to_y)).zip(start((from, x, y)));
-        tell(call, How::Synchronous, sides.map(|(to, from)| Copied::flat(to, from, bytes)));
+        put(call, How::Synchronous, sides.map(|(to, from)| Copied::flat(to, from, bytes)));
     }
 }
 
-fn tell(call: &Call, how: How, copied: Option<Copied>) {
+fn put(call: &Call, how: How, copied: Option<Copied>) {
     if let Some(copied) = copied {
-        copied.tell(call, how);
+        copied.put(call, how);
     }
 }

@@ -1,17 +1,17 @@
 //! Copies and sets.
 
+use crate::arguments::In;
 use crate::ask;
 use crate::copies::{
     Copied, How, batch, from_symbol, peer, peer_slices, set, set_flat, set_rows, slices, to_symbol,
     with_attributes,
 };
-use crate::entry::In;
 use commsan_cuda_abi::{Extent, Memcpy3DParms, Memcpy3DPeerParms, MemcpyAttributes, PitchedPtr};
 use std::ffi::c_int;
 
 entries! {
     fn cudaMemcpy, cudaMemcpy_ptds(to: usize, from: usize, bytes: usize, _kind: c_int) touches(call) {
-        Copied::flat(to, from, bytes).tell(call, How::Synchronous);
+        Copied::flat(to, from, bytes).put(call, How::Synchronous);
     }
 
     fn cudaMemcpyAsync, cudaMemcpyAsync_ptsz(
@@ -21,7 +21,7 @@ entries! {
         _kind: c_int,
         stream: usize,
     ) touches(call) {
-        Copied::flat(to, from, bytes).tell(call, How::In(stream));
+        Copied::flat(to, from, bytes).put(call, How::In(stream));
     }
 
     fn cudaMemcpyWithAttributesAsync, cudaMemcpyWithAttributesAsync_ptsz(
@@ -46,7 +46,7 @@ entries! {
         _kind: c_int,
     ) touches(call) {
         Copied::rows((to, to_pitch), (from, from_pitch), width, height)
-            .tell(call, How::Synchronous);
+            .put(call, How::Synchronous);
     }
 
     fn cudaMemcpy2DAsync, cudaMemcpy2DAsync_ptsz(
@@ -60,7 +60,7 @@ entries! {
         stream: usize,
     ) touches(call) {
         Copied::rows((to, to_pitch), (from, from_pitch), width, height)
-            .tell(call, How::In(stream));
+            .put(call, How::In(stream));
     }
 
     fn cudaMemcpy3D, cudaMemcpy3D_ptds(parameters: In<Memcpy3DParms>) touches(call) {

@@ -1,7 +1,8 @@
 //! Devices.
 
-use crate::entry::{SUCCESS, device_changes, device_is};
-use crate::{Event, streams, symbols};
+use crate::call::{Call, device_changes, device_is};
+use crate::real::SUCCESS;
+use crate::{streams, symbols};
 use std::ffi::c_int;
 
 entries! {
@@ -25,14 +26,18 @@ entries! {
     }
 
     fn cudaDeviceReset() before(call) {
-        call.tell(Event::DeviceReset { device: call.device() });
-        streams::reset();
-        symbols::reset();
+        resets(call);
     }
 
     fn cudaThreadExit() before(call) {
-        call.tell(Event::DeviceReset { device: call.device() });
-        streams::reset();
-        symbols::reset();
+        resets(call);
     }
+}
+
+/// Everything of the current device is about to go.
+fn resets(call: &Call) {
+    let device = call.device();
+    call.with(|streams, place, out| streams.device_reset(device, place, out));
+    streams::reset();
+    symbols::reset();
 }

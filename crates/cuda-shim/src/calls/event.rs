@@ -1,7 +1,7 @@
 //! Events.
 
-use crate::Event;
-use crate::entry::{Call, Out};
+use crate::arguments::Out;
+use crate::call::Call;
 use commsan_cuda_abi::IpcHandle;
 use std::ffi::c_uint;
 
@@ -10,7 +10,7 @@ const EXTERNAL: c_uint = 1;
 
 entries! {
     fn cudaEventRecord, cudaEventRecord_ptsz(event: usize, stream: usize) after(call) {
-        call.tell(Event::EventRecorded { event, stream: call.stream(stream), external: false });
+        recorded(call, event, stream, false);
     }
 
     fn cudaEventRecordWithFlags, cudaEventRecordWithFlags_ptsz(
@@ -18,8 +18,7 @@ entries! {
         stream: usize,
         flags: c_uint,
     ) after(call) {
-        let (stream, external) = (call.stream(stream), flags & EXTERNAL != 0);
-        call.tell(Event::EventRecorded { event, stream, external });
+        recorded(call, event, stream, flags & EXTERNAL != 0);
     }
 
     fn cudaEventSynchronize(event: usize) waits(call) {
@@ -42,18 +41,23 @@ entries! {
     }
 
     fn cudaIpcGetEventHandle(handle: Out<IpcHandle>, event: usize) after(call) {
-        call.tell(Event::EventExported { event, handle: handle.get().reserved });
+        call.with(|streams, _, _| streams.event_exported(event, &handle.get().reserved));
     }
 
     fn cudaIpcOpenEventHandle(event: Out<usize>, handle: IpcHandle) after(call) {
-        call.tell(Event::EventOpened { event: event.get(), handle: handle.reserved });
+        call.with(|streams, _, _| streams.event_opened(event.get(), &handle.reserved));
     }
 
     fn cudaEventDestroy(event: usize) before(call) {
-        call.tell(Event::EventDestroyed { event });
+        call.with(|streams, _, _| streams.event_destroyed(event));
     }
 }
 
+fn recorded(call: &Call, event: usize, stream: usize, external: bool) {
+    let stream = call.stream(stream);
+    call.with(|streams, place, _| streams.event_recorded(event, stream, external, place));
+}
+
 fn has_come(call: &Call, event: usize) {
-    call.tell(Event::EventSynchronized { call: call.name, event });
+    call.with(|streams, place, out| streams.event_synchronized(event, call.name, place, out));
 }

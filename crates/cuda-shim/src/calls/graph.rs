@@ -1,20 +1,24 @@
 //! Graphs.
 
-use crate::entry::{In, Out};
-use crate::{Event, ask, graphs};
+use crate::arguments::{In, Out};
+use crate::call::Call;
+use crate::{ask, graphs, traffic};
 use std::ffi::{c_int, c_uint};
 
 entries! {
     fn cudaGraphCreate(graph: Out<usize>, _flags: c_uint) after(call) {
-        call.tell(Event::GraphCreated { graph: graph.get() });
+        call.with(|streams, _, _| streams.graph_created(graph.get()));
     }
 
     fn cudaGraphClone(clone: Out<usize>, graph: usize) after(call) {
-        call.tell(Event::GraphCloned { graph, clone: clone.get() });
+        let clone = clone.get();
+        traffic::graphs::cloned(call, graph, clone);
+        call.with(|streams, _, _| streams.graph_cloned(graph, clone));
     }
 
     fn cudaGraphDestroy(graph: usize) before(call) {
-        call.tell(Event::GraphDestroyed { graph });
+        traffic::graphs::destroyed(call, graph);
+        call.with(|streams, _, _| streams.graph_destroyed(graph));
     }
 
     fn cudaGraphDestroyNode(node: usize) after(call) {
@@ -65,11 +69,11 @@ entries! {
     }
 
     fn cudaGraphInstantiate(exec: Out<usize>, graph: usize, _flags: u64) after(call) {
-        call.tell(Event::GraphInstantiated { exec: exec.get(), graph });
+        instantiated(call, exec.get(), graph);
     }
 
     fn cudaGraphInstantiateWithFlags(exec: Out<usize>, graph: usize, _flags: u64) after(call) {
-        call.tell(Event::GraphInstantiated { exec: exec.get(), graph });
+        instantiated(call, exec.get(), graph);
     }
 
     fn cudaGraphInstantiateWithParams, cudaGraphInstantiateWithParams_ptsz(
@@ -77,11 +81,11 @@ entries! {
         graph: usize,
         _parameters: usize,
     ) after(call) {
-        call.tell(Event::GraphInstantiated { exec: exec.get(), graph });
+        instantiated(call, exec.get(), graph);
     }
 
     fn cudaGraphExecUpdate(exec: usize, graph: usize, _result: usize) after(call) {
-        call.tell(Event::GraphInstantiated { exec, graph });
+        instantiated(call, exec, graph);
     }
 
     fn cudaGraphNodeSetEnabled(exec: usize, node: usize, _enabled: c_uint) after(call) {
@@ -89,11 +93,14 @@ entries! {
     }
 
     fn cudaGraphExecDestroy(exec: usize) before(call) {
-        call.tell(Event::ExecDestroyed { exec });
+        traffic::graphs::exec_destroyed(call, exec);
+        call.with(|streams, _, _| streams.exec_destroyed(exec));
     }
 
     fn cudaGraphLaunch, cudaGraphLaunch_ptsz(exec: usize, stream: usize) after(call) {
-        call.tell(Event::GraphLaunched { exec, stream: call.stream(stream) });
+        let stream = call.stream(stream);
+        traffic::graphs::launched(call, exec, stream);
+        call.with(|streams, place, out| streams.graph_launched(exec, stream, place, out));
     }
 
     fn cudaGraphExecChildGraphNodeSetParams(exec: usize, node: usize, _child: usize) after(call) {
@@ -155,4 +162,10 @@ entries! {
     fn cudaGraphNodeGetParams(_node: usize, parameters: Out<c_int>) after(_) {
         graphs::any_parameters(parameters);
     }
+}
+
+/// A graph can be launched under a name.
+fn instantiated(call: &Call, exec: usize, graph: usize) {
+    traffic::graphs::instantiated(call, exec, graph);
+    call.with(|streams, _, _| streams.graph_instantiated(exec, graph));
 }

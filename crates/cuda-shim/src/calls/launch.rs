@@ -1,6 +1,6 @@
 //! What the compiler's code calls: to register modules, and to launch kernels.
 
-use crate::entry::{In, Out};
+use crate::arguments::{In, Out};
 use crate::launch::{Kernel, note, note_name};
 use crate::process::process;
 use crate::real::real;

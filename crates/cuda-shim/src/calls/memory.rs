@@ -1,7 +1,6 @@
 //! Memory: allocating it, registering it, giving it back, opening that of other processes.
 
-use crate::Event;
-use crate::entry::Out;
+use crate::arguments::Out;
 use crate::memory::{allocated, allocated_in, free, opened};
 use commsan_cuda::{MemoryKind, Release};
 use commsan_cuda_abi::{Extent, IpcHandle, PitchedPtr};
@@ -74,7 +73,7 @@ entries! {
     }
 
     fn cudaIpcGetMemHandle(handle: Out<IpcHandle>, pointer: usize) after(call) {
-        call.tell(Event::MemoryExported { address: pointer, handle: handle.get().reserved });
+        call.with(|streams, _, _| streams.memory_exported(pointer, &handle.get().reserved));
     }
 
     fn cudaIpcOpenMemHandle(pointer: Out<usize>, handle: IpcHandle, _flags: c_uint) after(call) {

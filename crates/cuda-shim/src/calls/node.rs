@@ -1,8 +1,8 @@
 //! Nodes of graphs, of every kind: each is added, changed, and changed in a graph that was made ready,
 //! by calls that take the same parameters.
 
+use crate::arguments::{In, Out};
 use crate::copies::Copied;
-use crate::entry::{In, Out};
 use crate::graphs::{Target, host_parameters};
 use commsan_cuda_abi::{
     HostNodeParams, KernelNodeParams, MemAllocNodeParams, Memcpy3DParms, MemsetParams,

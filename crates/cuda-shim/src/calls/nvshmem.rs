@@ -1,9 +1,9 @@
 //! NVSHMEM: what calls of its host library move, and its symmetric memory.
 
-use crate::nvshmem::{Asks, Elements, Shape, allocate, forget_team, free, reached, told};
+use crate::nvshmem::{Asks, Elements, Shape, allocate, counted, forget_team, free, reached};
 use std::ffi::c_int;
 
-/// A function that is called as it is, after what it asks for has been told.
+/// A function that is called as it is, after what it asks for has been counted.
 macro_rules! entry {
     ([$($name:literal)*] ($($arg:ident: $ty:ty),*) -> $result:ty, $asks:expr) => {
         const _: () = {
@@ -21,7 +21,7 @@ macro_rules! entry {
                     // SAFETY: numbers, of which zero is one; there is nothing that could be called.
                     return unsafe { std::mem::zeroed() };
                 };
-                let _inside = told(NAME, commsan_process::caller!(), $asks);
+                let _inside = counted(NAME, commsan_process::caller!(), $asks);
                 // SAFETY: the program's arguments.
                 unsafe { real($($arg),*) }
             }
@@ -29,7 +29,7 @@ macro_rules! entry {
     };
 }
 
-/// The same with a stream behind its arguments, where one does it.
+/// A function that is called as it is, with a stream behind its arguments where one does it.
 macro_rules! in_either {
     (host [$($name:literal)*] ($($arg:ident: $ty:ty),*) -> $result:ty, $asks:expr) => {
         entry!([$($name)*] ($($arg: $ty),*) -> $result, $asks);

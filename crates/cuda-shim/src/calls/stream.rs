@@ -1,8 +1,9 @@
 //! Streams: making them, waiting for them, calling functions from them, capturing them.
 
-use crate::entry::{Call, In, Out};
+use crate::arguments::{In, Out};
+use crate::call::Call;
 use crate::host::{self, Callback, Function};
-use crate::{Event, ask, graphs, streams};
+use crate::{ask, graphs, streams, traffic};
 use commsan_cuda::{Wait, Work};
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{Arc, LazyLock};
@@ -14,20 +15,21 @@ const EXTERNAL: c_uint = 1;
 
 entries! {
     fn cudaStreamCreate(stream: Out<usize>) after(call) {
-        streams::created(call, stream.get(), true);
+        created(call, stream.get(), true);
     }
 
     fn cudaStreamCreateWithFlags(stream: Out<usize>, flags: c_uint) after(call) {
-        streams::created(call, stream.get(), flags & NON_BLOCKING == 0);
+        created(call, stream.get(), flags & NON_BLOCKING == 0);
     }
 
     fn cudaStreamCreateWithPriority(stream: Out<usize>, flags: c_uint, _priority: c_int)
     after(call) {
-        streams::created(call, stream.get(), flags & NON_BLOCKING == 0);
+        created(call, stream.get(), flags & NON_BLOCKING == 0);
     }
 
     fn cudaStreamDestroy(stream: usize) before(call) {
-        streams::destroyed(call, stream);
+        streams::destroyed(stream);
+        call.with(|streams, _, _| streams.stream_destroyed(stream));
     }
 
     fn cudaStreamSynchronize, cudaStreamSynchronize_ptsz(stream: usize) waits(call) {
@@ -41,7 +43,7 @@ entries! {
     fn cudaStreamWaitEvent, cudaStreamWaitEvent_ptsz(stream: usize, event: usize, flags: c_uint)
     after(call) {
         let (stream, external) = (call.stream(stream), flags & EXTERNAL != 0);
-        call.tell(Event::EventAwaited { stream, event, external });
+        call.with(|streams, place, _| streams.event_awaited(stream, event, external, place));
     }
 
     fn cudaLaunchHostFunc, cudaLaunchHostFunc_ptsz(
@@ -111,7 +113,9 @@ entries! {
 
     fn cudaStreamBeginCapture, cudaStreamBeginCapture_ptsz(stream: usize, _mode: c_int)
     after(call) {
-        call.tell(Event::CaptureBegins { stream: call.stream(stream) });
+        let stream = call.stream(stream);
+        traffic::graphs::capture_begins(call, stream);
+        call.with(|streams, _, _| streams.capture_begins(stream));
     }
 
     fn cudaStreamBeginCaptureToGraph, cudaStreamBeginCaptureToGraph_ptsz(
@@ -122,8 +126,9 @@ entries! {
         count: usize,
         _mode: c_int,
     ) after(call) {
-        let (stream, after) = (call.stream(stream), &after.all(count));
-        call.tell(Event::CaptureBeginsTo { stream, graph, after });
+        let (stream, after) = (call.stream(stream), after.all(count));
+        traffic::graphs::capture_begins(call, stream);
+        call.with(|streams, _, _| streams.capture_begins_to(stream, graph, &after));
     }
 
     // CUDA 12 says no more than whether it is captured.
@@ -196,12 +201,18 @@ entries! {
     }
 }
 
+/// The program has created a stream.
+fn created(call: &Call, stream: usize, blocking: bool) {
+    streams::created(stream);
+    call.stream_created(stream, blocking);
+}
+
 /// The host knows that a stream has nothing left to do, or that its device has failed.
 fn waited(call: &Call, stream: usize) {
-    let (call_name, stream) = (call.name, call.stream(stream));
-    call.tell(match call.failed {
-        false => Event::StreamSynchronized { call: call_name, stream },
-        true => Event::StreamFailed { call: call_name, stream },
+    let stream = call.stream(stream);
+    call.with(|streams, place, out| match call.failed {
+        false => streams.stream_synchronized(stream, call.name, place, out),
+        true => streams.stream_failed(stream, call.name, place, out),
     });
 }
 
@@ -210,5 +221,5 @@ fn mark(call: &Call, stream: usize) {
     static NOTHING: LazyLock<Arc<[commsan_cuda::Touch]>> = LazyLock::new(|| Arc::new([]));
     let (stream, touches) = (call.stream(stream), Arc::clone(&NOTHING));
     let work = Work { call: call.name, stream, kernel: None, touches, wait: Wait::Nothing };
-    call.tell(Event::Enqueued(&work));
+    call.with(|streams, place, out| streams.enqueue(&work, place, out));
 }

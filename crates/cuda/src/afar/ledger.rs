@@ -2,7 +2,7 @@
 //! the others read.
 
 use super::Words;
-use crate::clock::{Clock, Moment};
+use crate::clock::{Clock, Epoch};
 use commsan_callsite::Doing;
 use commsan_shadow::{Comb, Footprint, Mode, Runs};
 use smallvec::SmallVec;
@@ -70,7 +70,7 @@ pub(crate) struct Use {
     /// Bytes, counted from where the memory begins.
     pub runs: Runs,
     /// The work of a stream; `None` for a call that the host makes.
-    pub moment: Option<Moment>,
+    pub moment: Option<Epoch>,
     pub spot: Spot,
     /// The call.
     pub call: Arc<str>,
@@ -102,7 +102,7 @@ impl Use {
 
     /// Whether whoever comes after another use of the process comes after this one, and both are of the same bytes.
     fn is_replaced_by(&self, other: &Use) -> bool {
-        let lane = |it: &Use| it.moment.map(|moment| moment.lane);
+        let lane = |it: &Use| it.moment.map(|moment| moment.agent);
         lane(self) == lane(other)
             && (self.memory, self.mode, self.spot) == (other.memory, other.mode, other.spot)
             && self.runs == other.runs
@@ -127,7 +127,7 @@ impl Use {
         let line = doing.and_then(|doing| doing.line.as_ref()).map_or(0, |(_, line)| *line);
         let text = self.text();
         let moment =
-            self.moment.map_or(u64::MAX, |at| u64::from(at.lane) << 32 | u64::from(at.number));
+            self.moment.map_or(u64::MAX, |at| u64::from(at.agent) << 32 | u64::from(at.time));
         let rows = self.runs.0.len() as u64;
         let head = [
             self.memory.sheet,
@@ -268,7 +268,7 @@ impl Ledger {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Glimpse {
     pub mode: Mode,
-    pub moment: Option<Moment>,
+    pub moment: Option<Epoch>,
     pub spot: Spot,
     /// Up to which of its segments the host has waited for it; 0 before that.
     pub done: u32,
@@ -292,8 +292,8 @@ fn mode_of(what: u64) -> Mode {
     if what & 1 == 1 { Mode::Write } else { Mode::Read }
 }
 
-fn moment_of(word: u64) -> Option<Moment> {
-    (word != u64::MAX).then_some(Moment { lane: (word >> 32) as u32, number: word as u32 })
+fn moment_of(word: u64) -> Option<Epoch> {
+    (word != u64::MAX).then_some(Epoch { agent: (word >> 32) as u32, time: word as u32 })
 }
 
 /// Reads a use, unless it is being written.
@@ -349,7 +349,7 @@ impl Uses {
     /// The host has waited for work, in a segment.
     pub fn complete(&mut self, known: &Clock, segment: u32, ledger: Ledger) {
         for (number, (used, is_over)) in self.all.iter_mut().enumerate() {
-            if !*is_over && used.moment.is_some_and(|moment| known.has_seen(moment)) {
+            if !*is_over && used.moment.is_some_and(|moment| moment.happens_before(known)) {
                 *is_over = true;
                 ledger.used(number)[DONE].store(segment.into(), Release);
             }
@@ -375,7 +375,7 @@ mod tests {
             memory: MEMORY_3,
             mode: Mode::Write,
             runs: Use::runs_of(&footprint, 1000).unwrap(),
-            moment: Some(Moment { lane, number }),
+            moment: Some(Epoch { agent: lane, time: number }),
             spot: Spot { rank: 2, site },
             call: "cudaLaunchKernel".into(),
             doing: Some(Doing {
@@ -388,7 +388,7 @@ mod tests {
 
     fn all(ledger: Ledger) -> Vec<(u32, u32, u32)> {
         let mut all = Vec::new();
-        let number = |used: &Use| used.moment.map_or(0, |moment| moment.number);
+        let number = |used: &Use| used.moment.map_or(0, |moment| moment.time);
         ledger.read(
             MEMORY_3,
             |_| true,
@@ -405,7 +405,7 @@ mod tests {
         uses.add(used(1, 4, 3, "a"), 0, ledger);
         uses.add(used(1, 5, 1, "a"), 0, ledger);
         let mut known = Clock::default();
-        known.see(Moment { lane: 4, number: 2 });
+        known.acquire(Epoch { agent: 4, time: 2 });
         uses.complete(&known, 9, ledger);
         assert_eq!(all(ledger), [(1, 3, 0), (2, 2, 9), (1, 1, 0)]);
         (0..USES as u32).for_each(|site| uses.add(used(10 + site, 4, 10, "a"), 0, ledger));

@@ -74,7 +74,7 @@ impl Gpu {
         &mut self,
         work: &Work,
         started: &Started<'_>,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let Started { ticket, moment, site, .. } = *started;
@@ -93,7 +93,7 @@ impl Gpu {
         if self.hears_host(work) && self.waiting.len() < MOST {
             self.waiting.push(moment);
         }
-        let key = (moment.lane, Arc::as_ptr(&work.touches).addr());
+        let key = (moment.agent, Arc::as_ptr(&work.touches).addr());
         if let Some(&same) = self.same.get(&key)
             && let Some(flight) = self.live.get_mut(same)
         {
@@ -138,8 +138,8 @@ impl Gpu {
             ticket,
             call: work.call,
             kernel: work.kernel.clone(),
-            stream: Arc::clone(&self.labels[&moment.lane]),
-            device: self.order.device(moment.lane),
+            stream: Arc::clone(&self.labels[&moment.agent]),
+            device: self.order.device(moment.agent),
             site,
             touches: Arc::clone(&work.touches),
             marks,
@@ -148,7 +148,7 @@ impl Gpu {
     }
 
     /// Makes room; what is forgotten counts as complete.
-    fn forget_oldest(&mut self, place: &impl Place, out: &mut dyn Findings) {
+    fn forget_oldest(&mut self, place: &dyn Place, out: &mut dyn Findings) {
         let oldest = self.live.iter().min_by_key(|(_, flight)| flight.ticket);
         if let Some(id) = oldest.map(|(id, _)| id) {
             self.finish(id, None, place, out);
@@ -165,17 +165,17 @@ impl Gpu {
         out: &mut dyn Findings,
     ) -> bool {
         let Started { moment, clock, site, .. } = *started;
-        let device = self.order.device(moment.lane);
+        let device = self.order.device(moment.agent);
         let found = self.conflicts(touch.mode, footprint, |flight, other| {
             let one_device = flight.device == device;
             !are_strong(touch.strength, flight.strength(other), one_device)
-                && !clock.has_seen(flight.moment)
+                && !flight.moment.happens_before(clock)
                 && !self.may_wait_for_work(work, (device, clock), flight)
         });
         let met = !found.is_empty();
         for conflict in found {
             if self.is_new(Code::StreamsRace, site.pc, &conflict, out) {
-                let now = self.now(work, touch, conflict.bytes.clone(), (moment.lane, site));
+                let now = self.now(work, touch, conflict.bytes.clone(), (moment.agent, site));
                 self.report(Code::StreamsRace, now, &conflict, out);
             }
         }
@@ -197,7 +197,8 @@ impl Gpu {
         if span.is_empty() {
             return;
         }
-        let is_born = |block: &Block| met || block.born.is_none_or(|born| clock.has_seen(born));
+        let is_born =
+            |block: &Block| met || block.born.is_none_or(|born| born.happens_before(clock));
         let end = match self.memory.around(span.start) {
             Some(block) if is_born(block) => return,
             Some(block) => End::from(block),
@@ -206,12 +207,12 @@ impl Gpu {
                 None => return,
             },
         };
-        let now = self.now(work, touch, span, (moment.lane, site));
+        let now = self.now(work, touch, span, (moment.agent, site));
         self.report_end(Code::FreedDeviceMemory, now, end, out);
     }
 
     /// The library has refused work, perhaps since its memory is gone.
-    pub fn refused(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) {
+    pub(super) fn refused(&mut self, work: &Work, place: &dyn Place, out: &mut dyn Findings) {
         let lane = self.lane(work.stream);
         let site = place.site(Some(work.call), &mut self.stacks);
         for touch in work.touches.iter() {
@@ -230,7 +231,7 @@ impl Gpu {
         by: &str,
         call: Option<&'static str>,
         access: &Access,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         if self.is_idle() {
@@ -281,12 +282,12 @@ impl Gpu {
         &mut self,
         (by, call): (&str, Option<&'static str>),
         (access, knows): (&Access, &Knowledge),
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let span = access.footprint.span();
         let Some(block) = self.memory.around(span.start) else { return };
-        let is_early = block.born.is_some_and(|born| !knows.clock.has_seen(born));
+        let is_early = block.born.is_some_and(|born| !born.happens_before(&knows.clock));
         // A function of a stream may have been put there behind the allocation.
         if call.is_none() || span.is_empty() || !is_early || knows.within.is_some() {
             return;
@@ -304,7 +305,7 @@ impl Gpu {
         self.hear();
         let clock = self.order.host(self.actor.as_ref());
         let unordered = |flight: &Flight, _: &Access| {
-            !clock.has_seen(flight.moment) && !self.may_wait(flight, Code::WorkMeetsRemote)
+            !flight.moment.happens_before(&clock) && !self.may_wait(flight, Code::WorkMeetsRemote)
         };
         let found = self.conflicts(access.mode, &access.footprint, unordered);
         let met = found.into_iter().filter_map(|conflict| {
@@ -326,7 +327,7 @@ impl Gpu {
         role: Role,
         (by, call): (&str, Option<&'static str>),
         (mode, footprint, knows): (Mode, &Footprint, &Knowledge),
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) -> bool {
         let found = self.conflicts(mode, footprint, |flight, other| {
@@ -350,7 +351,7 @@ impl Gpu {
         &mut self,
         by: &str,
         bytes: &Range<usize>,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         if self.is_idle() {
@@ -367,7 +368,7 @@ impl Gpu {
         &mut self,
         call: &'static str,
         (bytes, knows): (&Range<usize>, &Knowledge),
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let footprint = Footprint::Dense(bytes.clone());
@@ -387,7 +388,7 @@ impl Gpu {
         let code = Code::WorkMemoryReleased;
         let footprint = Footprint::Dense(bytes.clone());
         let found = self.conflicts(Mode::Write, &footprint, |flight, _| {
-            !clock.has_seen(flight.moment) && !self.may_wait(flight, code)
+            !flight.moment.happens_before(clock) && !self.may_wait(flight, code)
         });
         for conflict in found {
             if self.is_new(code, site.pc, &conflict, out) {
@@ -433,9 +434,10 @@ impl Gpu {
     fn is_last(&self, id: OpId, found: &mut SmallVec<[Conflict; TOLD]>) -> bool {
         let Some(this) = self.live.get(id) else { return false };
         let of = |conflict: &Conflict| self.live.get(conflict.id);
-        found
-            .retain(|conflict| of(conflict).is_none_or(|other| !this.clock.has_seen(other.moment)));
-        !found.iter().filter_map(of).any(|other| other.clock.has_seen(this.moment))
+        found.retain(|conflict| {
+            of(conflict).is_none_or(|other| !other.moment.happens_before(&this.clock))
+        });
+        !found.iter().filter_map(of).any(|other| this.moment.happens_before(&other.clock))
     }
 
     /// Whether nobody has told of this conflict before.

@@ -15,7 +15,7 @@ use super::check::are_strong;
 use super::polling::strength;
 use super::seen::Seen;
 use super::{Flight, Gpu, Knowledge, Started, Ticket};
-use crate::clock::Moment;
+use crate::clock::Epoch;
 use crate::order::Order;
 use crate::work::{Bytes, Line, StreamName, Touch, Work};
 use commsan_callsite::{About, Doing, Findings, Party, Place, Report, Side, Site, Stacks};
@@ -90,7 +90,7 @@ pub struct Suspect {
     /// With what else it does not race, unless the execution tells.
     strength: Strength,
     /// The work whose execution will tell, if that is open.
-    open: Option<(Ticket, Moment)>,
+    open: Option<(Ticket, Epoch)>,
     /// The work that it is, if it was in flight when it was met.
     flight: Option<Ticket>,
 }
@@ -124,7 +124,8 @@ impl Gpu {
     pub fn touched(
         &mut self,
         ticket: Ticket,
-        (mode, strength): (Mode, Strength),
+        mode: Mode,
+        strength: Strength,
         bytes: &Range<usize>,
         line: Option<&Line>,
         out: &mut dyn Findings,
@@ -190,17 +191,17 @@ impl Gpu {
     /// It may meet other work.
     fn meets_doubtfully(&mut self, work: &Work, started: &Started<'_>) {
         let clock = started.clock;
-        let device = self.order.device(started.moment.lane);
+        let device = self.order.device(started.moment.agent);
         for touch in work.touches.iter() {
             if touch.certain && self.doubts.live.ranges() == 0 {
                 continue;
             }
             for bytes in self.reach(touch) {
                 let access = Access { mode: touch.mode, footprint: bytes };
-                let doing = || Some(self.doing_in(started.moment.lane, work, touch));
+                let doing = || Some(self.doing_in(started.moment.agent, work, touch));
                 let open = (!touch.certain).then_some((started.ticket, started.moment));
                 let is_unordered = |flight: &Flight| {
-                    !clock.has_seen(flight.moment)
+                    !flight.moment.happens_before(clock)
                         && !self.may_wait_for_work(work, (device, clock), flight)
                 };
                 let met = self.doubtful(&access, open.is_some(), is_unordered);
@@ -313,14 +314,13 @@ impl Gpu {
         &mut self,
         work: &Work,
         (stream, ticket): (StreamName, Ticket),
-        stacks: &Stacks,
-        site: Site,
+        place: &dyn Place,
     ) -> Vec<(Access, Suspect)> {
         let (mut suspects, lane) = (Vec::new(), self.lane(stream));
         if !self.doubts.are_resolved || self.graphs.captures(lane) {
             return suspects;
         }
-        let site = self.stacks.adopt(site, stacks);
+        let site = place.site(Some(work.call), &mut self.stacks);
         let moment = self.order.latest(lane);
         for touch in work.touches.iter().filter(|touch| !touch.certain) {
             for footprint in self.reach(touch) {
@@ -365,7 +365,7 @@ impl Gpu {
     pub(super) fn sweep_doubts(
         &mut self,
         call: Option<&'static str>,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let over: SmallVec<[OpId; 16]> = self

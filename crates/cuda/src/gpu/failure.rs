@@ -75,7 +75,7 @@ impl Gpu {
     /// Remembers where a kernel was launched.
     pub(super) fn remember_launch(&mut self, work: &Work, started: &Started<'_>) {
         if let Some(kernel) = work.kernel.clone() {
-            let stream = Arc::clone(&self.labels[&started.moment.lane]);
+            let stream = Arc::clone(&self.labels[&started.moment.agent]);
             let launched = Launched { call: work.call, kernel, stream, site: started.site };
             self.launches.add(started.ticket, launched);
         }

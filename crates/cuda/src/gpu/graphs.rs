@@ -3,7 +3,7 @@
 use super::{Gpu, Started, Ticket};
 use crate::clock::Clock;
 use crate::graphs::{Act, Exec, Step};
-use crate::work::{StreamName, Work};
+use crate::work::{Copy, Set, StreamName, Work};
 use commsan_callsite::{Findings, Place};
 use std::sync::Arc;
 
@@ -12,8 +12,12 @@ use std::sync::Arc;
 pub enum NodeKind<'a> {
     /// Nothing that is followed.
     Empty,
-    /// A kernel, a copy, a set; perhaps with a ticket that it has already.
-    Work(&'a Work, Option<Ticket>),
+    /// A kernel, perhaps with a ticket that it has already.
+    Kernel(&'a Work, Option<Ticket>),
+    /// A copy.
+    Copy(&'a Copy),
+    /// Sets bytes.
+    Set(&'a Set),
     /// A function of the host.
     Host,
     /// Another graph, as it is now.
@@ -69,7 +73,7 @@ impl Gpu {
 
     /// Something becomes a node where a stream's work makes a graph: what gives memory back, and what of an
     /// event is no edge (`cudaEventRecordExternal`, `cudaEventWaitExternal`); false if it does not.
-    pub fn captured(&mut self, stream: StreamName, kind: NodeKind<'_>, place: &impl Place) -> bool {
+    pub fn captured(&mut self, stream: StreamName, kind: NodeKind<'_>, place: &dyn Place) -> bool {
         let captures = self.makes_graph(stream);
         if captures {
             let (_, act) = self.act(kind, place);
@@ -96,7 +100,7 @@ impl Gpu {
         node: usize,
         after: &[usize],
         kind: NodeKind<'_>,
-        place: &impl Place,
+        place: &dyn Place,
     ) -> Ticket {
         let (ticket, act) = self.act(kind, place);
         self.graphs.add(graph, node, after, act);
@@ -104,7 +108,7 @@ impl Gpu {
     }
 
     /// A node does something else from now on, where its graph is made ready anew.
-    pub fn node_changed(&mut self, node: usize, kind: NodeKind<'_>, place: &impl Place) -> Ticket {
+    pub fn node_changed(&mut self, node: usize, kind: NodeKind<'_>, place: &dyn Place) -> Ticket {
         let (ticket, act) = self.act(kind, place);
         self.graphs.change(node, act);
         ticket
@@ -116,7 +120,7 @@ impl Gpu {
         exec: usize,
         node: usize,
         kind: NodeKind<'_>,
-        place: &impl Place,
+        place: &dyn Place,
     ) -> Ticket {
         let (ticket, act) = self.act(kind, place);
         if let Some(exec) = self.graphs.exec(exec) {
@@ -125,16 +129,21 @@ impl Gpu {
         ticket
     }
 
-    fn act(&mut self, kind: NodeKind<'_>, place: &impl Place) -> (Ticket, Act) {
+    fn act(&mut self, kind: NodeKind<'_>, place: &dyn Place) -> (Ticket, Act) {
         let ticket = match kind {
-            NodeKind::Work(_, Some(ticket)) => ticket,
+            NodeKind::Kernel(_, Some(ticket)) => ticket,
             _ => self.ticket(),
         };
         let act = match kind {
             NodeKind::Empty => Act::Nothing,
-            NodeKind::Work(work, _) => {
-                let site = place.site(Some(work.call), &mut self.stacks);
-                Act::Work(Arc::new(work.clone()), site, ticket)
+            NodeKind::Kernel(work, _) => self.node_work(work.clone(), ticket, place),
+            NodeKind::Copy(copy) => {
+                let work = self.work_of_copy(copy);
+                self.node_work(work, ticket, place)
+            }
+            NodeKind::Set(set) => {
+                let work = self.work_of_set(set);
+                self.node_work(work, ticket, place)
             }
             NodeKind::Host => Act::Host(ticket),
             NodeKind::Graph(child) => self.graphs.get(child).map_or(Act::Nothing, Act::Graph),
@@ -147,6 +156,11 @@ impl Gpu {
             NodeKind::Choice(graphs) => Act::Choice(graphs.into()),
         };
         (ticket, act)
+    }
+
+    fn node_work(&mut self, work: Work, ticket: Ticket, place: &dyn Place) -> Act {
+        let site = place.site(Some(work.call), &mut self.stacks);
+        Act::Work(Arc::new(work), site, ticket)
     }
 
     /// What allocates memory at an address.
@@ -198,7 +212,7 @@ impl Gpu {
         &mut self,
         exec: usize,
         stream: StreamName,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let lane = self.lane(stream);
@@ -230,7 +244,7 @@ impl Gpu {
         steps: &[Step],
         lanes: &[u32],
         start: Clock,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) -> Clock {
         let mut end = start.clone();
@@ -262,7 +276,7 @@ impl Gpu {
                 }
                 Act::Nothing | Act::Wait(_) | Act::Graph(_) | Act::Choice(_) => {}
             }
-            clock.see(moment);
+            clock.acquire(moment);
             end.join(&clock);
             done.push(clock);
         }

@@ -5,8 +5,8 @@
 //! block, and stays so until the host touches it and nothing is in flight there: a kernel costs no more
 //! for a large range than for a small one.
 
-use super::{Gpu, Knowledge, Ticket};
-use crate::clock::{Clock, Moment};
+use super::{Gpu, Knowledge, NodeKind, Ticket};
+use crate::clock::{Clock, Epoch};
 use crate::memory::{Block, Freed};
 use crate::work::{Allocation, MemoryKind, Release};
 use commsan_callsite::{Findings, Place, Site};
@@ -16,7 +16,7 @@ use std::ops::{ControlFlow, Range};
 
 impl Gpu {
     /// Memory has been allocated or registered.
-    pub fn allocated(&mut self, allocation: Allocation, call: &'static str, place: &impl Place) {
+    pub fn allocated(&mut self, allocation: Allocation, call: &'static str, place: &dyn Place) {
         let Allocation { kind, device, bytes, stream } = allocation;
         if bytes.is_empty() {
             return;
@@ -45,7 +45,7 @@ impl Gpu {
     }
 
     /// A launch of a graph allocates memory, at the address that it always has.
-    pub(super) fn allocated_in_graph(&mut self, block: &Block, moment: Moment) {
+    pub(super) fn allocated_in_graph(&mut self, block: &Block, moment: Epoch) {
         self.unmark_freed(&block.bytes);
         if let Some(known) = self.memory.around_mut(block.bytes.start) {
             known.born = Some(moment);
@@ -63,7 +63,7 @@ impl Gpu {
         address: usize,
         (call, site): (&'static str, Site),
         clock: &Clock,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let Some(block) = self.memory.at(address).cloned() else { return };
@@ -97,6 +97,20 @@ impl Gpu {
         is_known.then(|| block.bytes.clone())
     }
 
+    /// Whether memory that is about to be given back is so by a graph that is captured, when that is launched.
+    pub fn captures_free(
+        &mut self,
+        address: usize,
+        how: Release,
+        call: &'static str,
+        place: &dyn Place,
+    ) -> bool {
+        match how {
+            Release::Async(stream) => self.captured(stream, NodeKind::Free(address, call), place),
+            Release::Device | Release::Host | Release::Unregister => false,
+        }
+    }
+
     /// Memory is about to be given back.
     pub fn freed(
         &mut self,
@@ -104,7 +118,7 @@ impl Gpu {
         how: Release,
         call: &'static str,
         device: u32,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let Some(block) = self.memory.at(address).cloned() else { return };
@@ -139,7 +153,7 @@ impl Gpu {
 
     /// The call that gives memory back has returned. If it has failed, the memory is there as before, unless
     /// others have it.
-    pub fn release_ended(&mut self, address: usize, refused: bool, place: &impl Place) {
+    pub fn free_ended(&mut self, address: usize, refused: bool, place: &dyn Place) {
         let block = self.released.remove(&place.thread());
         let is_it = |block: &Block| refused && block.bytes.start == address;
         if let Some(block) = block.filter(is_it)
@@ -154,7 +168,7 @@ impl Gpu {
     }
 
     /// All of a device is gone.
-    pub fn device_reset(&mut self, device: u32, place: &impl Place, out: &mut dyn Findings) {
+    pub fn device_reset(&mut self, device: u32, place: &dyn Place, out: &mut dyn Findings) {
         self.device_synchronized(device, "cudaDeviceReset", place, out);
         let shared = self.memory.blocks().filter(|b| b.device == device && b.shared.is_some());
         let shared: Vec<_> = shared.map(|block| block.bytes.clone()).collect();
@@ -165,7 +179,7 @@ impl Gpu {
     }
 
     /// Work on memory that is no more has been told of, and is of no interest.
-    fn end_within(&mut self, bytes: &Range<usize>, place: &impl Place, out: &mut dyn Findings) {
+    fn end_within(&mut self, bytes: &Range<usize>, place: &dyn Place, out: &mut dyn Findings) {
         let mut inside: SmallVec<[OpId; 8]> = SmallVec::new();
         let _ = self.live.touching::<()>(bytes, |id, access, _| {
             let span = access.footprint.span();

@@ -37,7 +37,7 @@ impl Gpu {
     pub(super) fn polled(
         &mut self,
         footprint: &Footprint,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let knows = self.knowledge(place.thread());
@@ -49,7 +49,7 @@ impl Gpu {
                     && self.tells_host(flight, footprint)
                 {
                     told.join(&flight.clock);
-                    told.see(flight.moment);
+                    told.acquire(flight.moment);
                 }
                 ControlFlow::Continue(())
             });
@@ -77,7 +77,7 @@ impl Gpu {
 
     /// Whether what comes after this comes after work that may wait for the host.
     pub(super) fn is_held_back(&self, clock: &Clock) -> bool {
-        self.waiting.iter().any(|moment| clock.has_seen(*moment))
+        self.waiting.iter().any(|moment| moment.happens_before(clock))
     }
 
     /// Whether work in flight may wait for what a code is about. Memory must not go even so.
@@ -105,7 +105,7 @@ impl Gpu {
     /// A piece of work and those before it in flight, if they could tell others something or be told.
     fn talkers<'f>(&'f self, work: Talker<'f>, clock: &Clock) -> SmallVec<[Talker<'f>; 4]> {
         let flights = self.live.iter().chain(self.doubts.live.iter());
-        let before = flights.filter(|(_, flight)| clock.has_seen(flight.moment));
+        let before = flights.filter(|(_, flight)| flight.moment.happens_before(clock));
         let before = before.map(|(_, flight)| (flight.device, &*flight.touches));
         let is_strong = |touch: &Touch| touch.strength != Strength::Weak;
         let all = std::iter::once(work).chain(before);
@@ -138,7 +138,7 @@ impl Gpu {
                     && self.may_hear((one.device, &*one.touches), talker)
                 {
                     heard.join(&other.clock);
-                    heard.see(other.moment);
+                    heard.acquire(other.moment);
                 }
             }
         }

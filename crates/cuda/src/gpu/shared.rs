@@ -15,7 +15,7 @@
 
 use super::{Gpu, Started};
 use crate::afar::{Glimpse, SharedMemory, Spot, Use};
-use crate::clock::{Clock, Moment};
+use crate::clock::{Clock, Epoch};
 use crate::work::{Bytes, MemoryKind, Touch, Work};
 use commsan_callsite::{About, Doing, Findings, Party, Place, Report, Side, Site, StackId};
 use commsan_findings::record::Record;
@@ -53,7 +53,7 @@ pub(super) struct Shared {
     /// Operations of MPI that are pending, with where they were started.
     operations: FxHashMap<OpId, Spot>,
     /// Uses of others that work of this process was told to meet.
-    told: VecDeque<(Spot, Moment)>,
+    told: VecDeque<(Spot, Epoch)>,
     /// Calls of other processes, by their names.
     calls: FxHashSet<&'static str>,
 }
@@ -110,7 +110,7 @@ impl Gpu {
         address: usize,
         shared: Option<SharedMemory>,
         call: &'static str,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let Some(memory) = shared else { return };
@@ -128,7 +128,7 @@ impl Gpu {
         &mut self,
         bytes: &Range<usize>,
         call: &'static str,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let Some(memory) = self.memory.around(bytes.start).and_then(|block| block.shared) else {
@@ -143,7 +143,7 @@ impl Gpu {
         }
         for spot in self.afar.openers(memory) {
             let site = place.site(Some(call), &mut self.stacks);
-            let other = Site::afar("cudaIpcOpenMemHandle", spot.rank, spot.site);
+            let other = Site::remote("cudaIpcOpenMemHandle", spot.rank, spot.site);
             if out.again(Code::FreedWhileOpen, site.pc, other.pc) {
                 continue;
             }
@@ -214,7 +214,7 @@ impl Gpu {
             mode: touch.mode,
             footprint,
             site,
-            doing: Some(self.doing_in(moment.lane, work, touch)),
+            doing: Some(self.doing_in(moment.agent, work, touch)),
         };
         self.compare(&mine, Some(moment), (clock, 0), out);
     }
@@ -224,7 +224,7 @@ impl Gpu {
         &mut self,
         call: &'static str,
         access: &Access,
-        (clock, place): (&Clock, &impl Place),
+        (clock, place): (&Clock, &dyn Place),
         out: &mut dyn Findings,
     ) {
         let Some(done) = self.shared.time().map(|time| time.segment) else { return };
@@ -245,7 +245,7 @@ impl Gpu {
         operation: OpId,
         accesses: &[Access],
         call: &'static str,
-        place: &impl Place,
+        place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let site = place.site(Some(call), &mut self.stacks);
@@ -280,7 +280,7 @@ impl Gpu {
     fn compare(
         &mut self,
         mine: &Mine<'_>,
-        moment: Option<Moment>,
+        moment: Option<Epoch>,
         (clock, done): (&Clock, u32),
         out: &mut dyn Findings,
     ) {
@@ -315,7 +315,7 @@ impl Gpu {
             let Some(bytes) = mine.footprint.meets(&theirs) else { continue };
             // What comes after work that has met it is another consequence of that.
             let is_told =
-                |(spot, work): &(Spot, Moment)| *spot == other.spot && clock.has_seen(*work);
+                |(spot, work): &(Spot, Epoch)| *spot == other.spot && work.happens_before(clock);
             if self.shared.told.iter().any(is_told) {
                 continue;
             }
@@ -335,7 +335,7 @@ impl Gpu {
         out: &mut dyn Findings,
     ) {
         let call = self.shared.name_of(&other.call);
-        let site = Site::afar(call, other.spot.rank, other.spot.site);
+        let site = Site::remote(call, other.spot.rank, other.spot.site);
         if out.again(Code::ProcessesRace, mine.site.pc, site.pc) {
             return;
         }

@@ -24,7 +24,7 @@ impl Gpu {
     }
 
     /// Work has been put into a stream by a function that may own the memory, or that an outer one has called.
-    pub(super) fn remember_locals(&mut self, id: OpId, work: &Work, place: &impl Place) {
+    pub(super) fn remember_locals(&mut self, id: OpId, work: &Work, place: &dyn Place) {
         // Kernels have pointers to what devices reach.
         if work.kernel.is_some() {
             return;
@@ -46,7 +46,7 @@ impl Gpu {
     }
 
     /// The function with this frame is about to return.
-    pub fn leave(&mut self, frame: usize, place: &impl Place, out: &mut dyn Findings) {
+    pub fn leave(&mut self, frame: usize, place: &dyn Place, out: &mut dyn Findings) {
         while let Some(at) = self.locals.iter().position(|local| local.frame == frame) {
             let Local { id, mode, bytes, .. } = self.locals.swap_remove(at);
             let knows = self.knowledge(place.thread());

@@ -7,13 +7,13 @@ mod polling;
 mod stack;
 
 use super::{Gpu, Ticket};
-use crate::clock::{Clock, Moment};
+use crate::clock::{Clock, Epoch};
 use crate::work::{Allocation, Bytes, MemoryKind, Release, StreamName, Touch, Wait, Work};
 use commsan_callsite::{About, DEPTH, Doing, Findings, Place, Placed, Report, Stacks, Use};
 use commsan_findings::Code;
 use commsan_findings::record::Record;
 use commsan_ptx::Strength;
-use commsan_shadow::{Access, Epoch, Footprint, GRANULE_WORDS, Mode, Pages};
+use commsan_shadow::{Access, Footprint, GRANULE_WORDS, Mode, Pages};
 use proptest::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -161,7 +161,7 @@ fn stream(number: usize) -> StreamName {
 
 /// All that has been put into streams.
 struct Past {
-    moment: Moment,
+    moment: Epoch,
     touches: Arc<[Touch]>,
 }
 
@@ -170,7 +170,7 @@ fn meets(past: &Past, mode: Mode, footprint: &Footprint, clock: &Clock) -> bool 
         let Bytes::Exactly(other) = &touch.bytes else { return false };
         (mode == Mode::Write || touch.mode == Mode::Write) && other.meets(footprint).is_some()
     };
-    !clock.has_seen(past.moment) && past.touches.iter().any(conflicts)
+    !past.moment.happens_before(clock) && past.touches.iter().any(conflicts)
 }
 
 fn compare(kernels: &[Vec<(Mode, Range<usize>)>], steps: &[Step]) -> Result<(), TestCaseError> {
@@ -195,9 +195,9 @@ fn compare(kernels: &[Vec<(Mode, Range<usize>)>], steps: &[Step]) -> Result<(), 
                 });
                 let work = Work { touches: Arc::clone(&touches), ..work(stream(*lane), &[]) };
                 gpu.enqueue(&work, &at, &mut out);
-                let moment = Moment {
-                    lane: lane_number,
-                    number: 1 + past.iter().filter(|p| p.moment.lane == lane_number).count() as u32,
+                let moment = Epoch {
+                    agent: lane_number,
+                    time: 1 + past.iter().filter(|p| p.moment.agent == lane_number).count() as u32,
                 };
                 past.push(Past { moment, touches });
             }
@@ -205,8 +205,8 @@ fn compare(kernels: &[Vec<(Mode, Range<usize>)>], steps: &[Step]) -> Result<(), 
                 gpu.stream_synchronized(stream(*lane), "cudaStreamSynchronize", &at, &mut out);
             }
             Step::SyncDevice => gpu.device_synchronized(0, "cudaDeviceSynchronize", &at, &mut out),
-            Step::Record(event, lane) => gpu.event_recorded(*event, stream(*lane)),
-            Step::Await(lane, event) => gpu.event_awaited(stream(*lane), *event),
+            Step::Record(event, lane) => gpu.event_recorded(*event, stream(*lane), false, &At(0)),
+            Step::Await(lane, event) => gpu.event_awaited(stream(*lane), *event, false, &At(0)),
             Step::SyncEvent(event) => {
                 gpu.event_synchronized(*event, "cudaEventSynchronize", &at, &mut out);
             }
@@ -282,7 +282,7 @@ fn memory_whose_release_was_refused_is_there_as_before() {
         allocate(&mut gpu, kind, bytes.clone(), None);
         let marks = gpu.load();
         gpu.freed(bytes.start, Release::Device, "cudaFree", 0, &At(22), &mut out);
-        gpu.release_ended(bytes.start, true, &At(22));
+        gpu.free_ended(bytes.start, true, &At(22));
         assert_eq!(gpu.load(), marks);
         gpu.enqueue(&work(LEGACY, &[touch(Mode::Write, bytes.clone())]), &At(23), &mut out);
         assert_eq!(out.0, []);
@@ -292,7 +292,7 @@ fn memory_whose_release_was_refused_is_there_as_before() {
         gpu.freed(bytes.start, Release::Device, "cudaFree", 0, &At(25), &mut out);
         allocate(&mut gpu, MemoryKind::Managed, bytes.start + 8..bytes.end, None);
         let marks = gpu.load();
-        gpu.release_ended(bytes.start, true, &At(25));
+        gpu.free_ended(bytes.start, true, &At(25));
         assert_eq!(gpu.load(), marks, "the memory is somebody else's");
     }
 }
@@ -314,8 +314,8 @@ fn memory_of_a_pool_lives_in_the_order_of_streams() {
     let use_it = |stream| work(stream, &[touch(Mode::Write, bytes.clone())]);
     gpu.enqueue(&use_it(created(1)), &At(30), &mut out);
     assert_eq!(out.0, []);
-    gpu.event_recorded(7, created(1));
-    gpu.event_awaited(created(3), 7);
+    gpu.event_recorded(7, created(1), false, &At(0));
+    gpu.event_awaited(created(3), 7, false, &At(0));
     gpu.enqueue(&use_it(created(3)), &At(31), &mut out);
     assert_eq!(out.0, []);
     gpu.freed(bytes.start, Release::Async(created(1)), "cudaFreeAsync", 0, &At(32), &mut out);

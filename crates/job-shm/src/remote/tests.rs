@@ -8,7 +8,8 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 
-/// Two nodes of one job: ranks 0 and 2 on the first, 1 and 3 on the second, where rank 3 does not always come.
+/// Two nodes of one job: ranks 0 and 2 on the first, 1 and 3 on the second, where rank 3 does not
+/// always attach.
 struct OtherNodes {
     directory: PathBuf,
     ranks: Vec<JobShm>,
@@ -187,7 +188,7 @@ fn mortal(directory: &std::path::Path, mut questions: usize) {
 
 #[test]
 fn a_node_that_ends_is_lost() {
-    // The greeting, who is there, who tells others: then nothing, to whatever is asked.
+    // Answers the greeting, members and presence: then nothing, whatever is asked.
     let ask: [fn(&JobShm); 5] = [
         |shm| shm.join(1, 1, &mut [0; 2]),
         |shm| shm.gather(3, &[1], &mut [0; 2], |_, _| ()),

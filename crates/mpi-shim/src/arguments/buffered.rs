@@ -1,7 +1,8 @@
-//! Buffered sends and the memory that they need (MPI 4.1 §3.6): Open MPI gets along without for small messages.
+//! Buffered sends and the buffer space that they need (MPI 4.1 §3.6): Open MPI needs none for small
+//! messages.
 //!
-//! **Soundness.** A message needs its own size and `MPI_BSEND_OVERHEAD` bytes of the attached memory, whatever else is
-//! in it. Missed is what several messages need together.
+//! **Soundness.** A message needs its own size and `MPI_BSEND_OVERHEAD` bytes of the attached
+//! buffer, whatever else is in it. Missed is what several messages need together.
 
 use crate::datatypes;
 use crate::sys;
@@ -14,7 +15,8 @@ use std::sync::atomic::Ordering::Relaxed;
 /// One more than the bytes that are attached, 0 without.
 static ATTACHED: AtomicUsize = AtomicUsize::new(0);
 
-/// Libraries of MPI 4.1 take memory for single communicators and sessions, too, which is not seen.
+/// Libraries of MPI 4.1 also attach buffers to single communicators and sessions, which is not
+/// seen.
 static HAS_OTHERS: LazyLock<bool> = LazyLock::new(|| {
     // SAFETY: a lookup by name.
     !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"MPI_Comm_attach_buffer".as_ptr()) }.is_null()
@@ -25,7 +27,7 @@ pub(crate) fn attached(bytes: usize) {
     ATTACHED.store(bytes.saturating_add(1), Relaxed);
 }
 
-/// It has taken them back.
+/// The program has detached the buffer.
 pub(crate) fn detached() {
     ATTACHED.store(0, Relaxed);
 }

@@ -1,5 +1,5 @@
-//! Arguments of calls about files. Errors there are returned by default (MPI 4.1 §14.7), so that programs go on with
-//! files that are not open, or not written.
+//! Arguments of calls about files. Errors there are returned by default (MPI 4.1 §14.7), so that
+//! programs continue with files that are not open, or not written.
 
 use super::is_of_something;
 use crate::datatypes;

@@ -1,11 +1,12 @@
-//! Arguments that each are right, and do not fit each other. Libraries carry out many such calls, so that they are looked
-//! at like any other.
+//! Arguments that are each valid, and do not fit each other. Libraries perform many such calls, so
+//! that they are checked like any other.
 //!
-//! **Soundness.** Reported are predefined reductions that are not defined for the predefined datatype that they are
-//! given, or that all of an accumulate is of (MPI 4.1 §6.9.2, §12.3.4), `MPI_Compare_and_swap` of other types than
-//! integers, logicals and bytes (§12.3.4), accumulates of data of several basic types, and of derived datatypes where
-//! one element is fetched (§12.3.4), one-sided operations of which one side has no room for the data of the other, or
-//! room for data of another type (§12.3.1), and data that does not fit into a packed buffer (§5.2). Missed are
+//! **Soundness.** Reported are predefined reductions that are not defined for the predefined
+//! datatype that they are given, or that all data of an accumulate has (MPI 4.1 §6.9.2, §12.3.4),
+//! `MPI_Compare_and_swap` of other types than integers, logicals and bytes (§12.3.4), accumulates
+//! of data of several basic types, and of derived datatypes where one element is fetched (§12.3.4),
+//! one-sided operations of which one side has no room for the data of the other, or room for data
+//! of another type (§12.3.1), and data that does not fit into a packed buffer (§5.2). Missed are
 //! reductions of derived datatypes, and datatypes that the program has renamed.
 
 use super::{has_peer, matters};
@@ -23,11 +24,11 @@ use std::ffi::c_int;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The reduction and datatype that were found to fit last. If their handles mean something else by now, that can cost
-/// a finding, and cannot make one.
+/// The reduction and datatype that were found to fit last. If their handles are reused, that can
+/// cost a finding, and cannot make one.
 static LATEST: (AtomicUsize, AtomicUsize) = (AtomicUsize::new(0), AtomicUsize::new(0));
 
-/// Looks at a call that is about to be made; returns whether something was wrong.
+/// Checks a call that is about to be made; returns whether something was wrong.
 #[inline]
 pub(crate) fn look(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
     let at = &args.call.at;
@@ -85,7 +86,8 @@ fn reduction_problem(args: &Args) -> Option<Wrong> {
         return None;
     }
     let word = args.words[datatype];
-    // Only accumulates may be of derived datatypes; in reductions these are for the program's own functions.
+    // Only accumulates may be of derived datatypes; in reductions these are for user-defined
+    // functions.
     let is_accumulate = args.call.at.win.is_some();
     if let Some(wrong) = elements_problem(args, datatype).filter(|_| is_accumulate) {
         return Some(wrong);
@@ -101,8 +103,8 @@ fn reduction_problem(args: &Args) -> Option<Wrong> {
     Some(Wrong::of(Problem::UndefinedForType, "op", problem))
 }
 
-/// A datatype whose elements an accumulate cannot be of: it takes derived ones of one basic type, and none where
-/// it fetches a single element (MPI 4.1 §12.3.4).
+/// A datatype whose elements an accumulate cannot combine: it takes derived ones of one basic type,
+/// and none where it fetches a single element (MPI 4.1 §12.3.4).
 fn elements_problem(args: &Args, datatype: usize) -> Option<Wrong> {
     let word = args.words[datatype];
     let problem = match args.call.at.target_count {
@@ -117,7 +119,7 @@ fn elements_problem(args: &Args, datatype: usize) -> Option<Wrong> {
     Some(Wrong::value(args.call.params[datatype].shown(), problem.to_owned()))
 }
 
-/// A comparison of what has no exact values.
+/// A comparison of values that have no exact representation.
 fn swap_problem(args: &Args) -> Option<Wrong> {
     args.call.at.compared?;
     let datatype = args.call.at.target_datatype?;
@@ -140,7 +142,8 @@ fn pack_problem(args: &Args) -> Option<Wrong> {
     if args.call.large {
         return None;
     }
-    // SAFETY: the call's argument, a pointer to an integer, or to a larger one of which this is the lower half.
+    // SAFETY: the call's argument, a pointer to an integer, or to a larger one of which this is the
+    // lower half.
     let position = i64::from(unsafe { *(pointer as *const c_int) });
     if position < 0 {
         return Some(Wrong::value(
@@ -158,8 +161,8 @@ fn pack_problem(args: &Args) -> Option<Wrong> {
     (bytes > 0 && position + bytes > i64::from(size)).then(|| Wrong::value(name, problem()))
 }
 
-/// Two sides of a one-sided operation of which the one has no room for what the other sends (MPI 4.1 §12.3.1): less
-/// than there is room for may be sent.
+/// A one-sided operation of which one side has no room for the data of the other (MPI 4.1 §12.3.1):
+/// it may send less than there is room for.
 fn sides(args: &Args) -> Option<Wrong> {
     if args.call.effect != Effect::Rma {
         return None;

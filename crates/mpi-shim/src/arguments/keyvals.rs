@@ -1,7 +1,7 @@
-//! Keys of attributes (MPI 4.1 §7.7.2).
+//! Attribute keys (MPI 4.1 §7.7.2).
 //!
-//! **Soundness.** The invalid key is none. A key that was freed lives on while attributes have it, for the program to ask for
-//! them and to delete them by a copy of the key; but no attribute may be set by it any more.
+//! **Soundness.** The invalid key is no key. A freed key lives on while attributes have it: the
+//! program may get and delete them by a copy of the key, but must not set any attribute by it.
 
 use super::{Fault, null_pointer, value};
 use crate::sys;
@@ -10,9 +10,9 @@ use commsan_mpi::Args;
 use std::ffi::c_int;
 use std::sync::{Mutex, PoisonError};
 
-/// Keys that were freed, and not handed out again.
+/// Keys that were freed, and not returned again.
 static FREED: Mutex<Vec<c_int>> = Mutex::new(Vec::new());
-/// How many are remembered.
+/// Freed keys that are remembered at most.
 const MAX_KEYVALS: usize = 256;
 
 /// The key in the variable that a call is given.
@@ -48,14 +48,14 @@ pub(crate) fn to_be_freed(args: &Args) -> usize {
     held(args.words[0]) as usize
 }
 
-/// It has been freed.
+/// The key has been freed.
 pub(crate) fn freed(key: usize) {
     let mut freed = FREED.lock().unwrap_or_else(PoisonError::into_inner);
     freed.truncate(MAX_KEYVALS - 1);
     freed.insert(0, key as c_int);
 }
 
-/// A call has made one.
+/// A call has made a key.
 pub(crate) fn made(args: &Args) {
     let variable = args.call.named("keyval_out").map_or(0, |index| args.words[index]);
     if variable != 0 {

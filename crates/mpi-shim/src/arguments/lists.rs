@@ -1,4 +1,4 @@
-//! Arrays of numbers of which one is wrong.
+//! Arrays of numbers with an element that is wrong.
 
 use super::{Fault, array_times, blocks, null_pointer};
 use crate::groups;

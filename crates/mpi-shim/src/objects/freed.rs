@@ -1,10 +1,11 @@
 //! Handles that the program has freed.
 //!
-//! **Soundness.** A handle counts as freed when the program has freed it as often as calls that commsan knows have handed
-//! it out, which may be several times for one object, until one of them hands it out again. Of handles that nobody
-//! was seen to hand out nothing is said. What could be told wrongly is a handle that a call has handed out again which
-//! commsan does not see: those that open ports or connect to them in Fortran, and libraries that call `PMPI` functions
-//! and give their handles to the program.
+//! **Soundness.** A handle counts as freed when the program has freed it as often as calls that
+//! commsan knows have returned it, which may be several times for one object, until one of them
+//! returns it again. Handles that no known call has returned are not checked. A false report is
+//! possible for a handle that was returned again by a call which commsan does not see: Fortran
+//! calls that open ports or connect to them, and libraries that call `PMPI` functions and pass
+//! their handles to the program.
 
 use crate::again;
 use commsan_callsite::Site;
@@ -14,17 +15,18 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// A bit for each handle that was ever freed, by its lowest digits: what has none need not be looked up.
+/// A bit for each handle that was ever freed, by a hash: a handle whose bit is not set need not be
+/// looked up.
 static EVER: AtomicU64 = AtomicU64::new(0);
 
 /// What is known of a handle.
 #[derive(Default)]
 struct Handle {
-    /// How often it was handed out and not freed.
+    /// How often it was returned and not freed.
     alive: u32,
-    /// Where it was freed last.
+    /// Where it was last freed.
     freed: Option<Site>,
-    /// It was handed out again before it was freed: each time is freed on its own.
+    /// It was returned again before it was freed: it is freed once for each time.
     shared: bool,
 }
 
@@ -38,7 +40,7 @@ fn bit(handle: usize) -> u64 {
     1 << ((handle ^ handle >> 6 ^ handle >> 12) % 64)
 }
 
-/// A call has handed out a handle.
+/// A call has returned a handle.
 pub(super) fn made(object: Object, handle: usize) {
     let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
     if handles.len() >= MAX_FREED {
@@ -63,7 +65,7 @@ pub(super) fn freed(object: Object, handle: usize, site: Site) {
     }
 }
 
-/// A call has handed out handles of this kind, nobody knows which.
+/// A call has returned handles of this kind, it is not known which.
 pub(super) fn forget(object: Object) {
     let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
     handles.retain(|(kind, _), _| *kind != object);
@@ -76,20 +78,20 @@ pub(crate) fn is_own(object: Object, handle: usize) -> bool {
     handles.get(&(object, handle)).is_some_and(|known| known.alive > 0)
 }
 
-/// Whether a handle was handed out several times, so that who frees it may leave it to others.
+/// Whether a handle was returned several times, so that freeing it may leave it to other users.
 #[cold]
 pub(crate) fn is_shared(object: Object, handle: usize) -> bool {
     let handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
     handles.get(&(object, handle)).is_some_and(|known| known.shared)
 }
 
-/// Whether a handle stands for nothing any more.
+/// Whether a handle stands for a freed object.
 #[inline]
 pub(crate) fn is_freed(object: Object, handle: usize) -> bool {
     EVER.load(Relaxed) & bit(handle) != 0 && look_up(object, handle).is_some()
 }
 
-/// Where the object was freed, if a handle stands for nothing any more.
+/// Where the object was freed, if the handle stands for a freed one.
 #[cold]
 pub(crate) fn look_up(object: Object, handle: usize) -> Option<Site> {
     let handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Adds up what a call has moved: which row of counts each move belongs to.
+//! Adds up transfers: which row of counts each belongs to.
 
 use super::{Described, InOrder};
 use commsan_callsite::StackId;
@@ -35,7 +35,7 @@ impl Counting<'_> {
         let own = transfer.footprint.span().start;
         let own = self.traffic.object_at(own, self.here);
         let there = self.end(described, transfer, group);
-        let afar = self.window(described, there);
+        let remote = self.window(described, there);
         let (source, target) =
             if transfer.sends { (End::At(here), there) } else { (there, End::At(here)) };
         let side = match (described.kind, transfer.sends) {
@@ -44,10 +44,10 @@ impl Counting<'_> {
             (_, false) => Side::Target,
         };
         let own_part = own.map(|(object, base)| (object, (base, &transfer.footprint)));
-        // What one process sees of both ends is told from where to where.
+        // Where one process sees both ends, they are the source and the target.
         let (first, second) = match side == Side::Both && !transfer.sends {
-            true => (afar, own_part),
-            false => (own_part, afar),
+            true => (remote, own_part),
+            false => (own_part, remote),
         };
         let key = Key {
             kind: match described.kind {
@@ -94,7 +94,8 @@ impl Counting<'_> {
         }
     }
 
-    /// Gives a message its place among others, if that is known. Returns its channel and the communicator.
+    /// Gives a message its number in the matching order, if that is known. Returns its channel and
+    /// the communicator.
     fn in_order(&mut self, order: InOrder, key: &Key, row: Option<u32>) -> Option<(u32, usize)> {
         let comm = match order {
             InOrder::Starts(comm) => comm.unwrap_or_default(),
@@ -121,7 +122,7 @@ impl Counting<'_> {
         None
     }
 
-    /// The other end.
+    /// The remote end of a transfer.
     fn end(&mut self, described: &Described, transfer: &Transfer, group: Option<u32>) -> End {
         let unknown = End::At(Place::Unknown);
         match (transfer.peers, group) {

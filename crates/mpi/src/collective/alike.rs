@@ -1,19 +1,19 @@
-//! Values of arguments that all ranks must pass alike, as words that other ranks can compare and put into words
+//! Arguments that all ranks must pass alike, as words that other ranks can compare and describe
 //! (MPI 4.1 §8.5, §14.2.1, §14.3, §14.4.4, §14.6.1).
 
 use crate::ids::mixed;
 use commsan_mpi_calls::{Call, Role};
 
-/// Of so many parameters of a call.
+/// Parameters of a call that are compared at most.
 pub const MAX_VALUES: usize = 3;
 
 /// Their values, in the order of the parameters.
 pub type Values = [u64; MAX_VALUES];
 
-/// Elements of an array that a word has room for, and bits of each.
+/// Elements of an array that fit a word, and bits of each.
 const ELEMENTS: usize = 3;
 const BITS: u32 = 20;
-/// The bits that say how many there are; all of them set if there is no room.
+/// Position of the bits that hold the array's length; all of them are set if it does not fit.
 const LENGTH: u32 = BITS * ELEMENTS as u32;
 const HASHED: u64 = 0xf << LENGTH;
 
@@ -28,7 +28,7 @@ pub fn array(elements: impl ExactSizeIterator<Item = i64> + Clone) -> u64 {
     elements.fold(0, |word, one| mixed(word, one as u64)) | HASHED
 }
 
-/// In which of the parameters two ranks differ.
+/// The index of the first parameter in which two ranks differ.
 pub fn differs(own: &Values, other: &Values) -> Option<usize> {
     own.iter().zip(other).position(|(own, other)| own != other)
 }

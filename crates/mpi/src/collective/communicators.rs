@@ -1,8 +1,8 @@
-//! What collectives are called on, and how far this rank has come on each.
+//! Communicators, windows and files, and how many collectives this rank has entered on each.
 //!
-//! A communicator has a name that its members know without asking each other: it was made by the n-th
-//! collective of a communicator that has a name, and consists of these ranks; or these have made it as their n-th with
-//! one tag (`MPI_Comm_create_group`).
+//! A communicator has a name that its members can compute without communication: it was made by the
+//! n-th collective of a communicator that has a name, and consists of these ranks; or these ranks
+//! have made it as their n-th with one tag (`MPI_Comm_create_group`).
 
 use super::entry::{MAX_PROGRESS, Progress};
 pub use crate::ids::On;
@@ -22,17 +22,19 @@ const OF_SESSIONS: u64 = 0x5e_5510;
 /// A communicator, window or file, and what this rank has entered on it.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// The same in all ranks, and no other's; 0 for none.
+    /// Equal in all ranks, and unique; 0 if there is none.
     pub name: u64,
     /// Number of ranks.
     pub size: usize,
-    /// Who they are, as ranks of the job; of an intercommunicator the others. Empty if not known.
+    /// Its ranks in the job; for an intercommunicator those of the remote group. Empty if not
+    /// known.
     pub members: Arc<[u32]>,
-    /// Collectives entered.
+    /// Number of collectives entered.
     pub entered: u32,
-    /// The last of them that was blocking, and called by a rank with one thread: number and place.
+    /// The last blocking collective that was entered while the process had one thread: its number
+    /// and site.
     pub blocking: Option<(u32, Site)>,
-    /// The last call, while there are several threads.
+    /// The last collective, while there are several threads.
     pub(crate) by_thread: Option<Calling>,
 }
 
@@ -47,24 +49,25 @@ impl Known {
         Progress { name: self.name, entered: self.entered, blocking }
     }
 
-    /// The name of one of its collectives.
+    /// The rendezvous key of the collective of this number.
     pub fn key(&self, number: u32) -> u64 {
         mixed(self.name, number.into()) | 1
     }
 }
 
-/// All that this rank knows.
+/// All communicators, windows and files that this rank knows.
 #[derive(Default)]
 pub struct Communicators {
     all: FxHashMap<On, Known>,
-    /// Those with a name that were used or made last, latest first.
+    /// Handles with a name, most recently used or made first.
     recent: Vec<On>,
-    /// All names that were given, and those that were taken back.
+    /// All names that were given, and those that were withdrawn.
     given: Vec<u64>,
     distrusted: Vec<u64>,
-    /// How many communicators groups have made by themselves: by name of the old one, tag and group.
+    /// Number of communicators that groups have made: by name of the parent, tag and group.
     of_groups: FxHashMap<(u64, i32, u64), u64>,
-    /// Names of what was freed lately, and how far this rank had come there: others may still be in the call.
+    /// Names of handles that were freed lately, and the collectives entered on them: other ranks
+    /// may still be in the call.
     gone: VecDeque<(u64, u32)>,
 }
 
@@ -77,7 +80,7 @@ impl Communicators {
         self.add(On::Comm(handle), WORLD, (0..size as u32).collect());
     }
 
-    /// `MPI_COMM_SELF` has this handle. Its collectives are nobody else's business.
+    /// `MPI_COMM_SELF` has this handle. No other rank takes part in its collectives.
     pub fn add_self(&mut self, handle: usize, me: u32) {
         let known = Known { size: 1, members: [me].into(), ..Known::default() };
         self.all.insert(On::Comm(handle), known);
@@ -97,8 +100,8 @@ impl Communicators {
         self.add(child, mixed(maker, group.name ^ salt) | 1, group.members.clone());
     }
 
-    /// Those of a group have made a communicator by themselves, out of another one or out of none: as the n-th of
-    /// this tag and group.
+    /// A group has made a communicator, out of another one or out of none, as the n-th of this tag
+    /// and group.
     pub fn add_of_group(&mut self, parent: Option<usize>, tag: i32, child: On, group: &Group) {
         let Some((parent, name)) = self.origin(parent).zip(self.name_of_group(parent, tag, group))
         else {
@@ -108,13 +111,13 @@ impl Communicators {
         self.add(child, name, group.members.clone());
     }
 
-    /// The name of what a group makes a communicator out of.
+    /// The name of the parent out of which a group makes a communicator.
     fn origin(&self, parent: Option<usize>) -> Option<u64> {
         let Some(parent) = parent else { return Some(OF_SESSIONS) };
         self.all.get(&On::Comm(parent)).map(|parent| parent.name).filter(|name| *name != 0)
     }
 
-    /// The name of the next communicator that those of a group make by themselves.
+    /// The name of the next communicator that a group makes.
     pub fn name_of_group(&self, parent: Option<usize>, tag: i32, group: &Group) -> Option<u64> {
         let parent = self.origin(parent)?;
         let made = self.of_groups.get(&(parent, tag, group.name)).copied().unwrap_or(0);
@@ -122,7 +125,7 @@ impl Communicators {
         Some(mixed(maker, group.name) | 1)
     }
 
-    /// It is not known which on other ranks this is.
+    /// A communicator whose counterpart on other ranks is not known.
     pub fn add_nameless(&mut self, child: On, group: &Group) {
         self.forget(child);
         let members = group.members.clone();
@@ -146,13 +149,13 @@ impl Communicators {
         self.recent.retain(|other| *other != on);
     }
 
-    /// What has this name is over.
+    /// The communicator of this name is freed.
     pub fn leave(&mut self, name: u64) {
         self.gone.truncate(MAX_GONE - 1);
         self.gone.push_front((name, 0));
     }
 
-    /// From now on it is not known what others enter when.
+    /// From now on the number of collectives that other ranks have entered is not known.
     pub fn distrust(&mut self, on: On) {
         if let Some(known) = self.all.get_mut(&on).filter(|known| known.name != 0) {
             self.distrusted.push(known.name);
@@ -161,17 +164,17 @@ impl Communicators {
         self.recent.retain(|other| *other != on);
     }
 
-    /// Names of communicators that were given.
+    /// Names that were given to communicators.
     pub fn given(&self) -> &[u64] {
         &self.given
     }
 
-    /// Those of them that were taken back.
+    /// Names that were withdrawn.
     pub fn distrusted(&self) -> &[u64] {
         &self.distrusted
     }
 
-    /// There is one thread again.
+    /// Only one thread exists again.
     pub fn forget_threads(&mut self) {
         self.all.values_mut().for_each(|known| known.by_thread = None);
     }
@@ -191,17 +194,17 @@ impl Communicators {
         self.all.get(&on)
     }
 
-    /// Those with a name.
+    /// Handles with a name.
     pub fn named(&self) -> impl Iterator<Item = (On, &Known)> {
         self.all.iter().filter(|(_, known)| known.name != 0).map(|(on, known)| (*on, known))
     }
 
-    /// How many collectives this rank has entered on what has a name, or had one until lately.
+    /// How many collectives this rank has entered on each name, including recently freed ones.
     pub fn entered(&self) -> impl Iterator<Item = (u64, u32)> {
         self.gone.iter().copied().chain(self.named().map(|(_, known)| (known.name, known.entered)))
     }
 
-    /// It is used now.
+    /// The handle was used just now.
     pub fn touch(&mut self, on: On) {
         if self.recent.first() != Some(&on) {
             self.recent.retain(|other| *other != on);
@@ -210,19 +213,19 @@ impl Communicators {
         }
     }
 
-    /// What was used last besides one.
+    /// The most recently used handles except one.
     pub fn others(&self, on: On) -> impl Iterator<Item = (On, &Known)> {
         let others = self.recent.iter().filter(move |other| **other != on).take(MAX_PROGRESS);
         others.filter_map(|other| Some((*other, self.all.get(other)?)))
     }
 
-    /// How far this rank has come on what it used last besides one.
+    /// How far this rank has come on the most recently used handles except one.
     pub fn progress(&self, on: On) -> [Progress; MAX_PROGRESS] {
-        let mut told = [Progress::default(); MAX_PROGRESS];
-        for (to, (_, known)) in told.iter_mut().zip(self.others(on)) {
+        let mut progress = [Progress::default(); MAX_PROGRESS];
+        for (to, (_, known)) in progress.iter_mut().zip(self.others(on)) {
             *to = known.progress();
         }
-        told
+        progress
     }
 }
 

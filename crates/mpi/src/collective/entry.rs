@@ -1,15 +1,15 @@
-//! What one rank enters, and in what it differs from what another one does.
+//! An entry of the rendezvous: one rank's call of a collective, and how two of them differ.
 
 use super::alike;
 use super::signature::Signature;
 use commsan_job_shm::ENTRY;
 use commsan_mpi_calls::{CALLS, Call};
 
-/// Communicators of which an entry tells how far its rank has come.
+/// Communicators in an entry, with how far its rank has come on each.
 pub const MAX_PROGRESS: usize = 3;
-/// Where the arguments are in an entry that all must pass alike.
+/// Words of an entry before the arguments that all ranks must pass alike.
 const ALIKE: usize = ENTRY - alike::MAX_VALUES;
-/// The first word of a signature that is not there.
+/// The first word of a signature that is absent.
 const ABSENT: u64 = u64::MAX;
 
 /// One rank's call of a collective, as others need it to compare with theirs.
@@ -17,27 +17,27 @@ const ABSENT: u64 = u64::MAX;
 pub struct Entry {
     /// Rank in the job.
     pub rank: u32,
-    /// Number of the place within the rank.
+    /// Number of the site within the rank.
     pub site: u32,
-    /// Row of the call, of the small one of twins.
+    /// Row of the call, for calls with large counts that of the call without.
     pub kind: u32,
-    /// Whether the rank had several threads.
+    /// Whether the rank had several threads at work.
     pub threads: bool,
     /// The root, as rank in the job.
     pub root: Option<u32>,
     /// Number of the predefined reduction, or [`OTHER`](commsan_mpi_calls::reduction::OTHER).
     pub op: u32,
-    /// What each rank must send or receive alike.
+    /// The signature that all ranks must match.
     pub data: Option<Signature>,
-    /// What a fence asserts that all must.
+    /// Assertions of a fence that all ranks must make alike.
     pub asserted: Asserted,
-    /// Arguments that all must pass alike.
+    /// Arguments that all ranks must pass alike.
     pub alike: alike::Values,
-    /// How far the rank has come elsewhere.
+    /// How far the rank has come on communicators that it used lately.
     pub progress: [Progress; MAX_PROGRESS],
 }
 
-/// Assertions that all ranks must give to a fence, or none (MPI 4.1 §12.5.5).
+/// Assertions that either all ranks must give to a fence or none (MPI 4.1 §12.5.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asserted {
     /// `MPI_MODE_NOPRECEDE`.
@@ -47,7 +47,7 @@ pub struct Asserted {
 }
 
 impl Asserted {
-    /// In words.
+    /// The assertions in words.
     pub fn describe(self) -> &'static str {
         match (self.none_precede, self.none_succeed) {
             (false, false) => "neither MPI_MODE_NOPRECEDE nor MPI_MODE_NOSUCCEED",
@@ -63,33 +63,33 @@ impl Asserted {
 pub struct Progress {
     /// The communicator's name.
     pub name: u64,
-    /// Collectives entered.
+    /// Number of collectives entered.
     pub entered: u32,
     /// Number of the last of them that was blocking, 0 for none.
     pub blocking: u32,
 }
 
-/// In what two entries that belong together differ.
+/// How two entries of one collective differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// One of them is `MPI_Finalize`, which this other one is not.
+    /// One is `MPI_Finalize`, the other is not.
     Finalized,
-    /// They are different calls.
+    /// Different calls.
     Kind,
-    /// The roots.
+    /// Different roots.
     Root,
-    /// The reductions.
+    /// Different reductions.
     Op,
-    /// The data.
+    /// Signatures that do not match.
     Data,
-    /// What a fence asserts.
+    /// Different assertions of a fence.
     Assertions,
-    /// An argument that all must pass alike: which of them.
+    /// The argument at this index, which all ranks must pass alike.
     Argument(usize),
 }
 
 impl Entry {
-    /// The call.
+    /// The row of the call table.
     pub fn call(&self) -> Option<&'static Call> {
         CALLS.get(self.kind as usize)
     }
@@ -98,12 +98,12 @@ impl Entry {
         self.call().is_some_and(Call::ends)
     }
 
-    /// Whether it may wait for other ranks.
+    /// Whether the call may wait for other ranks.
     pub fn blocks(&self) -> bool {
         self.call().is_some_and(Call::blocks)
     }
 
-    /// In what this one differs from another one of the same collective.
+    /// How this entry differs from another one of the same collective.
     pub fn differs(&self, other: &Entry) -> Option<Difference> {
         let roots = self.root.is_some() && other.root.is_some();
         let data = self.data.zip(other.data);
@@ -124,12 +124,12 @@ impl Entry {
         }
     }
 
-    /// How far the rank has come on a communicator, if it says so.
+    /// How far the rank has come on a communicator, if the entry has it.
     pub fn progress_on(&self, name: u64) -> Option<Progress> {
         self.progress.iter().copied().find(|progress| progress.name == name)
     }
 
-    /// The entry as others read it.
+    /// The entry in the form in which other ranks read it.
     pub fn to_words(&self) -> [u64; ENTRY] {
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         let [a, b, c] = self.data.map_or([ABSENT, 0, 0], Signature::to_words);
@@ -148,7 +148,7 @@ impl Entry {
         words
     }
 
-    /// What another rank wrote.
+    /// The entry that another rank wrote.
     pub fn from_words(words: &[u64; ENTRY]) -> Entry {
         let low = |word: u64| word as u32;
         let high = |word: u64| (word >> 32) as u32;

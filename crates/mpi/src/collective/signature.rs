@@ -1,7 +1,8 @@
-//! Type signatures: the sequence of basic datatypes that a message is made of (MPI 4.1 §5.1).
+//! Type signatures: the sequence of basic datatypes of a message (MPI 4.1 §5.1).
 //!
-//! A sequence is told by its length, its size in bytes and a polynomial over its elements modulo the
-//! prime 2^61 - 1, so that sequences are joined and repeated without going through them.
+//! A sequence is represented by its length, its size in bytes and a polynomial over its elements
+//! modulo the prime 2^61 - 1 (a Karp-Rabin fingerprint), so that sequences are concatenated and
+//! repeated without visiting their elements.
 
 /// The sequence of basic datatypes of some data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,7 +17,7 @@ pub struct Signature {
 
 const PRIME: u64 = (1 << 61) - 1;
 const BASE: u64 = 0x1234_5678_9abc_def1 % PRIME;
-/// Classes of basic types, and one of each.
+/// Classes of basic types, with one type of each.
 const BASIC: [(&str, &str); 4] = [
     ("integer", "MPI_INT"),
     ("unsigned integer", "MPI_UNSIGNED"),
@@ -27,10 +28,10 @@ const BASIC: [(&str, &str); 4] = [
 const VAGUE: u64 = u64::MAX;
 
 impl Signature {
-    /// Of no data.
+    /// The signature of no data.
     pub const EMPTY: Signature = Signature { bytes: 0, length: 0, hash: 0, vague: false };
 
-    /// Of data of which only the size is known.
+    /// The signature of data of which only the size is known.
     pub fn vague(bytes: u64) -> Signature {
         match bytes {
             0 => Signature::EMPTY,
@@ -38,7 +39,7 @@ impl Signature {
         }
     }
 
-    /// Of one predefined type, by its name in C or Fortran.
+    /// The signature of a predefined type, by its name in C or Fortran.
     pub fn predefined(name: &str, bytes: u64) -> Signature {
         let one = |class: u64, bytes| Signature {
             bytes,
@@ -56,7 +57,7 @@ impl Signature {
         }
     }
 
-    /// Of this data and then other.
+    /// The signature of this data followed by other data.
     #[must_use]
     pub fn then(self, other: Signature) -> Signature {
         let bytes = self.bytes.wrapping_add(other.bytes);
@@ -71,7 +72,7 @@ impl Signature {
         }
     }
 
-    /// Of this data so many times.
+    /// The signature of this data repeated.
     #[must_use]
     pub fn repeat(self, times: u64) -> Signature {
         let (mut all, mut part, mut rest) = (Signature::EMPTY, self, times);
@@ -87,22 +88,22 @@ impl Signature {
         all
     }
 
-    /// As one item of a list: the list tells where it ends.
+    /// The signature as an item of a list, delimited so that different lists of items differ.
     #[must_use]
     pub fn as_item(self) -> Signature {
         let mark = self.hash.wrapping_mul(31).wrapping_add(self.length) % PRIME;
         Signature { length: 1, hash: mark, ..self }
     }
 
-    /// Whether data of the one may be received as data of the other, as far as that is known.
+    /// Whether data of one signature may be received as data of the other, as far as is known.
     pub fn matches(self, other: Signature) -> bool {
         let known = !self.vague && !other.vague;
         self.bytes == other.bytes
             && (!known || (self.length, self.hash) == (other.length, other.hash))
     }
 
-    /// Whether this data may be received where there is room for other data, of which it may be a part, as far as
-    /// that is known.
+    /// Whether this data may be received into room for other data, of which it may be a prefix, as
+    /// far as is known.
     pub fn fits_into(self, room: Signature) -> bool {
         match (self.element(), room.element()) {
             _ if self.bytes == room.bytes => self.matches(room),
@@ -111,12 +112,12 @@ impl Signature {
         }
     }
 
-    /// The same as words, of which [`Self::from_words`] makes it again.
+    /// The signature as words, for [`Self::from_words`].
     pub fn to_words(self) -> [u64; 3] {
         [self.bytes, self.length, if self.vague { VAGUE } else { self.hash }]
     }
 
-    /// The signature of these words.
+    /// The signature that [`Self::to_words`] turned into these words.
     pub fn from_words([bytes, length, hash]: [u64; 3]) -> Signature {
         match hash {
             VAGUE => Signature::vague(bytes),
@@ -124,8 +125,8 @@ impl Signature {
         }
     }
 
-    /// The basic type that all of it is of, and the name of its class; `None` if there are several, or part of
-    /// it is not known.
+    /// The name of the class and the signature of the one basic type that all data has; `None` if
+    /// there are several, or some are not known.
     fn uniform(self) -> Option<(&'static str, Signature)> {
         let each = self.bytes.checked_div(self.length)?;
         let basic = BASIC.map(|(class, name)| (class, Signature::predefined(name, each)));
@@ -133,18 +134,18 @@ impl Signature {
         basic.into_iter().find(|(_, one)| is_all(*one))
     }
 
-    /// The class of the basic type that all of it is of, e.g. `integer`, and its size in bytes; `None` if there are
-    /// several, or part of it is not known.
+    /// The class of the one basic type that all data has, e.g. `integer`, and its size in bytes;
+    /// `None` if there are several, or some are not known.
     pub fn elements(self) -> Option<(&'static str, u64)> {
         self.uniform().map(|(class, one)| (class, one.bytes))
     }
 
-    /// The basic type that all of it is of; `None` if there are several, or part of it is not known.
+    /// The one basic type that all data has; `None` if there are several, or some are not known.
     pub fn element(self) -> Option<Signature> {
         self.uniform().map(|(_, one)| one)
     }
 
-    /// Whether it is of several basic types for certain.
+    /// Whether the data certainly has several basic types.
     pub fn is_mixed(self) -> bool {
         !self.vague && self.length > 0 && self.uniform().is_none()
     }
@@ -185,9 +186,9 @@ fn power(mut exponent: u64) -> u64 {
     result
 }
 
-/// Basic types of one class and size are the same to the machine, whatever a language calls them:
-/// strictly `MPI_INT` does not match `MPI_INTEGER`, nor `MPI_CHAR` `MPI_INT8_T` (§3.3.1), but no value is changed.
-/// What is sent with a sign and received without one is changed if it is negative.
+/// Basic types of one class and size have the same representation in all languages: strictly
+/// `MPI_INT` does not match `MPI_INTEGER`, nor `MPI_CHAR` `MPI_INT8_T` (§3.3.1), but no value
+/// changes. A value sent as signed and received as unsigned changes if it is negative.
 enum Class {
     Integer,
     Unsigned,

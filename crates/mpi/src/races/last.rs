@@ -1,16 +1,18 @@
-//! Messages of anybody that have replaced others of anybody, unseen, and what the program does with them.
+//! Message races in memory: messages received from any rank that have replaced others, unread, and
+//! how the program uses them.
 //!
-//! **Soundness.** The two might have come in the other order, as the rank had told nobody anything in between. A use is told of where
-//! the two differ in the bytes that the program looks at, until it looks at the status, which tells whose
-//! message it is. The first bytes of a message are compared only.
+//! **Soundness.** The two messages could have arrived in the other order, since this rank informed
+//! no other rank in between. A use is reported where the two differ in the bytes that the program
+//! reads, until it reads the status, which reveals the sender. Only the first bytes of messages are
+//! compared.
 
 use commsan_callsite::Site;
 use commsan_shadow::{Access, Footprint, Live, Mode, OpId, Pages};
 use std::ops::{ControlFlow, Range};
 
-/// Bytes of a message that are kept, to be compared with those of another.
+/// Bytes kept of each message, to be compared with those of another.
 pub(crate) const KEPT: usize = 64;
-/// Messages that are followed, and uses that are told.
+/// Messages that are followed, and uses that are reported, at most.
 const MAX_LASTS: usize = 16;
 
 /// The first bytes of a message, and where they were put.
@@ -29,7 +31,7 @@ impl Content {
     }
 }
 
-/// A message of anybody.
+/// A message that was received from any rank.
 #[derive(Clone, Copy)]
 pub(crate) struct Message {
     /// Where it was received.
@@ -46,41 +48,41 @@ pub(crate) struct Replacing {
     pub last: Message,
 }
 
-/// What comes of a look at memory.
+/// The effect of an access to memory.
 #[derive(Default)]
 pub(crate) struct Seen {
     /// A message that has replaced another one is used; uses are numbered as they are found.
     pub used: Option<(u32, Replacing)>,
-    /// The program may know whose message it has used, of this number.
+    /// From now on the program may know the sender of the message whose use has this number.
     pub known: Option<u32>,
 }
 
 enum State {
-    /// The program has not looked at it.
+    /// The program has not read it.
     Unseen(Box<Replacing>),
-    /// It has, but not at the status.
+    /// The program has read the message, but not its status.
     Used(u32),
 }
 
-/// All of them.
+/// All messages that have replaced others.
 pub(crate) struct Lasts {
     watched: Live<()>,
     all: Vec<(OpId, Option<Range<usize>>, State)>,
-    /// Places of uses, and of the last receive before.
-    told: Vec<(usize, usize)>,
+    /// Addresses of reported uses, and of the last receive before.
+    reported: Vec<(usize, usize)>,
 }
 
 impl Lasts {
     pub fn watching(pages: Option<Pages>) -> Lasts {
         let watched = pages.map_or_else(Live::unmarked, Live::new);
-        Lasts { watched, all: Vec::new(), told: Vec::new() }
+        Lasts { watched, all: Vec::new(), reported: Vec::new() }
     }
 
     pub fn ranges(&self) -> usize {
         self.watched.ranges()
     }
 
-    /// A message has replaced another one; the program may learn from the status whose it is.
+    /// A message has replaced another one; the program may find out its sender from the status.
     pub fn push(&mut self, replacing: Replacing, status: Option<Range<usize>>) {
         if self.all.len() == MAX_LASTS {
             self.remove(0);
@@ -91,7 +93,7 @@ impl Lasts {
         self.all.push((id, status, State::Unseen(Box::new(replacing))));
     }
 
-    /// The program looks at memory, or a call for it, at a place.
+    /// The program, or a call for it, accesses memory at a place.
     pub fn touched(&mut self, access: &Access, pc: usize) -> Seen {
         let mut seen = Seen::default();
         let mut met = None;
@@ -108,9 +110,9 @@ impl Lasts {
             State::Used(number) => seen.known = Some(number),
             State::Unseen(replacing) if differs(&replacing, access) => {
                 let place = (pc, replacing.last.by.pc);
-                if self.told.len() < MAX_LASTS && !self.told.contains(&place) {
-                    let number = self.told.len() as u32;
-                    self.told.push(place);
+                if self.reported.len() < MAX_LASTS && !self.reported.contains(&place) {
+                    let number = self.reported.len() as u32;
+                    self.reported.push(place);
                     let id = self.watched.begin(&mut [watch(status.clone())], ());
                     self.all.push((id, status, State::Used(number)));
                     seen.used = Some((number, *replacing));
@@ -121,7 +123,7 @@ impl Lasts {
         seen
     }
 
-    /// Nothing is followed any more.
+    /// Stops following messages.
     pub fn clear(&mut self) {
         while !self.all.is_empty() {
             self.remove(0);
@@ -139,7 +141,7 @@ fn watch(bytes: Option<Range<usize>>) -> Option<Access> {
     Some(Access { mode: Mode::Write, footprint: Footprint::Dense(bytes?) })
 }
 
-/// Whether the access looks at bytes in which the two messages differ.
+/// Whether the access reads bytes in which the two messages differ.
 fn differs(replacing: &Replacing, access: &Access) -> bool {
     let (Mode::Read, Footprint::Dense(bytes)) = (access.mode, &access.footprint) else {
         return false;
@@ -154,7 +156,7 @@ mod tests {
     use commsan_callsite::Stacks;
 
     fn message(sender: u32, text: &str) -> Message {
-        let by = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: 5, afar: None };
+        let by = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: 5, remote: None };
         let mut bytes = [0; KEPT];
         bytes[..text.len()].copy_from_slice(text.as_bytes());
         Message { by, sender, content: Content { address: 1000, bytes, length: text.len() } }
@@ -168,11 +170,11 @@ mod tests {
         let mut lasts = Lasts::watching(None);
         let (first, last) = (message(1, "same, one"), message(2, "same, two"));
         lasts.push(Replacing { comm: 3, first, last }, Some(2000..2024));
-        let told = |access| {
+        let read = |access| {
             let Seen { used, known } = lasts.touched(access, 7);
             (used.map(|(number, _)| number), known)
         };
-        accesses.iter().map(told).collect()
+        accesses.iter().map(read).collect()
     }
 
     #[test]

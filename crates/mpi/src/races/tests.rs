@@ -9,7 +9,7 @@ fn races() -> Races {
 }
 
 fn by(pc: usize) -> Site {
-    Site { call: None, thread: 0, stack: Stacks::EMPTY, pc, afar: None }
+    Site { call: None, thread: 0, stack: Stacks::EMPTY, pc, remote: None }
 }
 
 fn wanted(tag: Option<i32>) -> Wanted {
@@ -19,7 +19,7 @@ fn wanted(tag: Option<i32>) -> Wanted {
 /// One receive of a program.
 #[derive(Clone, Copy, Debug)]
 struct Call {
-    /// `None` for anybody.
+    /// `None` for any rank.
     from: Option<u32>,
     tag: Option<i32>,
     /// What it got.
@@ -93,7 +93,7 @@ proptest! {
         prop_assert!(found(&calls, |_| false) == 0 || starves);
     }
 
-    /// Where all messages have one tag, and those from anybody come first, none is missed.
+    /// Where all messages have one tag, and receives from any rank come first, no race is missed.
     #[test]
     fn what_starves_for_messages_of_one_tag_is_found(
         mut calls in prop::collection::vec(call(), 2..9)
@@ -152,7 +152,7 @@ fn what_is_not_complete_is_known_to_nobody() {
     assert_eq!((race(8), race(7)), (1, 0));
 }
 
-/// The second receive from anybody would have got another message, and the program looks at it.
+/// The second receive from any rank would have got another message, and the program looks at it.
 #[test]
 fn what_was_seen_may_have_led_elsewhere() {
     let race = |sees: bool| {
@@ -170,7 +170,7 @@ fn what_was_seen_may_have_led_elsewhere() {
     assert_eq!((race(false), race(true)), (1, 0));
 }
 
-/// A receive from anybody that waits all the time costs no memory.
+/// A pending receive from any rank does not accumulate memory.
 #[test]
 fn what_waits_for_long_is_bounded() {
     let mut races = races();

@@ -1,11 +1,11 @@
-//! Which accumulates may meet at their target (MPI 4.1 §12.7.1, §12.7.2).
+//! Accumulates that may overlap at their target (MPI 4.1 §12.7.1, §12.7.2).
 
 /// How an operation may combine with others at its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Atomic {
-    /// The predefined datatype, by its Fortran handle; 0 if it is not known or not just one.
+    /// The predefined datatype, by its Fortran handle; 0 if it is not known, or there are several.
     pub datatype: i32,
-    /// What it does.
+    /// The reduction.
     pub op: Combine,
     /// What the window's info promised when it started.
     pub rules: Rules,
@@ -18,7 +18,7 @@ pub enum Combine {
     Nothing,
     /// `MPI_Compare_and_swap`.
     Swap,
-    /// Another, by its Fortran handle.
+    /// Any other reduction, by its Fortran handle.
     Op(i32),
 }
 
@@ -29,14 +29,14 @@ pub struct Rules {
     pub same_op: bool,
     /// `accumulate_ordering` has `raw`: reads of one origin come after its earlier writes.
     pub read_after_write: bool,
-    /// It has `war`.
+    /// `accumulate_ordering` has `war`: writes of one origin come after its earlier reads.
     pub write_after_read: bool,
-    /// It has `waw`.
+    /// `accumulate_ordering` has `waw`: writes of one origin come after its earlier writes.
     pub write_after_write: bool,
 }
 
 impl Default for Rules {
-    /// Without info (MPI 4.1 §12.2.1).
+    /// The rules of a window without info (MPI 4.1 §12.2.1).
     fn default() -> Rules {
         Rules {
             same_op: false,
@@ -56,8 +56,8 @@ impl Rules {
             ("accumulate_ordering", orders) => {
                 let orders: Vec<&str> = orders.split(',').map(str::trim).collect();
                 let known = |order| ["rar", "raw", "war", "waw"].contains(order);
-                // MPICH 4.0 cuts a list at its first comma when it reads it, so that one order
-                // alone may once have been all.
+                // MPICH 4.0 cuts a list at its first comma when it reads it, so that a single order
+                // may originally have been a list.
                 if orders == ["none"] || orders.len() > 1 && orders.iter().all(known) {
                     self.read_after_write = orders.contains(&"raw");
                     self.write_after_read = orders.contains(&"war");
@@ -68,7 +68,7 @@ impl Rules {
         }
     }
 
-    /// As a number, 0 for the default.
+    /// The rules as a number, 0 for the default.
     pub fn bits(self) -> u8 {
         let Rules { same_op, read_after_write, write_after_read, write_after_write } = self;
         [same_op, !read_after_write, !write_after_read, !write_after_write]
@@ -77,7 +77,7 @@ impl Rules {
             .fold(0, |bits, rule| bits << 1 | u8::from(*rule))
     }
 
-    /// From that number.
+    /// The rules that [`bits`](Self::bits) turned into this number.
     pub fn from_bits(bits: u8) -> Rules {
         Rules {
             same_op: bits & 1 != 0,
@@ -89,7 +89,7 @@ impl Rules {
 }
 
 impl Atomic {
-    /// Whether two are of the same predefined type, as far as is known.
+    /// Whether both have the same predefined type, as far as is known.
     fn is_of_type(self, other: Atomic) -> bool {
         self.datatype == other.datatype || self.datatype == 0 || other.datatype == 0
     }
@@ -108,7 +108,7 @@ impl Atomic {
             }
     }
 
-    /// Whether a later accumulate of the same origin is done after this one, whatever they do.
+    /// Whether a later accumulate of the same origin is performed after this one, whatever they do.
     pub fn precedes(self, later: Atomic) -> bool {
         let promised = |rules: Rules| match (self.op, later.op) {
             (Combine::Nothing, Combine::Nothing) => true,

@@ -1,11 +1,14 @@
-//! What atomic operations on windows order: who reads what another has written atomically comes after all that
-//! the other did before (MPI 4.1 §12.7.1 grants atomicity for each element).
+//! Happens-before by atomic operations on windows: a rank that atomically reads what another has
+//! written atomically acquires all that the other did before (MPI 4.1 §12.7.1 grants atomicity for
+//! each element).
 //!
-//! Each 8 bytes of a window have a cell, which an atomic write adds its origin's clock to, and an atomic read learns
-//! from. An operation on many of them has one cell for all of the target's part instead.
+//! Each 8 bytes of a window have a cell, to which an atomic write releases, and from which an
+//! atomic read acquires. An operation on many of them uses one cell for the whole part of the
+//! target instead.
 //!
-//! **Soundness.** A read is taken to have seen all earlier writes to the same 8 bytes, or where one of the two has
-//! many elements, to the whole part: what is in order by that can hide a race, and cannot make one.
+//! **Soundness.** A read is taken to have seen all earlier writes to the same 8 bytes or, where one
+//! of the two has many elements, to the whole part: the resulting order can hide a race, and cannot
+//! make one.
 
 use crate::ids::{Key, mixed};
 use commsan_shadow::Pattern;
@@ -14,19 +17,20 @@ use std::ops::ControlFlow;
 
 /// Bytes that share a cell.
 const WORD: isize = 8;
-/// Words of one operation that are told apart.
+/// Words of one operation that have cells of their own at most.
 const MAX_WORDS: usize = 16;
 
 /// The cells of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cells {
     window: u64,
-    /// In ascending order; none if there are many.
+    /// In ascending order; empty if there are many.
     words: SmallVec<[i64; 2]>,
 }
 
 impl Cells {
-    /// Of an operation on these bytes, relative to `offset` in a part of the window of this name.
+    /// The cells of an operation on these bytes, relative to `offset` in a part of the window of
+    /// this name.
     pub fn of(window: u64, offset: i64, pattern: &Pattern) -> Cells {
         let mut words = SmallVec::new();
         let all = isize::MIN / 2..isize::MAX / 2;
@@ -44,13 +48,13 @@ impl Cells {
         Cells { window, words }
     }
 
-    /// The cells that a write adds to.
+    /// The cells to which a write releases.
     pub fn released(&self) -> impl Iterator<Item = u64> {
         let many = self.words.is_empty().then_some(Key::ManyWords);
         self.keys().chain([Key::AnyWord].into_iter().chain(many).map(|key| key.of(self.window)))
     }
 
-    /// The cells that a read learns from.
+    /// The cells from which a read acquires.
     pub fn acquired(&self) -> impl Iterator<Item = u64> {
         let rest = if self.words.is_empty() { Key::AnyWord } else { Key::ManyWords };
         self.keys().chain([rest.of(self.window)])
@@ -65,8 +69,8 @@ impl Cells {
 mod tests {
     use super::*;
 
-    /// Whether one who reads learns of one who has written.
-    fn learns(read: (i64, &Pattern), written: (i64, &Pattern)) -> bool {
+    /// Whether a read acquires from a write.
+    fn acquires(read: (i64, &Pattern), written: (i64, &Pattern)) -> bool {
         let of = |(at, pattern)| Cells::of(7, at, pattern);
         let released: Vec<_> = of(written).released().collect();
         of(read).acquired().any(|cell| released.contains(&cell))
@@ -78,12 +82,12 @@ mod tests {
         let four = Pattern::dense(0, 32);
         let many = Pattern::dense(0, 8192);
         let gaps = Pattern::dense(0, 4).repeat(4, 16);
-        assert!(learns((8, &one), (8, &one)));
-        assert!(!learns((8, &one), (16, &one)));
-        assert!(learns((0, &four), (24, &one)) && learns((24, &one), (0, &four)));
-        assert!(!learns((32, &one), (0, &four)));
-        assert!(learns((0, &many), (8184, &one)) && learns((8184, &one), (0, &many)));
-        assert!(learns((0, &many), (0, &many)));
-        assert!(learns((48, &one), (0, &gaps)) && !learns((40, &one), (0, &gaps)));
+        assert!(acquires((8, &one), (8, &one)));
+        assert!(!acquires((8, &one), (16, &one)));
+        assert!(acquires((0, &four), (24, &one)) && acquires((24, &one), (0, &four)));
+        assert!(!acquires((32, &one), (0, &four)));
+        assert!(acquires((0, &many), (8184, &one)) && acquires((8184, &one), (0, &many)));
+        assert!(acquires((0, &many), (0, &many)));
+        assert!(acquires((48, &one), (0, &gaps)) && !acquires((40, &one), (0, &gaps)));
     }
 }

@@ -12,20 +12,20 @@ use commsan_shadow::{Epoch, VectorClock};
 /// A vector clock with a component for each rank of the job: its segments.
 pub type RankClock = VectorClock<Vec<u32>>;
 
-/// This process's clock, and what it tells others.
+/// The clock of this process, and what it sends to other ranks.
 pub struct Clock {
     row: RankClock,
     shm: JobShm,
-    /// Operations that are told of before anybody can learn of them in another way.
+    /// Announcements that are sent before other ranks can acquire anything.
     pub outbox: Outbox,
-    /// Targets and windows that were told of operations, and not that they are complete.
+    /// Targets and windows with announced operations that were not reported as complete.
     open: Vec<(u32, u64)>,
-    /// Whether somebody could not be told something.
+    /// Whether some message was lost.
     pub has_lost_messages: bool,
 }
 
 impl Clock {
-    /// The first segment.
+    /// The clock in the first segment; publishes it.
     pub fn new(shm: JobShm) -> Clock {
         let mut row = vec![0; shm.ranks()];
         row[shm.me()] = 1;
@@ -49,7 +49,7 @@ impl Clock {
         self.row.time(self.me())
     }
 
-    /// What has happened before the present segment: all segments of each rank up to these.
+    /// The clock of the present segment: what happened before it.
     pub fn row(&self) -> &RankClock {
         &self.row
     }
@@ -64,7 +64,7 @@ impl Clock {
         Epoch { agent: rank, time: segment }.happens_before(&self.row)
     }
 
-    /// Ends the segment and returns it: others are about to be told of all it contains.
+    /// Ends the segment and returns it: its contents are about to be released to other ranks.
     pub fn end_segment(&mut self) -> u32 {
         self.flush();
         self.await_delivery();
@@ -73,47 +73,48 @@ impl Clock {
         ended.time
     }
 
-    /// A rank has told us of its segments up to this one.
+    /// Acquires what a rank has released up to this segment.
     pub fn join(&mut self, rank: u32, segment: u32) {
         if !self.comes_after(rank, segment) {
             self.shm.join(rank as usize, segment, self.row.components_mut());
         }
     }
 
-    /// The same where it is not known how far that goes.
+    /// Acquires what a rank has released so far, where the segment is not known.
     pub fn join_newest(&mut self, rank: u32) {
         if rank != self.me() {
             self.shm.join_newest(rank as usize, self.row.components_mut());
         }
     }
 
-    /// Members of a group have told us what each knew when it entered a collective; tells in which segment that was,
-    /// where it is known.
+    /// Acquires what each of these ranks had released when it entered a collective; calls `entered`
+    /// with each rank and its segment then, where that is known.
     pub fn gather(&mut self, key: u64, members: &[u32], entered: impl FnMut(u32, u32)) {
         self.shm.gather(key, members, self.row.components_mut(), entered);
     }
 
-    /// Adds the present to a cell of a rank, as an unlock does.
+    /// Releases the present to a cell of a rank, as an unlock does, and ends the segment.
     pub fn release(&mut self, rank: u32, cell: u64) {
         self.add(rank, cell);
         self.end_segment();
     }
 
-    /// The same, where others follow: the segment is to be ended then.
+    /// Releases the present to a cell of a rank; the caller ends the segment after the last of
+    /// several cells.
     pub fn add(&mut self, rank: u32, cell: u64) {
         self.flush();
         self.await_delivery();
         self.shm.release(rank as usize, cell, self.row.components());
     }
 
-    /// Adds what has happened before the present segment to a cell of a rank.
+    /// Releases what happened before the present segment to a cell of a rank.
     pub fn release_past(&self, rank: u32, cell: u64) {
         let mut row = self.row.components().to_vec();
         row[self.shm.me()] -= 1;
         self.shm.release(rank as usize, cell, &row);
     }
 
-    /// Tells of an operation, though not at once.
+    /// Announces an operation, at the latest before other ranks can acquire anything.
     pub fn announce(&mut self, unsent: Unsent) {
         if !self.outbox.has_room(&unsent) {
             self.flush();
@@ -121,7 +122,7 @@ impl Clock {
         self.outbox.push(unsent);
     }
 
-    /// Tells of an operation that cannot wait, or is more than one run of bytes.
+    /// Announces an operation immediately: one that cannot wait, or has more than one run of bytes.
     pub fn announce_now(&mut self, to: u32, operation: Announced) {
         self.flush();
         self.send_operation(to, operation);
@@ -138,7 +139,7 @@ impl Clock {
         }
     }
 
-    /// Tells what was announced and not told yet.
+    /// Sends all announcements that wait in the outbox.
     pub fn flush(&mut self) {
         if self.outbox.is_empty() {
             return;
@@ -156,21 +157,23 @@ impl Clock {
         self.has_lost_messages |= !self.try_send(to, &RmaMessage::Operation(operation));
     }
 
-    /// Tells a rank something, after all that was announced.
+    /// Sends a message to a rank, after all waiting announcements; without room for it, findings
+    /// may be missed.
     pub fn send(&mut self, rank: u32, message: &RmaMessage) {
         self.flush();
         self.has_lost_messages |= !self.try_send(rank, message);
         self.await_delivery();
     }
 
-    /// The same where it does no harm if the rank has no room for it.
+    /// Sends a message to a rank, after all waiting announcements; without room for it, nothing is
+    /// lost.
     pub fn send_if_room(&mut self, rank: u32, message: &RmaMessage) {
         self.flush();
         self.try_send(rank, message);
         self.await_delivery();
     }
 
-    /// Waits until those on other nodes have what they were told.
+    /// Waits until messages to other nodes have arrived.
     #[inline]
     fn await_delivery(&mut self) {
         self.has_lost_messages |= !self.shm.await_delivery();
@@ -180,7 +183,7 @@ impl Clock {
         message.encode(LONGEST, |words| self.shm.post(rank as usize, words))
     }
 
-    /// Learns what was added to a cell.
+    /// Acquires what was released to a cell; returns whether that was anything new.
     pub fn acquire(&mut self, rank: u32, cell: u64) -> bool {
         self.shm.acquire(rank as usize, cell, self.row.components_mut())
     }

@@ -1,4 +1,4 @@
-//! What one rank tells another about, in words.
+//! Messages about RMA that ranks exchange through shared memory, and their encoding in words.
 
 use crate::rma::accumulate::{Atomic, Combine, Rules};
 use commsan_shadow::{Comb, Footprint, Mode, Runs};
@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-/// Under what protection an operation was started.
+/// The access epoch in which an operation was started (MPI 4.1 §12.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessEpoch {
     /// After the n-th fence of the window.
@@ -17,34 +17,34 @@ pub enum AccessEpoch {
     Shared,
     /// Under an exclusive lock.
     Exclusive,
-    /// None: an error of its own.
+    /// No epoch: an error of its own.
     None,
 }
 
-/// A one-sided operation as its target is told.
+/// A one-sided operation as it is announced to its target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Announced {
     /// The window, by its name in the job.
     pub window: u64,
     /// The rank that started it.
     pub origin: u32,
-    /// In which of its segments.
+    /// The segment of the origin.
     pub segment: u32,
     /// Row of the call in the table.
     pub call: u32,
-    /// The place, in the origin's log.
+    /// Number of the site in the origin's log.
     pub site: u32,
     /// Number of the operation among those of the origin.
     pub number: u32,
     pub mode: Mode,
     pub atomic: Option<Atomic>,
     pub epoch: AccessEpoch,
-    /// If it stands for several, none of which touches what another does: the size of each. They follow each other
-    /// without a gap within a run.
+    /// If it stands for several operations that do not overlap: the size of each in bytes. They
+    /// follow each other without gaps within a run.
     pub each: Option<NonZeroU32>,
-    /// Whether it is complete already, in the same segment.
+    /// Whether it was completed in the same segment.
     pub complete: bool,
-    /// Bytes, relative to the target's base address.
+    /// The bytes, relative to the target's base address.
     pub runs: Runs,
 }
 
@@ -53,18 +53,18 @@ pub struct Announced {
 pub enum RmaMessage {
     /// An operation has started.
     Operation(Announced),
-    /// Operations of the origin on this window that came before are complete, as of a segment.
+    /// Earlier operations of the origin on this window are complete, as of a segment.
     Complete {
         /// The window's name.
         window: u64,
         /// Rank in the job.
         origin: u32,
-        /// One of its segments.
+        /// A segment of the origin.
         segment: u32,
-        /// Which.
+        /// Which operations.
         which: Which,
     },
-    /// A message was sent in this segment.
+    /// A point-to-point message was sent in this segment.
     MessageSent {
         /// Rank in the job.
         origin: u32,
@@ -72,7 +72,7 @@ pub enum RmaMessage {
         tag: i32,
         /// Name of the communicator's group.
         comm: u64,
-        /// The sender's handle of the communicator, or part of it.
+        /// The sender's handle of the communicator, truncated to 32 bits.
         handle: u32,
         /// A segment of the origin.
         segment: u32,
@@ -83,9 +83,9 @@ pub enum RmaMessage {
         window: u64,
         /// Rank in the job.
         owner: u32,
-        /// Addresses in the owner.
+        /// Addresses in the owner's address space.
         bytes: Range<usize>,
-        /// Or detached.
+        /// False if it was detached.
         attached: bool,
     },
     /// The target has exposed its window to this rank, in this segment.
@@ -99,16 +99,16 @@ pub enum RmaMessage {
     },
 }
 
-/// Operations that are complete.
+/// Which operations are complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// All.
+    /// All operations.
     All,
-    /// Those that only read: they are done at the target when they are at the origin.
+    /// Gets: they are complete at the target as soon as they are at the origin.
     Reads,
-    /// The same, and the rest when the target has waited for the end of the epoch.
+    /// Gets now, and all others when the target has waited for the end of the epoch.
     Epoch,
-    /// The one of this number.
+    /// The operation of this number.
     One(u32),
 }
 
@@ -128,8 +128,8 @@ fn halves(word: u64) -> (u32, u32) {
 }
 
 impl RmaMessage {
-    /// Calls `send` with the words of the notice: with parts of it one after the other where one
-    /// cannot hold all.
+    /// Calls `send` with the words of the message; several times, with a part of it each, where one
+    /// message cannot hold all runs.
     pub fn encode(&self, longest: usize, mut send: impl FnMut(&[u64]) -> bool) -> bool {
         match self {
             RmaMessage::Operation(op) => {
@@ -170,7 +170,7 @@ impl RmaMessage {
         }
     }
 
-    /// The notice of these words; `None` if they are none.
+    /// Decodes a message; `None` if the words are no message.
     pub fn decode(words: &[u64]) -> Option<RmaMessage> {
         let [kind, name, from, rest @ ..] = words else { return None };
         let (rank, segment) = halves(*from);
@@ -295,13 +295,13 @@ impl Announced {
         self.runs.0[0]
     }
 
-    /// The bytes of each of the operations that this stands for.
+    /// The size of each operation that this stands for, in bytes.
     #[inline]
     pub fn size(&self) -> u64 {
         self.each.map_or(self.run().size, |each| each.get().into())
     }
 
-    /// What it touches at addresses, of operations that are known as one each on its own.
+    /// The footprint at the target, one for each run if it stands for several operations.
     pub fn footprints(&self, base: usize) -> impl Iterator<Item = Footprint> {
         let all = self.each.is_none().then(|| Footprint::new(base, self.runs.pattern()));
         let runs = self.runs.0.iter().filter(|_| self.each.is_some());
@@ -312,24 +312,25 @@ impl Announced {
         all.into_iter().chain(runs.map(dense))
     }
 
-    /// Whether it reads or writes one run of bytes, and not atomically.
+    /// Whether it accesses one contiguous run, and not atomically.
     pub fn is_simple(&self) -> bool {
         self.atomic.is_none() && matches!(*self.runs.0, [Comb { count: 1, .. }])
     }
 
-    /// Whether an operation with as many bytes, which differs only in where they are, can be told of with this.
+    /// Whether an operation of this size, which differs only in its location, can be merged into
+    /// this one.
     #[inline]
     pub fn is_like(&self, size: u64) -> bool {
         (1..=u64::from(u32::MAX)).contains(&size) && size == self.size()
     }
 
-    /// Whether such an operation begins where this ends.
+    /// Whether an operation that begins there continues this one.
     #[inline]
     pub fn ends_at(&self, start: i64) -> bool {
         self.runs.0.last().is_some_and(|run| run.start + run.size as i64 == start)
     }
 
-    /// Takes in an operation that begins where this ends.
+    /// Merges an operation that begins where this one ends.
     #[inline]
     pub fn take_in(&mut self, size: u64) {
         self.each = NonZeroU32::new(size as u32);
@@ -338,7 +339,7 @@ impl Announced {
         }
     }
 
-    /// Takes in an operation somewhere else.
+    /// Merges an operation at another location.
     pub fn take_in_at(&mut self, start: i64, size: u64) {
         self.each = NonZeroU32::new(size as u32);
         self.runs.0.push(Comb { start, size, stride: 0, count: 1 });

@@ -1,4 +1,4 @@
-//! What orders ranks besides windows: messages and collectives.
+//! Happens-before between ranks by messages and collectives.
 
 use crate::ids::{Group, mixed};
 use commsan_mpi_calls::Flow;
@@ -12,7 +12,7 @@ pub struct Envelope {
     pub group: Group,
     /// Rank in the group, negative for any.
     pub source: i32,
-    /// Negative for any.
+    /// The tag, negative for any.
     pub tag: i32,
 }
 
@@ -29,14 +29,14 @@ impl Envelope {
     }
 }
 
-/// A message that a receive will take, as far as can be told when it is posted.
+/// The message that a receive will match, as far as is known when it is posted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// The n-th of a channel: messages do not overtake each other (MPI 4.1 §3.5).
     Nth(Channel, u64),
-    /// Some message of anybody.
+    /// Any message of any source.
     Any,
-    /// One that another receive, of any source or tag, may take instead.
+    /// A message that another receive, of any source or tag, may match instead.
     Doubtful,
 }
 
@@ -58,13 +58,13 @@ pub struct Messages {
 
 #[derive(Default)]
 struct Queue {
-    /// Segments in which messages were sent.
+    /// The segments in which messages were sent.
     sent: VecDeque<u32>,
     /// The sender's handle of the communicator.
     comm: Option<u32>,
-    /// The sender has used several with these members.
+    /// The sender has used several communicators with these members.
     several: bool,
-    /// Number of the first of them.
+    /// Number of the first message in `sent`.
     first: u64,
     /// Receives posted so far.
     posted: u64,
@@ -103,8 +103,8 @@ impl Messages {
         queue.posted - 1
     }
 
-    /// The segment in which a message was sent that is the next to be received, and is received by
-    /// that if it is matched; `None` if that is not known.
+    /// The segment in which the next message to be received was sent, if known. A matched probe
+    /// receives it.
     pub fn found(&mut self, channel: Channel, matched: bool) -> Option<u32> {
         let alone = self.wildcards == 0;
         let queue = self.channels.entry(channel).or_default();
@@ -126,7 +126,7 @@ impl Messages {
         queue.first += u64::from(queue.sent.pop_front().is_some());
     }
 
-    /// The segment in which a message was sent that has arrived; `None` if that is not known.
+    /// The segment in which a message that has arrived was sent; `None` if not known.
     pub fn take(&mut self, channel: Channel, number: u64) -> Option<u32> {
         let queue = self.channels.get_mut(&channel)?;
         let index = usize::try_from(number.checked_sub(queue.first)?).ok()?;
@@ -142,11 +142,11 @@ impl Messages {
 /// A collective in progress.
 #[derive(Clone, Debug)]
 pub struct Collective {
-    /// Its name in the job.
+    /// Its name, equal in all ranks.
     pub key: u64,
     /// The communicator.
     pub group: Group,
-    /// Who learns from whom.
+    /// Between which ranks data flows.
     pub flow: Flow,
     /// Rank in the job.
     pub root: Option<u32>,
@@ -161,9 +161,10 @@ pub struct Collectives {
 }
 
 impl Collectives {
-    /// The name of the next collective of a communicator. Those with the same members share names:
-    /// whoever looks for the last entry of a name finds the right one or a later one, which is more
-    /// order than there is, in whatever order processes come to the two communicators.
+    /// The name of the next collective of a communicator. Communicators with the same members share
+    /// names: a rank that looks for the last entry of a name finds the right one or a later one,
+    /// which claims more order than there is, in whatever order ranks come to the two
+    /// communicators.
     pub fn next(&mut self, group: &Group, comm: usize) -> u64 {
         let count = self.counts.entry(comm).or_default();
         *count += 1;
@@ -177,7 +178,7 @@ impl Collectives {
 }
 
 impl Collective {
-    /// Ranks in the job that this one learns from.
+    /// Ranks in the job from which this one acquires.
     pub fn acquires_from(&self, me: u32) -> Vec<u32> {
         let members = self.group.members.iter().copied();
         let others = |rank: &u32| *rank != me;

@@ -1,30 +1,31 @@
-//! Operations that their targets are still to be told of.
+//! Operations that are not announced to their targets yet.
 //!
-//! Nobody can learn of an operation before its origin tells anybody anything, so until then it can
-//! stay here, and what repeats it or goes on where it ended costs nothing more. What does the same
-//! elsewhere joins it, too, and is told of in one notice. Loops that only communicate tell little that way.
+//! No rank can acquire an operation before its origin releases anything, so until then it can wait
+//! here. What repeats it, or continues where it ended, costs nothing more; what does the same
+//! elsewhere is merged with it into one message. Loops that only communicate send few messages that
+//! way.
 //!
-//! Those that are not complete never conflict with each other: who announces one that would, tells
-//! of all the others first. So the order in which those that are left are told is of no importance,
-//! but for one thing: what is complete comes before what is not.
+//! Incomplete operations in the outbox never conflict with each other: before one that would is
+//! added, all others are sent. So the order in which they are sent does not matter, except that
+//! complete operations come before incomplete ones.
 
 use crate::rma::message::Announced;
 use commsan_callsite::StackId;
 use commsan_shadow::{Comb, Mode};
 use std::ops::Range;
 
-/// An operation that is to be told of, or several from one place.
+/// An operation that is to be announced, or several from one place.
 #[derive(Clone, Debug)]
 pub struct Unsent {
-    /// Rank in the job of its target.
+    /// The target's rank in the job.
     pub to: u32,
     /// The window's handle.
     pub handle: usize,
     /// Where it was started.
     pub stack: StackId,
     pub operation: Announced,
-    /// Of one that is complete: how many of its first bytes were touched again since, by operations
-    /// that are not.
+    /// If it is complete: how many of its first bytes were accessed again since, by operations that
+    /// are not.
     pub again: u64,
 }
 
@@ -41,29 +42,29 @@ pub struct Next {
     pub size: u64,
 }
 
-/// How an operation relates to a draft.
+/// How an operation relates to one in the outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It goes on where the draft ends.
+    /// It continues where that one ends.
     On,
-    /// It does again what a part of the draft did.
+    /// It repeats a part of that one.
     Again,
     /// It does the same to other bytes.
     Beside,
 }
 
-/// Operations told of at once at most.
+/// Announcements that wait at most.
 const MAX_UNSENT: usize = 8;
-/// Runs of bytes that one of them has at most: each that joins is compared with all.
+/// Runs of bytes of one announcement at most: each operation that is merged is compared with all.
 const MAX_RUNS: usize = 32;
-/// Completions after which they are told of at the latest.
+/// Completions after which announcements are sent at the latest.
 const MAX_COMPLETIONS: u32 = 64;
 
-/// All of them, oldest first.
+/// All announcements that wait, oldest first.
 #[derive(Default)]
 pub struct Outbox {
     all: Vec<Unsent>,
-    /// Completions since others were told anything.
+    /// Completions since anything was sent.
     completions: u32,
 }
 
@@ -72,7 +73,7 @@ impl Outbox {
         self.all.is_empty()
     }
 
-    /// Whether an operation can be added without telling of the others.
+    /// Whether an announcement can be added without sending the others.
     pub fn has_room(&self, unsent: &Unsent) -> bool {
         let Comb { start, size, .. } = unsent.operation.run();
         let bytes = start..start + size as i64;
@@ -83,7 +84,7 @@ impl Outbox {
         self.all.push(unsent);
     }
 
-    /// The draft that an operation on a rank's part goes on with, repeats, or is like.
+    /// The announcement that an operation on a rank's part continues, repeats, or resembles.
     #[inline]
     pub fn find(&self, to: u32, next: &Next) -> Option<(usize, Step)> {
         let (at, step) = self.all.iter().enumerate().rev().find_map(|(at, unsent)| {
@@ -99,7 +100,7 @@ impl Outbox {
         (alone || !self.conflict(to, *mode, bytes, but)).then_some((at, step))
     }
 
-    /// Adds an operation to a draft.
+    /// Merges an operation into an announcement.
     #[inline]
     pub fn add(&mut self, at: usize, step: Step, next: &Next) {
         let unsent = &mut self.all[at];
@@ -113,7 +114,8 @@ impl Outbox {
         }
     }
 
-    /// Operations on a rank's part of a window are complete. Returns whether it is time to tell.
+    /// Operations on a rank's part of a window are complete. Returns whether the outbox must be
+    /// sent now.
     pub fn complete(&mut self, to: u32, window: u64) -> bool {
         for unsent in self.all.iter_mut().filter(|d| (d.to, d.operation.window) == (to, window)) {
             (unsent.again, unsent.operation.complete) = (0, true);
@@ -122,7 +124,8 @@ impl Outbox {
         self.completions >= MAX_COMPLETIONS
     }
 
-    /// Whether bytes at a target conflict with an operation that is not complete, but for one.
+    /// Whether bytes at a target conflict with an incomplete operation, except those of one
+    /// announcement.
     fn conflict(&self, to: u32, mode: Mode, bytes: Range<i64>, but: Option<usize>) -> bool {
         self.all.iter().enumerate().any(|(at, unsent)| {
             Some(at) != but
@@ -132,7 +135,7 @@ impl Outbox {
         })
     }
 
-    /// Takes all, each with its target: what is complete, then the rest.
+    /// Takes all announcements, each with its target: complete ones, then incomplete ones.
     pub fn take(&mut self) -> impl Iterator<Item = (u32, Announced)> + use<> {
         self.completions = 0;
         let all = std::mem::take(&mut self.all);
@@ -142,14 +145,14 @@ impl Outbox {
         complete.map(|unsent| (unsent.to, unsent.operation)).chain(open)
     }
 
-    /// Forgets all.
+    /// Drops all announcements.
     pub fn clear(&mut self) {
         self.all.clear();
     }
 }
 
 impl Unsent {
-    /// The bytes that operations use which are not complete.
+    /// The bytes that incomplete operations access.
     fn open(&self) -> impl Iterator<Item = Range<i64>> {
         let Announced { runs, complete, .. } = &self.operation;
         let open = move |run: &Comb| {
@@ -176,7 +179,7 @@ impl Unsent {
         }
     }
 
-    /// The operation as far as it is not complete.
+    /// The incomplete part of the operation.
     fn rest(&self) -> Option<Announced> {
         let all = &self.operation;
         if !all.complete {

@@ -1,4 +1,4 @@
-//! Operations of others on this process's windows.
+//! Operations of other ranks on this process's windows that may still be concurrent with something.
 
 use crate::rma::accumulate::Atomic;
 use crate::rma::clock::{Clock, RankClock};
@@ -13,42 +13,43 @@ use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 use std::ops::Range;
 
-/// An operation that was announced.
+/// An announced operation at its target.
 #[derive(Clone, Debug)]
 pub struct Remote {
     pub window: u64,
     pub call: &'static Call,
     pub origin: u32,
-    /// The place in the origin's log.
+    /// Number of the site in the origin's log.
     pub site: u32,
     pub atomic: Option<Atomic>,
     pub epoch: AccessEpoch,
     pub number: u32,
-    /// The segment that it began in.
+    /// The segment of the origin in which it began.
     pub segment: u32,
     /// See [`Announced::each`].
     pub each: Option<NonZeroU32>,
     /// The rank and its segment at whose end the operation is complete, once that is known.
     pub complete: Option<Epoch>,
-    /// This process has seen its effect.
+    /// This process has read its effect.
     pub seen: bool,
-    /// When a thread of this process came after it, if others did not yet.
+    /// When a thread of this process acquired its completion, if others have not yet.
     pub acquired: Option<Epoch>,
     /// Set in the separate memory model.
     pub separate: Option<Separate>,
 }
 
-/// What else must be known of an operation in the separate memory model.
+/// State of an operation in the separate memory model.
 #[derive(Clone, Copy, Debug)]
 pub struct Separate {
-    /// Stores of the owner are visible to it up to this segment.
+    /// Stores of the owner up to this segment are visible to it.
     pub public: u32,
-    /// It is over, and the owner knows; but the owner's own view has not caught up.
+    /// It happens before what the owner does now, but the owner's private copy does not include it
+    /// yet.
     pub over: bool,
 }
 
 impl Remote {
-    /// As announced.
+    /// The state of an operation when it is announced.
     pub fn new(announced: &Announced, call: &'static Call) -> Remote {
         let Announced { window, origin, segment, site, atomic, epoch, number, each, .. } =
             *announced;
@@ -69,20 +70,22 @@ impl Remote {
         }
     }
 
-    /// Whether something with this clock comes after the operation.
+    /// Whether the operation happens before what has this clock.
     fn is_before(&self, clock: &RankClock) -> bool {
         self.complete.is_some_and(|last| last.happens_before(clock))
     }
 
-    /// Whether an atomic operation with this clock comes from one who may have read what this one wrote: he knows of
-    /// the segment that ended with it, and of none later.
+    /// Whether an atomic operation with this clock is of a rank that may have read what this one
+    /// wrote: its clock covers the segment that ended with this operation, and no later one.
     fn may_have_been_read(&self, by: &Announced, clock: &RankClock) -> bool {
         let both = self.atomic.is_some() && by.atomic.is_some();
         both && self.origin != by.origin && clock.time(self.origin).wrapping_add(1) == self.segment
     }
 
-    /// Whether whatever meets an access of this operation from now on also meets a later one's, so that remembering
-    /// that is enough. The later one comes after this, and does as much to all of its bytes.
+    /// Whether every access that conflicts with an access of this operation from now on also
+    /// conflicts with a later one, so that only the later one must be remembered. The later
+    /// operation happens after this one, and accesses all of its bytes in the same mode or writes
+    /// them.
     fn is_covered_by(
         &self,
         access: &Access,
@@ -100,14 +103,14 @@ impl Remote {
             && std::mem::discriminant(&self.epoch) == std::mem::discriminant(&op.epoch)
     }
 
-    /// Whether an atomic operation does the same again in the same epoch. They end together, and what came between
-    /// their beginnings has been told before the later one.
+    /// Whether an atomic operation repeats this one in the same epoch. Both end together, and
+    /// whatever came between them was announced before the later one.
     fn is_repeated_by(&self, op: &Announced) -> bool {
         let open = self.complete.is_none() && self.atomic.is_some();
         open && (self.origin, self.site, self.epoch) == (op.origin, op.site, op.epoch)
     }
 
-    /// Whether epochs or atomicity keep two operations on a window apart.
+    /// Whether epochs or atomicity order two operations on a window.
     fn tolerates(&self, other: &Announced) -> bool {
         if self.window != other.window {
             return false;
@@ -118,7 +121,7 @@ impl Remote {
             | (AccessEpoch::Shared, AccessEpoch::Exclusive) => self.origin != other.origin,
             _ => false,
         };
-        // Accumulates of one origin are done in its order (MPI 4.1 §12.7.2).
+        // Accumulates of one origin are performed in its order (MPI 4.1 §12.7.2).
         let same = self.origin == other.origin;
         let combine = self
             .atomic
@@ -128,7 +131,7 @@ impl Remote {
     }
 }
 
-/// Two operations that meet.
+/// Two conflicting operations.
 pub struct Meeting {
     pub first: Remote,
     pub access: Access,
@@ -138,7 +141,7 @@ pub struct Meeting {
 /// Operations of an origin on a window that are not complete.
 #[derive(Default)]
 struct Open {
-    /// Those that only read, by number.
+    /// Operations that only read, by number.
     reads: VecDeque<(u32, OpId)>,
     rest: Vec<OpId>,
 }
@@ -152,7 +155,7 @@ impl Open {
         if mode == Mode::Read {
             return self.reads.push_back((number, id));
         }
-        // Those that later ones cover are still in the list.
+        // Operations that later ones cover are still in the list.
         if self.rest.len() == self.rest.capacity() {
             self.rest.retain(|id| is_there(*id));
             self.rest.reserve(self.rest.len() + 1);
@@ -160,7 +163,7 @@ impl Open {
         self.rest.push(id);
     }
 
-    /// Calls `f` with those that have ended, and forgets them.
+    /// Removes operations that have ended, and calls `f` with each.
     fn end(&mut self, which: Which, f: impl FnMut(OpId)) {
         match which {
             Which::One(number) => {
@@ -175,7 +178,7 @@ impl Open {
     }
 }
 
-/// The bytes of the one operation that touches `at`, out of several that are known as one.
+/// The bytes of the one operation that accesses `at`, where an announcement stands for several.
 pub fn single(each: Option<NonZeroU32>, all: &Footprint, at: usize) -> Range<usize> {
     let span = all.span();
     let Some(each) = each.map(|each| each.get() as usize) else { return span };
@@ -185,29 +188,31 @@ pub fn single(each: Option<NonZeroU32>, all: &Footprint, at: usize) -> Range<usi
 
 /// Operations of others that something may still be concurrent with.
 pub struct Remotes {
-    /// Those this process is not ordered after; their bytes are marked for its own accesses.
+    /// Operations that do not happen before what this process does; their bytes are marked in the
+    /// page filter.
     present: Live<Remote>,
-    /// Of `present`, those that only some threads of this process come after.
+    /// Operations in `present` whose completion only some threads of this process have acquired.
     retired: VecDeque<(Epoch, OpId)>,
-    /// Those only others may be concurrent with, oldest first.
+    /// Operations with which only other ranks' operations may be concurrent, oldest first.
     past: Live<Remote>,
     order: VecDeque<OpId>,
-    /// Of `present`, those of a window and origin that are not complete.
+    /// Operations in `present` that are not complete, by window and origin.
     open: FxHashMap<(u64, u32), Open>,
-    /// Of `present`, those that are, by the rank whose segment tells, in the order of segments.
+    /// Operations in `present` that are complete, by the rank whose segment completed them, in the
+    /// order of segments.
     complete: FxHashMap<u32, VecDeque<(u32, OpId)>>,
-    /// Of `present`, updates that are over, of windows in the separate memory model, by window: they
-    /// stay until the owner synchronises its view.
+    /// Updates in `present` that happen before what this process does, by window in the separate
+    /// memory model: they stay until the owner synchronises its private copy.
     over: FxHashMap<u64, Vec<OpId>>,
-    /// Those that were forgotten too early, for lack of memory.
+    /// Operations that were forgotten too early, for lack of memory.
     pub dropped: u64,
 }
 
-/// Operations that are complete, of each origin and of the past, that are remembered.
+/// Complete operations of each origin, and past operations, that are remembered.
 const MAX_COMPLETE: usize = 1 << 16;
-/// Operations that some threads of this process have not come after.
+/// Operations that not all threads of this process have acquired, at most.
 const MAX_RETIRED: usize = 256;
-/// Meetings that are told of one operation.
+/// Conflicts of one operation that are reported at most.
 const MAX_MEETINGS: usize = 8;
 
 impl Remotes {
@@ -229,7 +234,7 @@ impl Remotes {
         self.present.ranges()
     }
 
-    /// The operations that one with this clock is concurrent with and must not meet.
+    /// The operations that conflict with one that has this clock.
     pub fn meetings(
         &self,
         op: &Announced,
@@ -258,7 +263,7 @@ impl Remotes {
         found
     }
 
-    /// The operations that an access of this process meets.
+    /// The operations that conflict with an access of this process.
     pub fn met_by(&self, access: &Access, threads: &Threads) -> Vec<Meeting> {
         let mut found = Vec::new();
         let _ = self.present.conflicts(access.mode, &access.footprint, |id, other, bytes| {
@@ -277,7 +282,7 @@ impl Remotes {
         found
     }
 
-    /// Forgets what an access of a new operation stands for from now on.
+    /// Forgets accesses that are covered by an access of a new operation.
     fn forget_covered(&mut self, op: &Announced, clock: &RankClock, later: &Access) {
         for all in [&mut self.present, &mut self.past] {
             all.withdraw(&later.footprint.span(), |first, accesses, at| {
@@ -305,14 +310,14 @@ impl Remotes {
                 (self.open.entry((op.window, op.origin)).or_default(), &self.present);
             return open.add(op.number, id, op.mode, |id| present.get(id).is_some());
         }
-        // It may have been put aside while later ones came.
+        // It may have been deferred while later operations arrived.
         let complete = self.complete.entry(op.origin).or_default();
         let at = complete.partition_point(|(segment, _)| *segment <= op.segment);
         complete.insert(at, (op.segment, id));
     }
 
-    /// What all have come after is forgotten before (see [`forget`](Self::forget)); of the rest, what there is no
-    /// room for.
+    /// Forgets the oldest past operations if there are too many. What happens before everything is
+    /// forgotten earlier, by [`forget`](Self::forget).
     fn forget_oldest(&mut self) {
         let (past, order) = (&mut self.past, &mut self.order);
         if order.len() <= 2 * MAX_COMPLETE {
@@ -337,8 +342,8 @@ impl Remotes {
         });
     }
 
-    /// An atomic read by this process of these bytes has seen the atomic writes there, as far as it has read all
-    /// of one; of this process's own, which happen in order, those with a lower number.
+    /// This process has read these bytes atomically: it has seen the atomic writes there of which
+    /// it has read all bytes; of its own writes, which happen in order, those with a lower number.
     pub fn observed(&mut self, window: u64, bytes: Range<usize>, read: (u32, u32)) {
         let open = self.open.iter().filter(|((name, _), _)| *name == window);
         let complete = self.complete.values().flatten().map(|(_, id)| id);
@@ -358,7 +363,8 @@ impl Remotes {
         }
     }
 
-    /// This process may have come after some operations, or at least the thread that acts.
+    /// Moves the operations whose completion this process, or at least its acting thread, has
+    /// acquired.
     pub fn acquire(&mut self, clock: &Clock, actor: Option<&Actor>) {
         let (present, past, order) = (&mut self.present, &mut self.past, &mut self.order);
         let alone = |actor: &&Actor| !(actor.known_to_all)(actor.stamp);
@@ -386,12 +392,12 @@ impl Remotes {
         }
     }
 
-    /// Whether only some threads of this process come after some operations.
+    /// Whether some operations were acquired by some threads of this process only.
     pub fn has_retired(&self) -> bool {
         !self.retired.is_empty()
     }
 
-    /// All threads of this process have come after what happened then.
+    /// Everything that all threads of this process come after is moved to the past.
     pub fn release(&mut self, by_all: impl Fn(Epoch) -> bool) {
         while let Some((when, id)) = self.retired.front().copied()
             && (self.retired.len() > MAX_RETIRED || by_all(when))
@@ -401,8 +407,8 @@ impl Remotes {
         }
     }
 
-    /// This process's view of a window in the separate memory model has caught up. Returns the
-    /// updates that it sees from now on, one for each place.
+    /// This process's private copy of a window in the separate memory model was synchronised.
+    /// Returns the updates that it includes from now on, one for each site.
     pub fn view_updated(&mut self, window: u64) -> Vec<(Remote, Access)> {
         let mut updates: Vec<(Remote, Access)> = Vec::new();
         for id in self.over.remove(&window).unwrap_or_default() {
@@ -417,8 +423,8 @@ impl Remotes {
         updates
     }
 
-    /// Forgets operations that all who could meet them come after now: `synchronised` tells whether
-    /// everyone with access to the window has seen the operation complete.
+    /// Forgets operations that happen before everything that could conflict with them:
+    /// `synchronised` decides whether all members of the window come after an operation.
     pub fn forget(&mut self, synchronised: impl Fn(&Remote) -> bool) {
         let past = &mut self.past;
         self.order.retain(|id| {
@@ -430,14 +436,14 @@ impl Remotes {
         });
     }
 
-    /// The window is gone.
+    /// The window is freed.
     pub fn close(&mut self, window: u64) {
         self.open.retain(|(name, _), _| *name != window);
         self.over.remove(&window);
         self.forget_all(|remote| remote.window == window);
     }
 
-    /// Nothing is known for sure of an origin's operations.
+    /// A message of an origin was lost: nothing is certain about its operations.
     pub fn forget_origin(&mut self, origin: u32) {
         self.open.retain(|(_, rank), _| *rank != origin);
         self.forget_all(|remote| remote.origin == origin);

@@ -1,14 +1,14 @@
-//! Segments of this process at which something happened again and again, the last of them.
+//! The last segments of this process at which a recurring event happened.
 //!
-//! Of what is forgotten, something later is told: what others do then counts as coming after more of
-//! what this process has done than it may.
+//! For a forgotten event a later segment is returned: what other ranks do then counts as coming
+//! after more of what this process has done than it may.
 
 use std::collections::VecDeque;
 
-/// As many are kept: nobody is many fences behind.
+/// Segments that are kept: no rank is many fences behind.
 const MAX_SEGMENTS: usize = 64;
 
-/// Ascending.
+/// Segments in ascending order.
 #[derive(Debug, Default)]
 pub struct Segments {
     last: VecDeque<u32>,
@@ -16,7 +16,7 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// It happens once more.
+    /// The event happens once more.
     pub fn push(&mut self, segment: u32) {
         if self.last.len() == MAX_SEGMENTS {
             self.last.pop_front();
@@ -25,18 +25,18 @@ impl Segments {
         self.last.push_back(segment);
     }
 
-    /// How often it has happened.
+    /// How often the event has happened.
     pub fn count(&self) -> usize {
         self.forgotten + self.last.len()
     }
 
-    /// When it happened for the `n`th time.
+    /// The segment of the `n`th event, counted from 1.
     pub fn nth(&self, n: usize) -> Option<u32> {
         let kept = n.checked_sub(1)?.saturating_sub(self.forgotten);
         self.last.get(kept).copied()
     }
 
-    /// When it last happened up to a segment.
+    /// The segment of the last event up to a segment.
     pub fn up_to(&self, segment: u32) -> Option<u32> {
         let count = self.last.partition_point(|happened| *happened <= segment);
         match count.checked_sub(1) {
@@ -61,7 +61,7 @@ mod tests {
             (Some(1000), Some(370), None)
         );
         assert_eq!((segments.up_to(1005), segments.up_to(375)), (Some(1000), Some(370)));
-        // Never earlier than it was.
+        // Never earlier than the event.
         assert_eq!(
             (segments.nth(36), segments.nth(1), segments.nth(0)),
             (Some(370), Some(370), None)

@@ -1,28 +1,34 @@
-//! Windows whose memory several ranks load from and store to (`MPI_Win_allocate_shared`, MPI 4.1 §12.2.3).
+//! Windows whose memory several ranks load from and store to (`MPI_Win_allocate_shared`, MPI 4.1
+//! §12.2.3).
 //!
-//! What this process does to any rank's part is noted where accesses to its own window memory are
-//! ([`Shadow`](commsan_shadow::Shadow)), by hooks, without a lock. When it ends a segment, before anybody can
-//! learn of it, what it has done since is told to the others ([`PublishedShadow`]), and compared with what they have
-//! told; of pages that nobody else has touched so far, only that it has touched them. Who comes to a page
-//! says so before he looks who was there, so that at least one of two knows of both.
+//! What this process does to any rank's part is recorded where accesses to its own window memory
+//! are ([`Shadow`](commsan_shadow::Shadow)), by hooks, without a lock. When it ends a segment,
+//! before any rank can acquire it, it publishes its accesses since ([`PublishedShadow`]), and
+//! compares them with what others have published; of pages that no other rank has accessed so far,
+//! it only publishes that it has accessed them. Publish, then scan: of two ranks that come to a
+//! page at once, at least one sees the other.
 //!
-//! **Soundness.** Reported are two accesses to a common byte by different ranks, one a write and neither
-//! atomic, such that no chain of synchronisation that commsan sees leads from one to the other. What orders beside
-//! MPI's calls: atomic operations and locks in the shared memory, writes to volatile variables there, fences. More
-//! order than there is comes of
-//! - relaxed atomics, which are taken for acquiring and releasing ones, and fences, for all of memory;
-//! - a write to a volatile variable, after which whatever happened before is known to all;
-//! - `MPI_Win_sync` after loads of at most 8 bytes, or accesses to many pages: some may have been of a flag that
-//!   was set after an `MPI_Win_sync` of its writer, which makes them and what was before it ordered;
+//! **Soundness.** Reported are two accesses to a common byte by different ranks, one a write and
+//! neither atomic, such that no chain of synchronisation that commsan sees leads from one to the
+//! other. Besides MPI's calls, synchronisation is: atomic operations and locks in the shared
+//! memory, writes to volatile variables there, and fences. More order than there is comes from
+//! - relaxed atomics, which are treated as acquire and release, and fences, for all of memory;
+//! - a write to a volatile variable, after which all ranks count as having acquired what happened
+//!   before;
+//! - `MPI_Win_sync` after loads of at most 8 bytes, or accesses to many pages: one may have been of
+//!   a flag that was set after an `MPI_Win_sync` of its writer, which orders it and what was before
+//!   it;
 //! - granules of 8 bytes of which a part is used atomically: they are not compared at all.
 //!
-//! One-sided operations on another rank's part count as accesses of their origin when they are started, and again when
-//! they are complete; what the owner does is compared with them as in any window, what a third rank does here.
+//! One-sided operations on another rank's part count as accesses of their origin when they are
+//! started, and again when they are complete; what the owner does is compared with them as in any
+//! window, what a third rank does here.
 //!
-//! Not seen are accesses by code that was not compiled by commsan, and older accesses of a rank to a byte
-//! than its last read and write; in windows of more than 64 pages, what a rank has done to a page before another one
-//! first came there may be lost if it accesses the same bytes again at once. Synchronisation by inline assembly, or
-//! through memory outside the window that ranks share in another way, is not seen either: what it orders is reported.
+//! Not seen are accesses by code that was not compiled by commsan, and older accesses of a rank to
+//! a byte than its last read and write. In windows of more than 64 pages, what a rank did to a page
+//! before another rank first came there may be lost if it accesses the same bytes again at once.
+//! Synchronisation by inline assembly, or through memory outside the window that ranks share in
+//! another way, is not seen either: what it orders is reported.
 
 use crate::ids::mixed;
 use commsan_job_shm::shm_segments::{SegmentName, ShmSegments};
@@ -32,51 +38,52 @@ use commsan_shadow::{
 use std::ops::{ControlFlow, Range};
 
 const PAGE: usize = 1 << PAGE_SHIFT;
-/// Bytes that a flag has at most.
+/// Bytes of a polled flag at most.
 const FLAG: usize = 8;
-/// Who touches more pages between two synchronisations may have waited for a flag among them.
+/// A process that accesses more pages between two synchronisations may have polled a flag among
+/// them.
 const MAX_POLLED_PAGES: usize = 16;
-/// Where there are no more pages, all are told of from the beginning.
+/// Windows of at most this many pages are published from the beginning.
 const MAX_PUBLISHED_FROM_START: usize = 64;
 
-/// One window's shared memory.
+/// The shared memory of one window.
 pub struct Shared {
     /// The name of the window.
     window: u64,
-    /// Each member's part: where this process sees it.
+    /// The members' parts, at this process's addresses.
     views: Vec<Range<usize>>,
-    /// And where it lies among all parts, each of which begins a page.
+    /// Offset of each part among all parts, each of which begins a page.
     offsets: Vec<usize>,
     bytes: usize,
     mine: PublishedShadow,
     pub name: SegmentName,
-    /// Of the other members, as far as they were found.
+    /// The other members' published shadows, as far as they were found.
     others: Vec<Option<PublishedShadow>>,
-    /// How many pages each of them had touched when this process looked last.
+    /// How many pages each of them had accessed when this process looked last.
     seen: Vec<u64>,
-    /// A bit for each page that any of them has touched.
+    /// A bit for each page that another member has accessed.
     foreign: Vec<u64>,
-    /// Up to which segment this process's accesses to each page are told.
+    /// For each page, the segment up to which this process's accesses are published.
     published: Vec<u32>,
-    /// In the segment that was told last, this process may have waited for a flag.
+    /// In the segment that was published last, this process may have polled a flag.
     polls: bool,
-    /// All pages are to be told.
+    /// All pages are to be published.
     reveals: bool,
-    /// One-sided operations on others' parts that are not complete there.
+    /// One-sided operations on other members' parts that are not complete there.
     remote: Vec<RemoteOp>,
 }
 
-/// A one-sided operation on the part of a member, as this process sees that.
+/// A one-sided operation on a member's part, at this process's addresses.
 struct RemoteOp {
     member: usize,
     access: Access,
     pc: usize,
-    /// What the shadow knows it by.
+    /// The call, as the shadow encodes it.
     by: usize,
 }
 
 impl RemoteOp {
-    /// It accesses the memory now.
+    /// Records the access as happening now.
     fn note(&self, exposed: &Exposed, stamp: Epoch) {
         let footprint = &self.access.footprint;
         let when = When { segment: exposed.shadow().segment(), stamp };
@@ -87,16 +94,16 @@ impl RemoteOp {
     }
 }
 
-/// Operations that are kept until they are complete.
+/// Incomplete operations that are kept at most.
 const MAX_REMOTE: usize = 1024;
 
-/// An access that was told just now, its bytes as offsets.
+/// An access that was published just now, its bytes as offsets.
 pub struct Published {
     pub past: Past,
     pub bytes: Range<usize>,
 }
 
-/// What it meets of another member.
+/// A conflicting access that another member has published.
 pub struct Met {
     pub member: usize,
     pub past: Past,
@@ -104,7 +111,7 @@ pub struct Met {
 }
 
 impl Shared {
-    /// A window with these parts.
+    /// The shared memory of a new window with these parts.
     pub fn new(
         window: u64,
         views: Vec<Range<usize>>,
@@ -143,31 +150,31 @@ impl Shared {
         })
     }
 
-    /// The words of each member's bulletin.
+    /// The words of each member's published shadow.
     pub fn words(&self) -> usize {
         PublishedShadow::words(self.bytes)
     }
 
-    /// What of this process's memory is shared.
+    /// The parts that this process can access.
     pub fn views(&self) -> &[Range<usize>] {
         &self.views
     }
 
-    /// Members whose bulletins have not been found yet.
+    /// Members whose published shadows have not been found yet.
     pub fn unknown(&self, own: usize) -> impl Iterator<Item = usize> + use<'_> {
         (0..self.others.len())
             .filter(move |member| *member != own && self.others[*member].is_none())
     }
 
-    /// Finds a member's bulletin.
+    /// Finds a member's published shadow.
     pub fn found(&mut self, member: usize, name: SegmentName, segments: &mut ShmSegments) {
         let words = segments.open(name, self.words()).ok();
         self.others[member] = words.map(|words| PublishedShadow::of_another(words, self.bytes));
     }
 
-    /// Takes what is to be told of what this process has done: to pages that have changed, which are given in
-    /// ascending order, and to others that somebody else has come to, too. What only this process has touched
-    /// is its own affair.
+    /// The accesses of this process that are to be published: to pages that have changed, which are
+    /// given in ascending order, and to older ones that another member has come to. Accesses to
+    /// pages that only this process has accessed need not be published.
     pub fn take(&mut self, exposed: &Exposed, pages: &[usize], segment: u32) -> Vec<Published> {
         let mut due = self.changed(pages);
         let changed = due.len();
@@ -199,7 +206,7 @@ impl Shared {
         published
     }
 
-    /// Pages of the bulletin that have changed, each once.
+    /// Pages of the published shadow that have changed, each once.
     fn changed(&self, pages: &[usize]) -> Vec<usize> {
         let mut changed = Vec::new();
         for (view, offset) in self.views.iter().zip(&self.offsets) {
@@ -222,18 +229,18 @@ impl Shared {
         changed
     }
 
-    /// Nobody is waited for any more: all pages are told of, whoever has touched them.
+    /// This rank publishes for the last time: all pages, whoever has accessed them.
     pub fn reveal(&mut self) {
         self.foreign.fill(!0);
         self.reveals = true;
     }
 
-    /// The window is gone, and the bulletin is no longer its.
+    /// The window is freed, and the published shadow no longer belongs to it.
     pub fn retire(&self) {
         self.mine.retire();
     }
 
-    /// Adds pages that this process has touched before, and others have since.
+    /// Adds pages that this process accessed before other members came to them.
     fn look_for_changes(&mut self, due: &mut Vec<usize>) {
         if std::mem::take(&mut self.reveals) {
             return due.extend(0..self.published.len());
@@ -251,15 +258,15 @@ impl Shared {
                 while both != 0 {
                     let page = word * 64 + both.trailing_zeros() as usize;
                     both &= both - 1;
-                    // Perhaps once more, for nothing.
+                    // A page may be listed twice, which does no harm.
                     due.push(page);
                 }
             }
         }
     }
 
-    /// A one-sided operation on another member's part starts, at bytes counted from an offset there; false if it
-    /// cannot be kept.
+    /// A one-sided operation on another member's part starts, at bytes relative to an offset there;
+    /// false if it cannot be kept.
     pub fn reach(
         &mut self,
         exposed: &Exposed,
@@ -285,8 +292,8 @@ impl Shared {
         fits
     }
 
-    /// Operations on a member, or on all, will be complete there when the call in progress returns, or at least
-    /// those that only read.
+    /// Operations on a member, or on all members, will be complete there when the call in progress
+    /// returns; only gets with `reads`.
     pub fn complete(&mut self, exposed: &Exposed, target: Option<i32>, reads: bool, stamp: Epoch) {
         let is_over = |op: &mut RemoteOp| {
             target.is_none_or(|target| target as usize == op.member)
@@ -295,17 +302,17 @@ impl Shared {
         self.remote.extract_if(.., is_over).for_each(|op| op.note(exposed, stamp));
     }
 
-    /// Puts an access on the bulletin, told of as another place.
+    /// Publishes an access under the number of its site.
     pub fn publish(&self, published: &Published, pc: usize, by: usize) {
         self.mine.publish(&Past { pc, by, ..published.past }, published.bytes.clone());
     }
 
-    /// All is told; now others' accesses can be looked at.
+    /// All accesses are published; from now on other members' can be scanned.
     pub fn fence(&self) {
         self.mine.fence();
     }
 
-    /// What an access that was told meets, as far as others have told, until `f` returns false.
+    /// Calls `f` with each conflict of a published access with others' until it returns false.
     pub fn meet(&self, published: &Published, mut f: impl FnMut(Met) -> bool) {
         for (member, other) in self.others.iter().enumerate() {
             let Some(other) = other else { continue };
@@ -315,7 +322,7 @@ impl Shared {
                     bytes.start.max(published.bytes.start)..bytes.end.min(published.bytes.end);
                 let is_atomic = self.mine.is_atomic(&bytes)
                     || self.others.iter().flatten().any(|one| one.is_atomic(&bytes));
-                // What was read is of this window if the bulletin is so still.
+                // What was read is of this window if the published shadow still is.
                 if !is_atomic && other.is_of(self.window) {
                     go_on = f(Met { member, past, bytes });
                 }
@@ -327,8 +334,8 @@ impl Shared {
         }
     }
 
-    /// Whether a load and a store are of a flag that is set after a barrier, and whose reader, who is coming to
-    /// one, goes on after it: from now on that is an atomic variable.
+    /// Whether a load and a store are of a flag that is set after a memory barrier, and whose
+    /// reader continues at a barrier: from now on that counts as an atomic variable.
     pub fn is_flag(&self, published: &Published, met: &Met, own: usize) -> bool {
         if met.bytes.len() > FLAG || published.bytes.len() > FLAG {
             return false;
@@ -352,7 +359,7 @@ impl Shared {
         is_flag
     }
 
-    /// Whether `MPI_Win_sync` may tell this process what others have done before theirs.
+    /// Whether `MPI_Win_sync` may acquire what others did before theirs.
     pub fn polls(&self) -> bool {
         self.polls
     }
@@ -362,22 +369,22 @@ impl Shared {
         self.mine.note_barrier(begins);
     }
 
-    /// The member whose part an address is of, and the offset there.
+    /// The member whose part contains an address, and the offset there.
     pub fn find(&self, address: usize) -> Option<(usize, usize)> {
         let member = self.views.iter().position(|view| view.contains(&address))?;
         Some((member, address - self.views[member].start))
     }
 
-    /// This process uses memory of a member atomically.
+    /// This process accesses memory of a member atomically.
     pub fn mark_atomic(&self, member: usize, at: usize) {
         let at = self.offsets[member] + at;
         self.mine.mark_atomic(&(at..at + 1));
     }
 
-    /// The member whose part bytes are of, and where this process sees them.
+    /// The member whose part contains these bytes, and the bytes at this process's addresses.
     pub fn place(&self, bytes: &Range<usize>) -> (usize, Range<usize>) {
         let member = self.offsets.partition_point(|offset| *offset <= bytes.start);
-        // Empty parts begin where the next does, and come before it.
+        // Empty parts have the same offset as the next part, and precede it.
         let member = member.saturating_sub(1);
         let at = self.views[member].start + bytes.start - self.offsets[member];
         (member, at..at + bytes.len())
@@ -388,10 +395,10 @@ fn is_load_of_flag(past: &Past, bytes: &Range<usize>) -> bool {
     past.mode == Mode::Read && bytes.len() <= FLAG
 }
 
-/// The cell that orders what is done through a variable in shared memory.
+/// The cell of a variable in shared memory.
 pub fn variable_key(window: u64, member: usize, at: usize) -> u64 {
     mixed(mixed(window, member as u64 + 1), (at / FLAG) as u64)
 }
 
-/// The one of fences, for all windows.
+/// The cell of fences, for all windows.
 pub const FENCES: u64 = 0xfe2ce5;

@@ -1,4 +1,4 @@
-//! The windows of a process, and in which epochs it is (MPI 4.1 §12.5).
+//! The windows of a process, and their access and exposure epochs (MPI 4.1 §12.5).
 
 use crate::ids::{Group, mixed};
 use crate::overlap::conflict;
@@ -16,13 +16,13 @@ use std::ops::{ControlFlow, Range};
 /// What a process contributes to a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Bytes; those of a dynamic window have no end.
+    /// Size in bytes; `u64::MAX` for dynamic windows.
     pub size: u64,
-    /// Bytes that one unit of displacement stands for.
+    /// The displacement unit, in bytes.
     pub unit: u64,
 }
 
-/// A window as its constructor makes it.
+/// A window as it is created.
 #[derive(Clone, Debug)]
 pub struct Made {
     /// The handle.
@@ -39,24 +39,24 @@ pub struct Made {
     pub parts: Vec<Option<Part>>,
     /// Whether memory is attached later.
     pub dynamic: bool,
-    /// Which accumulates may meet.
+    /// Which accumulates may overlap.
     pub rules: Rules,
     /// Whether its memory model is the separate one (MPI 4.1 §12.4).
     pub separate: bool,
-    /// Where this process sees each member's part, if it can load from it and store to it.
+    /// The members' parts at this process's addresses, if it can load from and store to them.
     pub views: Vec<Range<usize>>,
 }
 
 /// A lock this process holds.
 #[derive(Clone, Copy, Debug)]
 pub struct Lock {
-    /// On which rank of the window's group; on all where `None`.
+    /// Rank in the window's group; `None` for all ranks.
     pub target: Option<i32>,
     pub exclusive: bool,
     pub site: Site,
 }
 
-/// An access epoch of `MPI_Win_start`, an exposure epoch of `MPI_Win_post`.
+/// An access epoch of `MPI_Win_start`, or an exposure epoch of `MPI_Win_post`.
 #[derive(Clone, Debug)]
 pub struct Active {
     /// Ranks in the job.
@@ -72,8 +72,8 @@ pub struct Pending {
     pub id: OpId,
 }
 
-/// The same in a form that costs next to nothing, while nothing touches the one run of memory that
-/// it uses.
+/// An operation whose one contiguous local buffer nothing conflicts with, in a form that costs next
+/// to nothing.
 #[derive(Clone, Debug)]
 pub struct Young {
     /// Rank in the window's group.
@@ -82,7 +82,7 @@ pub struct Young {
     pub site: Site,
     pub mode: Mode,
     pub bytes: Range<usize>,
-    /// Size of each, if it stands for several whose buffers follow each other.
+    /// Size in bytes of each operation, if it stands for several with adjacent buffers.
     pub each: usize,
 }
 
@@ -107,41 +107,41 @@ pub struct Unflushed {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Granted {
     pub count: u32,
-    /// In which segment the last began.
+    /// The segment in which the last one began.
     pub segment: u32,
 }
 
 /// One window.
 pub struct Window {
-    /// The same number in each process of the window, and no other window's.
+    /// Equal in all members, and unique.
     pub name: u64,
     /// Number within this process, from 0.
     pub number: u32,
     pub made: Made,
-    /// Where it was made.
+    /// The site of its creation.
     pub site: Site,
-    /// In which segment of this process.
+    /// The segment of this process in which it was created.
     pub since: u32,
     /// Attached memory of a dynamic window, or the one part.
     pub memory: Vec<Range<usize>>,
-    /// Memory of it that was given back.
+    /// Memory of the window that was freed.
     pub released: Option<Released>,
-    /// What each rank of the job has attached, as far as is known.
+    /// Memory that each rank in the job has attached, as far as is known.
     pub attached: Vec<(u32, Range<usize>)>,
-    /// Segments of this process up to which its stores have been made public, in the separate memory
-    /// model.
+    /// In the separate memory model, segments of this process up to which its stores were made
+    /// public.
     pub published: Segments,
     /// Segments in which this process called fence.
     pub fences: Segments,
     /// The last fence, if it can begin an epoch.
     pub fence: Option<Site>,
-    /// Operations since then.
+    /// Whether operations were started since then.
     pub used: bool,
     pub access: Option<Active>,
-    /// How often `MPI_Win_start` has named each rank of the job.
+    /// How often `MPI_Win_start` has named each rank in the job.
     pub starts: FxHashMap<u32, u32>,
     pub exposure: Option<Active>,
-    /// By rank of the job.
+    /// By rank in the job.
     pub granted: FxHashMap<u32, Granted>,
     pub locks: Vec<Lock>,
     pub held: Vec<Held>,
@@ -153,11 +153,12 @@ pub struct Window {
     pub unflushed: Vec<Unflushed>,
     /// Atomic reads that are not known to have returned.
     pub fetches: Vec<Fetch>,
-    /// Up to which segment this process had used the window when it last synchronised it.
+    /// The segment up to which this process had used the window when it last synchronised it.
     pub synchronised: u32,
-    /// What asserts that nobody puts: the numbers of the last such fences, and 0 for the exposure epoch.
+    /// Calls that assert that no rank puts: the numbers of the last such fences, and 0 for the
+    /// exposure epoch.
     pub no_put: Vec<(usize, Site)>,
-    /// What is done to the memory of all members by loads and stores.
+    /// Set if members load from and store to each other's parts.
     pub shared: Option<Box<Shared>>,
 }
 
@@ -165,13 +166,13 @@ pub struct Window {
 #[derive(Clone, Debug)]
 pub struct Fetch {
     pub target: i32,
-    /// There, in bytes.
+    /// The bytes at the target.
     pub span: Range<i64>,
-    /// What it learns from.
+    /// The cells from which it acquires.
     pub cells: Cells,
-    /// As announced.
+    /// Number of the operation, as announced.
     pub number: u32,
-    /// Of an R-version.
+    /// The operation of its request, if it has one.
     pub requested: Option<OpId>,
 }
 
@@ -214,7 +215,7 @@ impl Window {
         }
     }
 
-    /// Rank in the job of a rank of the group.
+    /// Rank in the job of a rank in the group.
     pub fn world(&self, target: i32) -> Option<u32> {
         self.made.group.member(target)
     }
@@ -226,13 +227,13 @@ impl Window {
         }
     }
 
-    /// Up to which segment this process's stores are visible to an operation that comes after
-    /// another one; `None` if all are that are before it, as in the unified memory model.
+    /// The segment up to which this process's stores are visible to an operation that comes after
+    /// segment `known`; `None` in the unified memory model, in which all are that happen before it.
     pub fn public_to(&self, known: u32) -> Option<u32> {
         self.made.separate.then(|| self.published.up_to(known).unwrap_or(0))
     }
 
-    /// What a rank of the group contributes, if that is known.
+    /// The part of a rank in the group, if it is known.
     pub fn part(&self, target: i32) -> Option<Part> {
         if usize::try_from(target).ok() == self.made.own {
             return Some(self.made.part);
@@ -245,7 +246,7 @@ impl Window {
         self.locks.iter().find(|lock| lock.target.is_none_or(|locked| locked == target))
     }
 
-    /// In which epoch an operation on a target would be.
+    /// The access epoch of an operation on a target.
     pub fn epoch(&self, target: i32) -> AccessEpoch {
         if let Some(lock) = self.lock_on(target) {
             return if lock.exclusive { AccessEpoch::Exclusive } else { AccessEpoch::Shared };
@@ -260,7 +261,8 @@ impl Window {
         }
     }
 
-    /// What has opened the access epoch to a target, if that is one of active synchronisation.
+    /// The call that opened the access epoch to a target, if it is one of active target
+    /// synchronisation.
     pub fn active(&self, target: i32) -> Option<Site> {
         match self.epoch(target) {
             AccessEpoch::Start(_) => self.access.as_ref().map(|access| access.site),
@@ -281,7 +283,7 @@ impl Window {
     /// Whether a rank of the job has attached all bytes of a pattern.
     pub fn has_attached(&self, rank: u32, pattern: &Pattern, at: i64) -> bool {
         let at = at as isize;
-        // One run may go through several regions without a gap.
+        // One run may span several adjacent regions.
         let attached = |run: &Range<isize>| {
             let (mut at, end) = (run.start as usize, run.end as usize);
             let here = |at| {
@@ -301,7 +303,7 @@ impl Window {
         visited.is_continue()
     }
 
-    /// Whether bytes relative to the target's base lie beyond its part.
+    /// Whether bytes relative to the target's base exceed its part.
     pub fn is_beyond(&self, target: i32, bytes: &Range<i64>) -> bool {
         let part = self.part(target);
         let beyond = |part: Part| bytes.start < 0 || bytes.end as u64 > part.size;
@@ -314,17 +316,17 @@ impl Window {
 pub struct Windows {
     all: Vec<Option<Window>>,
     by_handle: FxHashMap<usize, u32>,
-    /// The handle and the number that were used last: nearly always the ones asked for.
+    /// The handle and number that were used last: nearly always the ones that are looked up.
     recent: Option<(usize, u32)>,
     by_name: FxHashMap<u64, u32>,
     /// How many windows each group has made.
     made: FxHashMap<u64, u64>,
 }
 
-/// Memory that the program has given back.
+/// Window memory that the program has freed.
 #[derive(Clone, Debug)]
 pub struct Released {
-    /// By which function.
+    /// The function that freed it.
     pub by: Box<str>,
     pub bytes: Range<usize>,
     pub site: Site,
@@ -426,7 +428,7 @@ mod tests {
             separate,
             views: Vec::new(),
         };
-        let site = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: 0, afar: None };
+        let site = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: 0, remote: None };
         Window::new(1, 0, made, Vec::new(), site, 0)
     }
 

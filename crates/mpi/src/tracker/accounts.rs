@@ -1,5 +1,5 @@
-//! What this process passes to other ranks and gets from them, accounted for the comparison with their own accounts
-//! when the job is over.
+//! Accounts of what this process passes to other ranks and gets from them, which are compared with
+//! the other ranks' accounts when the job is over.
 
 use super::matched::Matched;
 use crate::ledger::Ledger;
@@ -9,7 +9,7 @@ use commsan_shadow::Pages;
 
 /// The accounts of this process.
 pub struct Accounts {
-    /// Messages by communicator, other side, type and place.
+    /// Messages by communicator, peer, type and place.
     pub(super) ledger: Ledger,
     /// Messages that a matching probe has found.
     pub(super) matched: Matched,
@@ -20,7 +20,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Nothing accounted; buffers that receives from any rank have filled are marked in `pages`.
+    /// Empty accounts; buffers of receives from any rank are marked in `pages`.
     pub(super) fn new(pages: Pages) -> Accounts {
         Accounts {
             ledger: Ledger::default(),
@@ -30,7 +30,8 @@ impl Accounts {
         }
     }
 
-    /// From now on it is not known what happens to messages on this communicator, given by its name.
+    /// From now on it is not known what happens to messages on this communicator, given by its
+    /// name.
     pub(super) fn unbalance(&mut self, name: u64) {
         self.ledger.unbalance(name);
         self.races.give_up(name);
@@ -42,7 +43,7 @@ impl Accounts {
         self.races.give_up_all();
     }
 
-    /// A datatype or communicator is gone, and its handle may come to stand for another one.
+    /// A datatype or communicator was freed, and its handle may come to stand for another one.
     pub fn handle_gone(&mut self, handle: usize) {
         self.ledger.forget(handle);
     }

@@ -1,4 +1,4 @@
-//! Calls that are given what they must not be given.
+//! Calls with arguments that MPI does not allow.
 
 use super::{Operation, Reporter, Tracker};
 use crate::buffers::Args;
@@ -14,23 +14,23 @@ pub struct Wrong {
     parameter: &'static str,
     kind: Problem,
     problem: String,
-    /// Where the object was freed that a handle stood for.
+    /// Where the object that the handle stood for was freed.
     freed: Option<Site>,
 }
 
 impl Wrong {
-    /// A value that the parameter must not have; `problem` is e.g. `is 5, but the communicator's ranks are 0
-    /// to 3`.
+    /// A value that the parameter must not have; `problem` completes the sentence, e.g. `is 5, but
+    /// the communicator's ranks are 0 to 3`.
     pub fn value(parameter: &'static str, problem: String) -> Wrong {
         Wrong::of(Problem::Value, parameter, problem)
     }
 
-    /// A mistake of this kind.
+    /// An invalid argument with a mistake of this kind.
     pub fn of(kind: Problem, parameter: &'static str, problem: String) -> Wrong {
         Wrong { code: Code::InvalidArgument, parameter, kind, problem, freed: None }
     }
 
-    /// The handle of an object that was freed there.
+    /// The handle of an object that was freed, at this site if it is known.
     pub fn freed(parameter: &'static str, freed: Option<Site>) -> Wrong {
         let problem = "has been freed".to_owned();
         Wrong { freed, ..Wrong::of(Problem::Freed, parameter, problem) }
@@ -42,8 +42,8 @@ impl Wrong {
         Wrong { code: Code::TypeNotCommitted, ..Wrong::value(parameter, problem) }
     }
 
-    /// A datatype, or displacements, by which a call writes `bytes` of its buffer, counted from its beginning, more
-    /// than once.
+    /// A datatype or displacements by which a call writes bytes of its buffer twice; `bytes` are
+    /// counted from the beginning of the buffer.
     pub fn overlapping(parameter: &'static str, bytes: Range<isize>) -> Wrong {
         let problem = format!(
             "lets elements overlap: bytes {} to {} of the buffer would be written twice",
@@ -55,7 +55,7 @@ impl Wrong {
 }
 
 impl Reporter {
-    /// A call is about to be made with a wrong argument.
+    /// Reports that a call is about to be made with a wrong argument.
     pub fn wrong_argument(
         &mut self,
         args: &Args,
@@ -85,7 +85,7 @@ impl Reporter {
         self.report(&report, out);
     }
 
-    /// A call is made before MPI is there, or after it; `problem` says which.
+    /// Reports a call before MPI is initialised or after it is finalised; `problem` says which.
     pub fn outside(
         &mut self,
         args: &Args,
@@ -98,7 +98,8 @@ impl Reporter {
         self.wrong_argument(args, &wrong, place, out);
     }
 
-    /// The process exits with success, and what `call` has initialised was not finalised.
+    /// Reports that the process exits with success, but what `call` initialised was never
+    /// finalised.
     pub fn never_ended(&mut self, call: &'static Call, site: Site, out: &mut dyn Findings) {
         let report = Report {
             code: Code::NeverFinalized,
@@ -112,12 +113,13 @@ impl Reporter {
         self.report(&report, out);
     }
 
-    /// The library ends the program within a call.
+    /// Reports that the library ends the program within a call.
     pub fn failed(&mut self, args: &Args, place: &impl Place, out: &mut dyn Findings) {
         self.ended_within(args, Code::CallFailed, None, place, out);
     }
 
-    /// The program crashes within a call, `problem` being how, and `parameter` the buffer over which, if that is known.
+    /// Reports that the program crashes within a call. `problem` says how; `parameter` is the
+    /// buffer that caused it, or empty.
     pub fn crashed(
         &mut self,
         args: &Args,
@@ -153,7 +155,7 @@ impl Reporter {
 }
 
 impl Tracker {
-    /// The process exits with success after `MPI_Init`, without `MPI_Finalize`.
+    /// Reports that the process exits with success after `MPI_Init`, without `MPI_Finalize`.
     pub fn never_finalized(&mut self, out: &mut dyn Findings) {
         if let Some((call, site)) = self.thread_calls.began {
             self.reporter.never_ended(call, site, out);

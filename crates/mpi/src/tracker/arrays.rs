@@ -1,5 +1,5 @@
-//! Arrays of counts, displacements and datatypes, which collectives may read until they are complete (MPI 4.1 §6.12),
-//! persistent ones until their request is freed (§2.4.1, §6.13).
+//! Arrays of counts, displacements and datatypes, which collectives may read until they are
+//! complete (MPI 4.1 §6.12), persistent ones until their request is freed (§2.4.1, §6.13).
 
 use super::Tracker;
 use crate::buffers::Args;
@@ -9,12 +9,12 @@ use commsan_callsite::{About, Place};
 use commsan_shadow::OpId;
 use std::ops::Range;
 
-/// Each with its operation, beginning, and the parameter that it is passed as.
+/// The operation, start address and parameter name of each array.
 #[derive(Default)]
 pub(super) struct Arrays(Vec<(OpId, usize, &'static str)>);
 
 impl Arrays {
-    /// An operation reads the array that begins there, and was passed as this parameter.
+    /// An operation reads the array that begins there, passed as this parameter.
     pub fn add(&mut self, id: OpId, start: usize, parameter: &'static str) {
         self.0.push((id, start, parameter));
     }
@@ -26,7 +26,7 @@ impl Arrays {
         }
     }
 
-    /// What findings tell of an array of this operation that begins there.
+    /// What a finding says of the array of this operation that begins there.
     pub fn about(&self, id: OpId, start: usize) -> Option<About> {
         let is_there = |known: &&(OpId, usize, &'static str)| (known.0, known.1) == (id, start);
         let (_, _, parameter) = self.0.iter().find(is_there)?;
@@ -35,7 +35,7 @@ impl Arrays {
 }
 
 impl Tracker {
-    /// The operation that has been started with this request uses these besides its buffers.
+    /// The operation that was started with this request also reads these arrays.
     pub fn uses_arrays(
         &mut self,
         (key, variable): (usize, usize),
@@ -51,7 +51,8 @@ impl Tracker {
         self.operations.use_arrays(id, arrays, place);
     }
 
-    /// The persistent collective that this request has just been made for uses these as long as the request is there.
+    /// The persistent collective of this new request reads these arrays as long as the request
+    /// exists.
     pub fn keeps_arrays(
         &mut self,
         args: &Args,

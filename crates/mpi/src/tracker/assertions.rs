@@ -1,8 +1,9 @@
-//! Assertions that calls make about the memory of windows (MPI 4.1 §12.5.5).
+//! Assertions that calls make about window memory (MPI 4.1 §12.5.5).
 //!
-//! **Soundness.** `MPI_MODE_NOSTORE` does not hold if this process, by itself or by a receive or get, has written to
-//! its part since it last synchronised the window; missed are gets that the same call completes, and what
-//! [`Shadow`](commsan_shadow::Shadow) does not know. `MPI_MODE_NOPUT` does not hold if an operation that writes arrives in the epoch that the call opens.
+//! **Soundness.** `MPI_MODE_NOSTORE` does not hold if this process, by a store, receive or get, has
+//! written to its part since it last synchronised the window; missed are gets that the same call
+//! completes, and what [`Shadow`](commsan_shadow::Shadow) does not remember. `MPI_MODE_NOPUT` does
+//! not hold if an operation that writes arrives in the epoch that the call opens.
 
 use super::operation::Operation;
 use super::{OneSided, Reporter, Tracker};
@@ -14,28 +15,29 @@ use commsan_mpi_calls::{Call, Effect};
 use commsan_shadow::{Mode, Past};
 use std::ops::Range;
 
-/// Fences that are remembered.
+/// Fences of a window whose assertions are remembered.
 const MAX_FENCES: usize = 4;
 
 impl OneSided {
-    /// A call that synchronises a window goes on; it may be one that says that nobody puts.
+    /// A call that synchronises a window is valid; `no_put` is its site if it asserts that nobody
+    /// puts.
     pub(super) fn note_synchronised(&mut self, handle: usize, args: &Args, no_put: Option<Site>) {
         let segment = self.clock.as_ref().map_or(0, |clock| clock.segment());
         let Some(window) = self.windows.get_mut(handle) else { return };
         window.synchronised = match args.call.effect {
-            // These have ended a segment just now.
+            // These have just ended a segment.
             Effect::Fence
             | Effect::ExposureBegin
             | Effect::EpochEnd
             | Effect::Lock
             | Effect::Unlock => segment.saturating_sub(1),
-            // Others need not: what follows in the same counts as before, too.
+            // Others may not have: what follows in the same segment counts as before the call, too.
             _ => segment,
         };
         match args.call.effect {
             Effect::Fence => {
                 let fence = window.fences.count();
-                // Operations arrive late, but not that late.
+                // Operations may arrive a few fences late.
                 window.no_put.retain(|(number, _)| number + MAX_FENCES > fence);
                 window.no_put.extend(no_put.map(|site| (fence, site)));
             }
@@ -49,7 +51,7 @@ impl OneSided {
 }
 
 impl Tracker {
-    /// A call says that nothing was stored to the window.
+    /// Checks the assertion of a call that nothing was stored to the window.
     pub(super) fn check_no_store(
         &mut self,
         handle: usize,
@@ -73,7 +75,7 @@ impl Tracker {
         self.reporter.does_not_hold(args.call, (number, base), (by, access, bytes), site, out);
     }
 
-    /// An operation has arrived.
+    /// Checks an operation that has arrived against assertions that nobody puts.
     pub(super) fn check_no_put(
         &mut self,
         op: &Announced,
@@ -98,7 +100,7 @@ impl Tracker {
             return;
         };
         let access =
-            (call.name.as_str(), Site::afar(&call.name, op.origin, op.site), bytes.clone());
+            (call.name.as_str(), Site::remote(&call.name, op.origin, op.site), bytes.clone());
         let place = (window.number, window.made.base);
         self.reporter.does_not_hold(asserts, place, access, site, out);
     }

@@ -1,8 +1,8 @@
-//! Memory of dynamic windows (MPI 4.1 §12.2.4).
+//! Memory attached to dynamic windows (MPI 4.1 §12.2.4).
 //!
-//! **Soundness.** Regions may be attached to windows that `MPI_Win_create_dynamic` has made alone, must not overlap, and are
-//! detached by the address that they were attached at. What is attached is known from the calls that have succeeded; of
-//! windows that commsan does not know nothing is said.
+//! **Soundness.** Only windows made by `MPI_Win_create_dynamic` can have regions attached. Regions
+//! must not overlap, and are detached by the address at which they were attached. Attached regions
+//! are known from calls that succeeded; windows that commsan does not know are not checked.
 
 use super::{Tracker, Wrong};
 use crate::buffers::Args;
@@ -12,7 +12,7 @@ use commsan_mpi_calls::Effect;
 use std::ops::Range;
 
 impl Tracker {
-    /// Memory is about to be attached to a window, or detached.
+    /// Checks a region that is about to be attached to a window, or detached from it.
     pub fn before_attach(&mut self, args: &Args, place: &impl Place, out: &mut dyn Findings) {
         let (handle, base) = (args.words[0], args.words[1]);
         let Some(window) = self.rma.windows.get(handle) else { return };

@@ -1,9 +1,10 @@
-//! Memory that the program lends to MPI for the messages of buffered sends (MPI 4.1 §3.6).
+//! The buffer that the program attaches for the messages of buffered sends (MPI 4.1 §3.6).
 //!
-//! **Soundness.** From `MPI_Buffer_attach` to `MPI_Buffer_detach` MPI may write there at any time; after that the
-//! program "may reuse or deallocate the space taken by the buffer", which it therefore may not before. Until then
-//! it is treated like the buffer of a pending receive: reported is what touches it, releases it or leaves the
-//! function whose variable it is. Memory attached to single communicators or sessions (MPI 4.1) is not looked at.
+//! **Soundness.** From `MPI_Buffer_attach` to `MPI_Buffer_detach` MPI may write to the buffer at
+//! any time; after that the program "may reuse or deallocate the space taken by the buffer", which
+//! it therefore may not before. Until then the memory is treated like the buffer of a pending
+//! receive: reported is what accesses it, frees it or leaves the function whose variable it is.
+//! Buffers attached to single communicators or sessions (MPI 4.1) are not followed.
 
 use super::Tracker;
 use crate::buffers::Args;
@@ -27,7 +28,8 @@ impl LibraryMemory {
         self.allocations.insert(address, size);
     }
 
-    /// The size in bytes of memory from `MPI_Alloc_mem` that is about to be freed; 0 if it is not known.
+    /// The size in bytes of memory from `MPI_Alloc_mem` that is about to be freed; 0 if it is not
+    /// known.
     pub fn take_allocation(&mut self, address: usize) -> usize {
         self.allocations.remove(&address).unwrap_or(0)
     }

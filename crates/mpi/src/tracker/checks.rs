@@ -1,4 +1,4 @@
-//! What an MPI call touches, against what is pending and against itself.
+//! Checks the buffers of an MPI call against pending operations and against each other.
 
 use super::{Reporter, Tracker};
 use crate::buffers::{Accesses, Args};
@@ -7,8 +7,8 @@ use commsan_findings::{Code, Role};
 use commsan_shadow::{Access, Mode};
 
 impl Tracker {
-    /// Checks what an MPI call touches, or will touch from now on, against pending operations
-    /// and, unless that was due before the call, against itself.
+    /// Checks the buffers of an MPI call, or of the operation that it starts, against pending
+    /// operations and, unless that was done before the call, against each other.
     pub fn check(
         &mut self,
         args: &Args,
@@ -22,9 +22,9 @@ impl Tracker {
         }
     }
 
-    /// Notes what a call has done to window memory.
+    /// Records what a call has done to window memory.
     pub fn touched(&self, args: &Args, accesses: &Accesses, place: &impl Place) {
-        // What others are sent has been read when they have got it.
+        // When others receive the data, it has been read: the read belongs to the segment before.
         let sends = args.call.at.dest.is_some() || args.call.collective;
         let before = self.rma.clock.as_ref().filter(|_| sends).map(|clock| clock.segment() - 1);
         for access in accesses.iter().flatten() {
@@ -54,10 +54,10 @@ impl Tracker {
                 }
                 let name: &'static str = &args.call.name;
                 self.meets_remotes(name, Some(name), access, place, out);
-                if self.gpu.shares_memory() {
-                    self.tell_time(Some(args.call));
+                if self.others.status().shares_memory {
+                    self.publish_time(Some(args.call));
                 }
-                self.gpu.meets(name, Some(name), access, place, out);
+                self.others.accessed(name, Some(name), access, place, out);
             }
             for conflict in conflicts.into_iter().flatten().flatten() {
                 let by =
@@ -94,10 +94,11 @@ impl Reporter {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        // A call that replaces its buffer reads and writes the same bytes by intention.
+        // A call that replaces its buffer reads and writes the same bytes by design.
         let replaces = match &*args.call.accesses {
             [read, write] if read.in_place == Some(write.buffer) => {
-                // MPI_IN_PLACE: the input is where the result goes, though the argument is not.
+                // `MPI_IN_PLACE`: the input lies where the result goes, though the argument
+                // differs.
                 args.words[read.buffer] != args.words[write.buffer]
                     && a.footprint.span().start == b.footprint.span().start
             }

@@ -1,5 +1,5 @@
-//! The collectives that this rank enters, compared with what other ranks enter; see
-//! [`crate::collective`].
+//! The rendezvous of collectives: those that this rank enters are compared with what other ranks
+//! enter; see [`crate::collective`].
 
 use super::group_creation::Making;
 use super::{OneSided, ThreadCalls, Tracker};
@@ -15,13 +15,13 @@ use commsan_findings::{Code, Role};
 use commsan_job_shm::{Posted, Rendezvous};
 use commsan_mpi_calls::{Call, Effect, reduction};
 
-/// What there is to know about collectives.
+/// Communicators, and the collectives on them.
 #[derive(Default)]
 pub struct Together {
-    /// Where ranks compare; `None` where they cannot.
+    /// Where ranks compare their collectives, and this rank; `None` where they cannot.
     pub(super) rendezvous: Option<(Rendezvous, u32)>,
     pub(super) on: Communicators,
-    /// What groups that this rank is in are making by themselves.
+    /// Communicators that groups with this rank are making without their parents' other ranks.
     pub(super) making: Vec<Making>,
     /// This rank, in the job.
     pub(super) me: u32,
@@ -38,23 +38,23 @@ pub struct Entering {
     pub on: On,
     /// Whether it may wait for other ranks before it returns.
     pub blocking: bool,
-    /// Whether this process has several threads.
+    /// Whether this process has several threads at work.
     pub parallel: bool,
     /// The root, as rank in the job.
     pub root: Option<u32>,
-    /// Number of the predefined reduction.
+    /// Number of the predefined reduction, [`reduction::OTHER`] for others.
     pub op: u32,
-    /// The data that every rank must pass alike.
+    /// The signature that all ranks must match.
     pub data: Option<Signature>,
-    /// What a fence asserts that all must.
+    /// Assertions of a fence that all ranks must make alike.
     pub asserted: Asserted,
-    /// Arguments that all must pass alike.
+    /// Arguments that all ranks must pass alike.
     pub alike: alike::Values,
-    /// Where each rank both sends and receives it, what this one is to receive.
+    /// Where each rank both sends and receives, the signature that this rank receives.
     pub received: Option<Signature>,
 }
 
-/// Two calls that do not go together, the offending one first.
+/// Two calls that do not match, the offending one first.
 struct Mismatch {
     code: Code,
     sites: [Site; 2],
@@ -62,17 +62,18 @@ struct Mismatch {
 }
 
 impl Together {
-    /// Ranks can compare their collectives on this rendezvous from now on.
+    /// Sets the rendezvous through which ranks compare their collectives.
     pub fn connect(&mut self, rendezvous: Rendezvous, me: u32) {
         self.rendezvous = Some((rendezvous, me));
     }
 
-    /// This is the number of this process, which may have no `MPI_COMM_WORLD`.
+    /// Sets the number of this process, which may have no `MPI_COMM_WORLD`.
     pub fn name_process(&mut self, me: u32) {
         self.me = me;
     }
 
-    /// `MPI_COMM_WORLD` has this handle, and `MPI_COMM_SELF`, of this rank alone, that one.
+    /// Sets the handles of `MPI_COMM_WORLD`, of this size, and of `MPI_COMM_SELF`, with this rank
+    /// alone.
     pub fn name_world(&mut self, handle: usize, size: usize, (own, me): (usize, u32)) {
         self.me = me;
         self.on.add_world(handle, size);
@@ -84,7 +85,7 @@ impl Together {
         self.on.add_child(parent, child, group);
     }
 
-    /// Two groups have been joined: what has come of it has no name.
+    /// Two groups have been joined: the resulting communicator has no name.
     pub fn joined(&mut self, args: &Args, child: On, group: &Group) {
         if let Some(name) = self.name_between(args) {
             self.on.leave(name);
@@ -92,17 +93,17 @@ impl Together {
         self.on.add_nameless(child, group);
     }
 
-    /// Those of a group have made a communicator by themselves, out of `parent` or of a session's group.
+    /// The members of a group have made a communicator, out of `parent` or of a session's group.
     pub fn made_by_group(&mut self, parent: Option<usize>, tag: i32, child: On, group: &Group) {
         self.on.add_of_group(parent, tag, child, group);
     }
 
-    /// The handle may come to mean something else.
+    /// The handle may come to stand for something else.
     pub fn unmade(&mut self, on: On) {
         self.on.forget(on);
     }
 
-    /// A call has failed: it is not known what the others make of it.
+    /// A call has failed: it is not known whether other ranks' calls have, too.
     pub fn not_entered(&mut self, on: On) {
         self.on.distrust(on);
     }
@@ -113,7 +114,7 @@ impl Together {
         known.is_some_and(|known| known.name != 0 && !known.members.is_empty())
     }
 
-    /// What the first rank has entered as a communicator's collective of this number.
+    /// What the first rank has entered as the collective of this number on a communicator.
     fn posted(&self, known: &Known, number: u32) -> Option<Entry> {
         let (rendezvous, _) = self.rendezvous?;
         rendezvous.find(known.key(number)).as_ref().map(Entry::from_words)
@@ -135,7 +136,7 @@ impl Together {
 }
 
 impl OneSided {
-    /// The number by which other ranks refer to a place.
+    /// The number by which other ranks refer to a site.
     pub(super) fn number_of(
         &mut self,
         stacks: &Stacks,
@@ -152,7 +153,7 @@ impl OneSided {
 }
 
 impl ThreadCalls {
-    /// The call that ends what this process has of MPI.
+    /// The call that ends this process's use of MPI.
     pub(super) fn last_call(&self) -> Option<&'static Call> {
         let began = self.began.map(|(call, _)| call.effect);
         commsan_mpi_calls::named(match began {
@@ -199,7 +200,7 @@ impl Tracker {
             let first = Entry::from_words(&words);
             let difference = self.compare(entering.on, number, (&entry, site), &first, out);
             if difference == Some(Difference::Kind) {
-                // All that follows would be out of step, too.
+                // Everything that follows would be out of step, too.
                 return self.together.on.distrust(entering.on);
             }
             if alone && first.kind == entry.kind && !first.threads {
@@ -218,7 +219,7 @@ impl Tracker {
         self.together.on.touch(entering.on);
     }
 
-    /// `MPI_Finalize` is about to be called: nothing is entered any more.
+    /// `MPI_Finalize` is about to be called: this rank enters no more collectives.
     pub(super) fn enter_finalize(&mut self, place: &impl Place, out: &mut dyn Findings) {
         let Some(call) = self.thread_calls.last_call().filter(|_| !self.together.ignored) else {
             return;
@@ -248,7 +249,8 @@ impl Tracker {
         }
     }
 
-    /// Compares what this rank sends with what it is to receive, of itself among others.
+    /// Compares the signature that this rank sends with the one it receives, in calls where it also
+    /// receives from itself.
     fn compare_own(
         &mut self,
         entering: &Entering,
@@ -266,7 +268,7 @@ impl Tracker {
         }
     }
 
-    /// Compares this rank's entry with that of the first rank that came to the same collective.
+    /// Compares this rank's entry with that of the first rank that entered the same collective.
     fn compare(
         &mut self,
         on: On,
@@ -276,7 +278,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) -> Option<Difference> {
         let (difference, call) = (own.differs(first)?, first.call()?);
-        let afar = Site::afar(&call.name, first.rank, first.site);
+        let remote = Site::remote(&call.name, first.rank, first.site);
         let (code, passed) = match difference {
             Difference::Finalized => (Code::CollectiveNotEntered, None),
             Difference::Kind => (Code::CollectivesDiffer, None),
@@ -301,19 +303,19 @@ impl Tracker {
                 passed(own, first, |entry| alike::describe(call, &entry.alike, at)),
             ),
         };
-        // Who does not enter it comes first.
+        // The rank that does not enter it is the offending one.
         let enters = |entry: &Entry| entry.call().is_some_and(|call| call.enters);
         let sites = match difference == Difference::Finalized && enters(own) {
-            true => [afar, site],
-            false => [site, afar],
+            true => [remote, site],
+            false => [site, remote],
         };
         let about = About::Collective { on: self.together.words_for(on), number, passed };
         self.report_mismatch(Mismatch { code, sites, about }, out);
         Some(difference)
     }
 
-    /// This rank and another one are in the same collective: has one of them been in another before
-    /// that the other has not come to?
+    /// This rank and another one are in the same collective: was one of them before that in a
+    /// blocking one which the other has not entered?
     fn look_for_crossing(
         &mut self,
         on: On,
@@ -326,9 +328,9 @@ impl Tracker {
             let (theirs, (number, before)) = (first.progress_on(known.name)?, known.blocking?);
             (number > theirs.entered).then_some((other, before))
         });
-        let afar = Site::afar(&call.name, first.rank, first.site);
+        let remote = Site::remote(&call.name, first.rank, first.site);
         if let Some((other, before)) = crossed {
-            self.report_crossing([before, afar], [other, on], out);
+            self.report_crossing([before, remote], [other, on], out);
         }
         let ahead = self.together.on.others(on).find_map(|(other, known)| {
             let theirs = first.progress_on(known.name)?;
@@ -339,13 +341,13 @@ impl Tracker {
         if let Some((other, before)) = ahead
             && let Some(call) = before.call()
         {
-            let before = Site::afar(&call.name, before.rank, before.site);
+            let before = Site::remote(&call.name, before.rank, before.site);
             self.report_crossing([site, before], [on, other], out);
         }
     }
 
-    /// This rank enters a blocking collective: is another one in a collective that this rank has not come
-    /// to, and has not come to this one?
+    /// This rank enters a blocking collective: does another rank wait in one that this rank has not
+    /// entered, without having entered this one?
     fn look_for_waiting(&mut self, on: On, own: Progress, site: Site, out: &mut dyn Findings) {
         let waiting = self.together.on.others(on).find_map(|(other, known)| {
             let entry = self.together.posted(known, known.entered + 1)?;
@@ -356,8 +358,8 @@ impl Tracker {
         if let Some((other, entry)) = waiting
             && let Some(call) = entry.call()
         {
-            let afar = Site::afar(&call.name, entry.rank, entry.site);
-            self.report_crossing([site, afar], [on, other], out);
+            let remote = Site::remote(&call.name, entry.rank, entry.site);
+            self.report_crossing([site, remote], [on, other], out);
         }
     }
 
@@ -389,7 +391,7 @@ fn passed(
     Some([words(own)?, words(first)?])
 }
 
-/// Two sides of which the words may be the same, though the data are not.
+/// Two sides whose descriptions may be equal, though the data differ.
 fn distinguished([own, other]: [String; 2]) -> [String; 2] {
     match own == other {
         true => [format!("{own} of other types, or otherwise shared out"), other],

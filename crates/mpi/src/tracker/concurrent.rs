@@ -1,15 +1,16 @@
-//! Threads of this process that call MPI or use its buffers: what they do is ordered only as far as
-//! they synchronise.
+//! Threads of this process that call MPI or use its buffers: their accesses are ordered only by the
+//! threads' own synchronisation.
 //!
-//! While there are several threads, an operation that is complete stays known until all of them come
-//! after its completion, a blocking call that has returned likewise, and what was noted of pages that
-//! threads share is compared with the operations that start.
+//! While there are several threads, an operation that is complete stays known until its completion
+//! happens before what every thread does; so does a blocking call that has returned. What was
+//! recorded of pages that threads share is compared with the operations that start.
 //!
-//! **Soundness.** Both sides of a finding were performed by agents of which neither had come after
+//! **Soundness.** Both sides of a finding were performed by agents of which neither happened before
 //! the other ([`Actor`]). Missed is what another thread did, before an operation started, to memory
-//! that is neither in a window nor among the pages that are shared (see `docs/threads.md`), what was
-//! completed before the last [`MAX_RETIRED`](crate::threads::MAX_RETIRED) operations, and what has memory that was used [`MAX_TOUCHES`](super::operations::MAX_TOUCHES) times since
-//! by threads that knew of its completion.
+//! that is neither in a window nor among the shared pages (see `docs/threads.md`); what was
+//! completed before the last [`MAX_RETIRED`](crate::threads::MAX_RETIRED) operations; and
+//! operations whose memory was used [`MAX_TOUCHES`](super::operations::MAX_TOUCHES) times since by
+//! threads that come after their completion.
 
 use super::{OneSided, Operation, Reporter, Tracker};
 use crate::buffers::{Accesses, Args};
@@ -20,36 +21,35 @@ use commsan_mpi_calls::CALLS;
 use commsan_shadow::{Access, Actor, Epoch, Mode, OpId, Past};
 use std::ops::{ControlFlow, Range};
 
-/// Accesses that are told of one operation.
+/// Accesses that are reported for one operation at most.
 const MAX_REPORTED: usize = 4;
 
 impl OneSided {
-    /// Threads use these pages: what they do there is noted from now on.
+    /// Threads share these pages: accesses to them are recorded from now on.
     pub fn share(&mut self, bytes: &Range<usize>) {
         if let Some(exposed) = &mut self.exposed {
             exposed.share(bytes);
         }
     }
 
-    /// Nobody shares any pages any more.
+    /// No pages are shared by threads any more.
     pub fn unshare(&mut self) {
         if let Some(exposed) = &mut self.exposed {
             exposed.unshare();
         }
     }
 
-    /// Whether something could be noted, and is not for lack of a place.
+    /// Whether accesses cannot be recorded, because there is no shadow memory.
     pub fn lacks_shadow(&self) -> bool {
         self.exposed.is_none()
     }
 }
 
 impl Tracker {
-    /// The thread that acts from now on. `None` if there is only one, or it is not known which it
-    /// is; `alone` tells.
+    /// Sets the acting thread. `None` if there is only one, or it is not known; `alone` says which.
     pub fn act_as(&mut self, actor: Option<Actor>, alone: bool) {
         self.threads.actor = actor;
-        self.gpu.act_as(self.threads.actor.as_ref(), alone);
+        self.others.act_as(self.threads.actor.as_ref(), alone);
         if alone {
             while let Some(id) = self.threads.take_oldest() {
                 self.operations.live.end(id);
@@ -67,13 +67,14 @@ impl Tracker {
         self.rma.remotes.release(known_to_all);
     }
 
-    /// Whether it matters who acts: something is known of several threads.
+    /// Whether the acting thread matters: something is remembered of several threads.
     pub fn knows_threads(&self) -> bool {
         self.threads.are_known() || self.rma.remotes.has_retired()
     }
 
-    /// All operations on a target of a window, or on all, are complete, also those of which another thread's call
-    /// has seen to that before (MPI 4.1 §12.5.4): who has started them, or comes after that, knows it now.
+    /// All operations on a target of a window, or on all targets, are complete, including those
+    /// that another thread's call has completed before (MPI 4.1 §12.5.4): that now also happens
+    /// before what this thread does next, if it started them or comes after their start.
     pub(super) fn complete_again(&mut self, window: usize, target: Option<i32>) {
         if self.threads.actor.is_none() {
             return;
@@ -93,23 +94,24 @@ impl Tracker {
         }
     }
 
-    /// One of several threads has made a call that touched its buffers before it returned, which the others may
-    /// not know. `tells`: who hears from it by way of another rank knows that what it sends has been read.
+    /// One of several threads has made a call that used its buffers before it returned, which
+    /// others may not come after. `releases`: a thread that acquires from it by way of another rank
+    /// knows that the data it sends has been read.
     pub fn has_used(
         &mut self,
         args: &Args,
         accesses: &mut Accesses,
-        tells: bool,
+        releases: bool,
         place: &impl Place,
     ) {
         let Some(actor) = &self.threads.actor else { return };
-        // Without the program's atomics, what orders its threads is not known well enough.
+        // Without the program's atomics, the order of its threads is not known well enough.
         if !self.thread_calls.sees_all {
             return;
         }
         let only_reads = accesses.iter().flatten().all(|access| access.mode == Mode::Read);
         let now = actor.stamp;
-        let when = match tells && only_reads {
+        let when = match releases && only_reads {
             true => Epoch { time: now.time.saturating_sub(1), ..now },
             false => now,
         };
@@ -124,7 +126,7 @@ impl Tracker {
         self.threads.retire(id, when);
     }
 
-    /// Keeps an operation that is complete; false if nobody needs it any more.
+    /// Keeps an operation that is complete for other threads; false if none needs it.
     pub(super) fn retire(&mut self, id: OpId, call: &'static str, place: &impl Place) -> bool {
         let Some(actor) = &self.threads.actor else { return false };
         let when = actor.stamp;
@@ -140,7 +142,7 @@ impl Tracker {
         true
     }
 
-    /// What is done to these bytes from now on has nothing to do with what was.
+    /// Memory is freed or reused: later accesses to these bytes are unrelated to earlier ones.
     pub fn forget(&mut self, bytes: &Range<usize>) {
         self.thread_calls.forget_completions(bytes);
         let live = &mut self.operations.live;
@@ -159,7 +161,7 @@ impl Tracker {
         }
     }
 
-    /// An access of an MPI call against what other threads did before.
+    /// Checks an access of an MPI call against what other threads did before.
     pub(super) fn meets_threads(
         &mut self,
         args: &Args,
@@ -174,8 +176,8 @@ impl Tracker {
         let mut found: Vec<(Past, Range<usize>)> = Vec::new();
         let _ = access.footprint.visit::<()>(&access.footprint.span(), &mut |run| {
             exposed.shadow().conflicts(&run, access.mode, |past, bytes| {
-                let told = found.iter().any(|(other, _)| other.pc == past.pc);
-                if !told && !self.threads.comes_after(past.when.stamp) {
+                let known_place = found.iter().any(|(other, _)| other.pc == past.pc);
+                if !known_place && !self.threads.comes_after(past.when.stamp) {
                     found.push((past, bytes));
                 }
                 found.len() < MAX_REPORTED
@@ -201,7 +203,7 @@ impl Tracker {
             true => Code::OperationsOverlap,
             false => code(args.call.at.win.is_some(), access.mode, past.mode),
         };
-        // Perhaps it has been told of the operation, if that was still remembered.
+        // The same two sides may have been reported while the operation was still remembered.
         let known = by_call && out.again(code, place.pc(), past.pc);
         if known || out.again(code, past.pc, place.pc()) {
             return;
@@ -222,18 +224,18 @@ impl Tracker {
 }
 
 impl Reporter {
-    /// Where and by what something was done that was noted.
+    /// The site of a recorded access, and by what it was made.
     pub(super) fn past(&mut self, past: &Past, place: &impl Place) -> (Site, &'static str) {
         let stack = self.stacks.intern(&[past.pc]);
         let call = super::remote_ops::row(past.by).map(|row| CALLS[row].name.as_str());
         let plain = if past.mode == Mode::Write { "store" } else { "load" };
         let by = call.or_else(|| place.name_at(past.by)).unwrap_or(plain);
         let thread = place.thread_of(past.when.stamp);
-        (Site { call, thread, stack, pc: past.pc, afar: None }, by)
+        (Site { call, thread, stack, pc: past.pc, remote: None }, by)
     }
 }
 
-/// What it is called when an access of the program meets a local buffer that an operation uses.
+/// The code for an access of the program to a local buffer that an operation uses.
 pub(super) fn code(one_sided: bool, operation: Mode, access: Mode) -> Code {
     match (operation, access) {
         (Mode::Read, _) if one_sided => Code::OriginBufferWritten,

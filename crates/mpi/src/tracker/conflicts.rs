@@ -1,4 +1,4 @@
-//! What an access conflicts with, and how that is told.
+//! Conflicts of an access with pending operations, and their reports.
 
 use super::Tracker;
 use commsan_callsite::{Findings, Place, Report, Side};
@@ -8,7 +8,7 @@ use commsan_mpi_calls::Effect;
 use commsan_shadow::{Access, Mode, OpId};
 use std::ops::{ControlFlow, Range};
 
-/// A conflict, copied out of the engine.
+/// A conflict, copied out of the live ranges.
 pub(super) struct Conflict {
     pub id: OpId,
     pub mode: Mode,
@@ -17,11 +17,12 @@ pub(super) struct Conflict {
     pub bytes: Range<usize>,
 }
 
-/// Conflicts looked at for one access; more are repetitions for the reader.
+/// Conflicts of one access that are reported at most; more would repeat the finding.
 pub(super) const MAX_CONFLICTS: usize = 8;
 
 impl Tracker {
-    /// The operations an access conflicts with; `None`, nearly always and quickly, without any.
+    /// The operations that an access conflicts with; `None` if the page filter rules out any, which
+    /// is the usual case and fast.
     pub(super) fn conflicts(
         &mut self,
         access: &Access,
@@ -37,7 +38,8 @@ impl Tracker {
         possible.is_break().then(|| self.met_by(access, true))
     }
 
-    /// The same, asking the page filter for each run of bytes, or not at all.
+    /// The operations that an access conflicts with: with the page filter asked again for each run
+    /// of bytes, or not at all.
     pub(super) fn met_by(
         &mut self,
         access: &Access,
@@ -48,7 +50,7 @@ impl Tracker {
         let mut found = [const { None }; MAX_CONFLICTS];
         let (mut count, mut over) = (0, None);
         let take = |id, other: &Access, bytes| {
-            // Named once for each run of bytes they share.
+            // An operation is found once for each run of bytes that both touch.
             let known = |known: &Conflict| known.id == id;
             if self.operations.is_over(id, &self.threads) {
                 over = Some(id);

@@ -1,7 +1,8 @@
 //! Operations whose active request was freed, which MPI 4.1 §3.7.3 allows for sends.
 //!
-//! Such a send is complete when a message says so (Example 3.13 there). Which message does, this process cannot know:
-//! any communication since its start, before or after the request was freed, counts as that one.
+//! Such a send is complete when a message says so (Example 3.13 there). Which message does, this
+//! process cannot know: any communication since its start, before or after the request was freed,
+//! counts as that one.
 
 use crate::requests::Request;
 use commsan_shadow::OpId;
@@ -9,7 +10,7 @@ use commsan_shadow::OpId;
 /// Freed requests whose operations may not be complete.
 #[derive(Default)]
 pub(super) struct Detached {
-    /// Requests made before this number have since seen a message that may say that they are complete.
+    /// Requests made before this number have since seen a message that may imply their completion.
     informed: u64,
     ids: Vec<OpId>,
 }
@@ -35,12 +36,12 @@ impl Detached {
         self.informed = now;
     }
 
-    /// Takes the list, empty once this process has communicated, for its capacity.
+    /// Takes the list, which is empty once this process has communicated, to reuse its capacity.
     pub fn take_list(&mut self) -> Vec<OpId> {
         std::mem::take(&mut self.ids)
     }
 
-    /// Gives the list back, empty.
+    /// Returns the list, emptied.
     pub fn return_list(&mut self, list: Vec<OpId>) {
         self.ids = list;
     }

@@ -1,12 +1,14 @@
-//! What those wait for who make a communicator without all ranks of another one: `MPI_Comm_create_group`, in which those
-//! of a group meet, `MPI_Comm_create_from_group`, and the leaders of two groups in `MPI_Intercomm_create` (MPI 4.1 §7.4.2, §7.6.2).
+//! What calls wait for that make a communicator without all ranks of another one:
+//! `MPI_Comm_create_group` and `MPI_Comm_create_from_group`, in which the members of a group meet,
+//! and `MPI_Intercomm_create`, in which the leaders of two groups do (MPI 4.1 §7.4.2, §7.6.2).
 //!
-//! Such a meeting has a name that all who take part know without asking. Who has come to it names it among what it has
-//! entered, as what it has entered 0 collectives on.
+//! Each such meeting has a name that all participants can compute without communication. A rank
+//! that has reached the meeting lists its name among what it has entered, with a count of 0
+//! collectives.
 //!
-//! **Soundness.** That of `waiting.rs`. The groups' leaders meet by a name of the communicator of both, the tag and who
-//! they are; if two such meetings are alike, who has been in the first counts as having come to the second, which may
-//! miss a deadlock.
+//! **Soundness.** As for `waiting.rs`. The leaders' meeting is named by the peer communicator, the
+//! tag and the leaders; if two meetings have the same name, a rank that was in the first counts as
+//! having reached the second, which may miss a deadlock.
 
 use super::Together;
 use super::waiting::Unsure;
@@ -28,7 +30,8 @@ pub(crate) struct Making {
 }
 
 impl Together {
-    /// Those of a group are about to make a communicator by themselves, out of `parent` or of a session's group.
+    /// The members of a group are about to make a communicator, out of `parent` or of a session's
+    /// group.
     pub fn makes_by_group(&mut self, thread: u32, parent: Option<usize>, tag: i32, group: &Group) {
         let name = self.on.name_of_group(parent, tag, group);
         if let Some(name) = name {
@@ -36,17 +39,17 @@ impl Together {
         }
     }
 
-    /// They have made it, or failed.
+    /// The group has made its communicator, or failed to.
     pub fn made_or_not(&mut self, thread: u32) {
         self.making.retain(|making| making.thread != thread);
     }
 
-    /// Names of what this rank has come to, and not left.
+    /// Names of the meetings that this rank has reached and not left, with a count of 0.
     pub(super) fn meetings(&self) -> impl Iterator<Item = (u64, u32)> {
         self.making.iter().map(|making| (making.name, 0))
     }
 
-    /// What a call of this thread needs in which a group makes a communicator.
+    /// The need of a call of this thread in which a group makes a communicator.
     pub(super) fn need_of_group(&self, call: &'static Call, thread: u32) -> Result<Need, Unsure> {
         let making = self.making.iter().find(|making| making.thread == thread);
         let Making { name, members, .. } = making.ok_or(Unsure)?;
@@ -56,7 +59,8 @@ impl Together {
         Ok(meeting(call, *name, ranks, on))
     }
 
-    /// What a call needs that joins two groups, besides its own group's: the other leader, or one's own.
+    /// What a call that joins two groups needs besides its own group: for a leader the remote
+    /// leader, for other ranks their local leader.
     pub(super) fn need_between(&self, args: &Args) -> Result<Need, Unsure> {
         let (own, other) = self.leaders(args).ok_or(Unsure)?;
         let (_, me) = self.rendezvous.ok_or(Unsure)?;
@@ -69,7 +73,7 @@ impl Together {
         Ok(meeting(args.call, name, vec![other.ok_or(Unsure)?], on))
     }
 
-    /// The name of the leaders' meeting, for leaders.
+    /// The name of the leaders' meeting; `None` unless this rank is a leader.
     pub(super) fn name_between(&self, args: &Args) -> Option<u64> {
         let (own, other) = self.leaders(args)?;
         let peer = On::Comm(args.words[args.call.at.peer_comm?]);
@@ -80,7 +84,7 @@ impl Together {
         (own == self.me).then(|| mixed(mixed(peer.name ^ OF_LEADERS, tag as u64), leaders) | 1)
     }
 
-    /// This rank's own leader and, if it is this rank, the other one, as ranks of the job.
+    /// The local leader and, if this rank is it, the remote leader, as ranks in the job.
     fn leaders(&self, args: &Args) -> Option<(u32, Option<u32>)> {
         let member = |comm: usize, rank: &str| {
             let known = self.on.find(On::Comm(args.words[comm]))?;

@@ -1,15 +1,16 @@
-//! What several threads do with one object, or one message: free it while another uses it, receive what another
-//! has probed (MPI 4.1 §11.6.2, §3.8.2).
+//! Conflicting uses of one object, or one message, by several threads: one frees it while another
+//! uses it, or receives what another has probed (MPI 4.1 §11.6.2, §3.8.2).
 //!
 //! **Soundness.**
-//! - Freed while used: a thread frees a communicator, datatype, window or group that another thread's call
-//!   was given, and that call has not returned, or nothing that the thread has done orders it after that.
-//!   Missed are uses that come after the object was freed: its handle may stand for another one then.
-//! - Probed twice: a thread has probed a message and then received one of its source and tag, and nothing orders
-//!   another thread's receive of such a message after the probe. If all such messages are alike and there are enough,
-//!   no harm is done, which is why this is a warning.
+//! - Freed while used: a thread frees a communicator, datatype, window or group that another
+//!   thread's call was given, and that call has not returned, or does not happen before the free.
+//!   Missed are uses after the object was freed: its handle may stand for another object then.
+//! - Probed twice: a thread has probed a message and then received one of its source and tag, and
+//!   another thread's receive of such a message does not happen before or after both. If all such
+//!   messages are alike and there are enough, no harm is done, which is why this is a warning.
 //!
-//! What the schedule kept apart is reported only where all that orders threads is seen, as in `levels.rs`.
+//! What only the schedule kept apart is reported only where everything that orders threads is seen,
+//! as in `levels.rs`.
 
 use super::Tracker;
 use crate::threads::Calling;
@@ -18,7 +19,7 @@ use commsan_findings::Code;
 use commsan_mpi_calls::{Call, Role as Kind};
 use std::collections::VecDeque;
 
-/// Uses, and probes, that are remembered.
+/// Uses, and probes, that are remembered at most.
 const MAX_USES: usize = 64;
 
 /// A source and tag on a communicator; either may be a wildcard.
@@ -26,13 +27,13 @@ const MAX_USES: usize = 64;
 pub struct Sought {
     /// The communicator's handle.
     pub comm: usize,
-    /// `None` for any.
+    /// Rank in the communicator; `None` for any.
     pub source: Option<i32>,
-    /// `None` for any.
+    /// The message's tag; `None` for any.
     pub tag: Option<i32>,
 }
 
-/// What threads have done lately.
+/// Recent uses of objects, and probes, by threads.
 #[derive(Default)]
 pub(crate) struct ObjectUses {
     uses: VecDeque<Use>,
@@ -47,14 +48,14 @@ struct Use {
 struct Probe {
     found: Sought,
     calling: Calling,
-    /// The thread has received such a message since.
+    /// The probing thread has received such a message since.
     received: bool,
-    /// Where another thread may have taken it in between.
+    /// Where another thread may have received the probed message in between.
     taken: Option<Site>,
 }
 
 impl Sought {
-    /// Whether a message of the one fits the other.
+    /// Whether a message that one describes can match the other.
     fn fits(&self, other: &Sought) -> bool {
         let fits = |a: Option<i32>, b: Option<i32>| a.is_none() || b.is_none() || a == b;
         self.comm == other.comm && fits(self.source, other.source) && fits(self.tag, other.tag)
@@ -75,7 +76,7 @@ impl ObjectUses {
 }
 
 impl Tracker {
-    /// One of several threads gives objects to a call.
+    /// One of several threads passes objects to a call.
     pub fn uses_objects(
         &mut self,
         call: &'static Call,
@@ -97,7 +98,8 @@ impl Tracker {
         self.thread_calls.remember();
     }
 
-    /// One of several threads is about to free an object, for good or, if it is not the last, only its own share of it.
+    /// One of several threads is about to free an object; `is_last` is false if it only drops its
+    /// own reference.
     pub fn frees_object(
         &mut self,
         call: &'static Call,
@@ -124,7 +126,7 @@ impl Tracker {
         self.reporter.report_calls(Code::FreedWhileUsed, site, other, about(what), out);
     }
 
-    /// One of several threads has found a message, and not received it.
+    /// One of several threads has probed a message, and not received it.
     pub fn probed(&mut self, call: &'static Call, found: Sought, place: &impl Place) {
         let Some(stamp) = self.threads.actor.as_ref().map(|actor| actor.stamp) else { return };
         if self.thread_calls.ignored {
@@ -157,7 +159,7 @@ impl Tracker {
         let mut probes = std::mem::take(&mut self.thread_calls.objects.probes);
         for probe in probes.iter_mut().filter(|probe| probe.found.fits(&wanted)) {
             if probe.calling.stamp.agent == stamp.agent {
-                // What this thread receives otherwise is none of the probe's business.
+                // Later receives of this thread are unrelated to the probe.
                 if !probe.received {
                     probe.received = true;
                     found = found.or(probe.taken.map(|taker| (taker, probe.calling.site)));

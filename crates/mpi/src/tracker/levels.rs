@@ -1,22 +1,25 @@
-//! Which threads may call MPI, and what they may do at once (MPI 4.1 §11.6.2).
+//! Thread levels: which threads may call MPI, and which calls may overlap (MPI 4.1 §11.6.2).
 //!
-//! **Soundness.** What counts is the level that MPI provides, not the one that was asked for.
-//! - `MPI_THREAD_SINGLE`, `_FUNNELED`: another thread has called than the one that initialised MPI.
-//! - `MPI_THREAD_SINGLE`: that one has called in a parallel region in which there are others.
-//! - `MPI_Finalize`: another thread has called it than the one that initialised MPI (§11.6.1).
-//! - `MPI_THREAD_SERIALIZED`: two threads were in MPI at once, or nothing that the later one has done orders
-//!   it after the other's call, so that the schedule alone kept them apart.
+//! **Soundness.** What counts is the level that MPI provides, not the requested one. Reported are:
+//! - `MPI_THREAD_SINGLE`, `MPI_THREAD_FUNNELED`: a thread other than the one that initialised MPI
+//!   calls.
+//! - `MPI_THREAD_SINGLE`: the main thread calls in a parallel region of several threads.
+//! - `MPI_Finalize`: a thread other than the one that initialised MPI calls it (§11.6.1).
+//! - `MPI_THREAD_SERIALIZED`: two threads are in MPI at once, or nothing orders the later call
+//!   after the earlier one, so that only the schedule kept them apart.
 //! - Collectives of one communicator: two threads call them, and neither the program's
-//!   synchronisation nor a message by way of another rank orders the second after the first's start.
-//! - Completion of one request: a thread waits for a request variable that another one is just waiting for;
-//!   or finds it null since another one, after which it is not ordered, has completed it.
+//!   synchronisation nor a message by way of another rank orders the second call after the start of
+//!   the first.
+//! - Completion of one request: a thread waits for a request variable that another thread is
+//!   waiting for, or finds it null since another thread, after which it is not ordered, has
+//!   completed it.
 //!
-//! What the schedule kept apart is reported only of programs compiled by commsan, in which it sees
-//! atomics, too; of others, what really overlapped. Calls of threads that commsan does not know count as
-//! ordered.
+//! What only the schedule kept apart is reported for programs compiled by commsan, in which it sees
+//! atomics, too; for others, only calls that did overlap. Calls of threads that commsan does not
+//! know count as ordered.
 //!
-//! Missed are threads that only compute with `MPI_THREAD_SINGLE`, which no level would allow to exist, and
-//! of calls with `MPI_THREAD_SERIALIZED` all but the last before each.
+//! Missed are threads that only compute under `MPI_THREAD_SINGLE`, which no thread level allows,
+//! and under `MPI_THREAD_SERIALIZED` all but the last call before each call.
 
 use super::handles::ObjectUses;
 use super::{Operation, Reporter, Tracker};
@@ -29,28 +32,28 @@ use commsan_shadow::Epoch;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// What threads may do.
+/// The levels of thread support, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ThreadLevel {
-    /// There is one thread.
+    /// Only one thread exists.
     Single,
-    /// The main thread calls.
+    /// Only the main thread calls MPI.
     Funneled,
-    /// One thread at a time calls.
+    /// Threads call MPI one at a time.
     Serialized,
-    /// Any thread calls at any time.
+    /// Any thread calls MPI at any time.
     Multiple,
 }
 
 impl ThreadCalls {
-    /// Something is remembered of threads.
+    /// Some call of a thread is remembered from now on.
     pub fn remember(&mut self) {
         self.remembers = true;
     }
 }
 
 impl ThreadLevel {
-    /// Its name.
+    /// The level's name in MPI.
     pub fn name(self) -> &'static str {
         match self {
             ThreadLevel::Single => "MPI_THREAD_SINGLE",
@@ -67,14 +70,14 @@ const MAX_COMPLETIONS: usize = 64;
 /// Calls of MPI by several threads, as far as the rules for them need.
 #[derive(Default)]
 pub struct ThreadCalls {
-    /// Nothing is looked at.
+    /// Calls of threads are not checked.
     pub(super) ignored: bool,
     /// The call that has initialised MPI.
     pub(super) began: Option<(&'static Call, Site)>,
     initialised: Option<Initialised>,
     /// The last call, while there are several threads and they must not call at once.
     last: Option<Calling>,
-    /// Whether all that orders threads is seen.
+    /// Whether the program's atomics are seen, and so all that orders its threads.
     pub(super) sees_all: bool,
     completions: VecDeque<Completion>,
     /// Whether anything is remembered of threads.
@@ -93,7 +96,7 @@ struct Initialised {
 /// A thread waits for a request, or has completed it.
 struct Completion {
     variable: usize,
-    /// Whether the call has not returned.
+    /// Whether the call has not returned yet.
     waits: bool,
     stamp: Epoch,
     site: Site,
@@ -105,21 +108,23 @@ impl ThreadCalls {
         self.remembers
     }
 
-    /// Whether a call of another thread has not returned, or the acting thread is not ordered after it.
+    /// Whether a call of another thread has not returned, or the acting thread is not ordered after
+    /// it.
     pub(super) fn is_concurrent(&self, before: &Calling, threads: &Threads) -> bool {
         let possible = before.lasts || self.sees_all;
         let is_other = before.stamp.agent != threads.stamp().agent;
         possible && is_other && !threads.comes_after(before.stamp)
     }
 
-    /// Memory that may have held requests has been given back.
+    /// Memory that may have held requests was freed.
     pub(super) fn forget_completions(&mut self, bytes: &Range<usize>) {
         self.completions.retain(|completion| !bytes.contains(&completion.variable));
     }
 }
 
 impl Tracker {
-    /// What calls of several threads are looked at for, and whether collectives are compared between ranks.
+    /// Sets whether calls of several threads are checked, and whether collectives are compared
+    /// between ranks.
     pub fn limit(&mut self, threads: bool, collectives: bool) {
         self.thread_calls.ignored = !threads;
         self.together.ignored = !collectives;
@@ -140,14 +145,14 @@ impl Tracker {
         self.thread_calls.initialised = Some(Initialised { required, provided, site });
     }
 
-    /// This call has begun what is followed.
+    /// This call initialised MPI, or a session.
     pub fn began(&mut self, call: &'static Call, place: &impl Place) -> Site {
         let site = self.reporter.site(call, place);
         self.thread_calls.began = Some((call, site));
         site
     }
 
-    /// Another thread calls than the one that may.
+    /// Reports a call by a thread that may not call MPI.
     pub fn excluded(&mut self, call: &'static Call, place: &impl Place, out: &mut dyn Findings) {
         let Some(initialised) = self.thread_calls.initialised else { return };
         let code = match initialised.required >= ThreadLevel::Serialized {
@@ -160,7 +165,8 @@ impl Tracker {
         }
     }
 
-    /// The main thread calls in a parallel region of several, which there must not be.
+    /// Reports a call of the main thread in a parallel region of several threads, which must not
+    /// exist.
     pub fn called_in_region(
         &mut self,
         call: &'static Call,
@@ -181,7 +187,7 @@ impl Tracker {
         }
     }
 
-    /// Another thread than the main thread ends MPI.
+    /// Reports that a thread other than the main thread finalises MPI.
     pub fn finalized_elsewhere(
         &mut self,
         call: &'static Call,
@@ -196,7 +202,7 @@ impl Tracker {
         }
     }
 
-    /// One of several threads calls, where one at a time may.
+    /// Checks a call by one of several threads, of which one at a time may call.
     pub fn serialised(&mut self, call: &'static Call, place: &impl Place, out: &mut dyn Findings) {
         let Some(initialised) = self.thread_calls.initialised else { return };
         let stamp = self.threads.stamp();
@@ -219,8 +225,8 @@ impl Tracker {
         }
     }
 
-    /// A collective is called; whether another thread's is not ordered before it. What that thread has
-    /// done before it entered may have come here by way of another rank.
+    /// Whether a collective that is about to be called is not ordered after another thread's. What
+    /// that thread did before its call may have been acquired by way of another rank.
     pub(super) fn is_unordered(
         &mut self,
         on: On,
@@ -236,8 +242,8 @@ impl Tracker {
         let before = known.by_thread.take();
         let Some(now) = now else { return false };
         let site = self.reporter.site(call, place);
-        let told = Epoch { time: now.time.saturating_sub(1), ..now };
-        let calling = Calling { stamp: told, site, lasts: true };
+        let released = Epoch { time: now.time.saturating_sub(1), ..now };
+        let calling = Calling { stamp: released, site, lasts: true };
         self.together.on.get(on).by_thread = Some(calling);
         self.thread_calls.remembers = true;
         let Some(before) =
@@ -254,7 +260,7 @@ impl Tracker {
         true
     }
 
-    /// A call by one of several threads has returned, of a collective on this.
+    /// A call by one of several threads has returned; `on` is set for collectives.
     pub fn returned(&mut self, on: Option<On>) {
         let own = self.threads.stamp();
         let of_collective = on.and_then(|on| self.together.on.by_thread(on));
@@ -308,7 +314,8 @@ impl Tracker {
         }
     }
 
-    /// The call has returned. What it has not completed is as it was.
+    /// A call that completes requests has returned. Requests that it has not completed are as
+    /// before.
     pub fn has_completed(&mut self, tokens: &[Token]) {
         let mut known = std::mem::take(&mut self.thread_calls.completions);
         known.retain_mut(|completion| {
@@ -319,7 +326,7 @@ impl Tracker {
         self.thread_calls.completions = known;
     }
 
-    /// There is one thread again: what others have called is over.
+    /// Only one thread exists again: calls of others are over.
     pub fn forget_calls(&mut self) {
         self.thread_calls.last = None;
         self.thread_calls.completions.clear();
@@ -330,7 +337,7 @@ impl Tracker {
 }
 
 impl Reporter {
-    /// Reports two calls that do not go together; whether there was something to tell.
+    /// Reports two calls that conflict; returns false if the other one's call is not known.
     pub(super) fn report_calls(
         &mut self,
         code: Code,

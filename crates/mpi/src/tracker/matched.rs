@@ -1,5 +1,5 @@
-//! Messages that `MPI_Mprobe` and `MPI_Improbe` have found, and which only one call can receive from then on (MPI 4.1
-//! §3.8.2).
+//! Messages that `MPI_Mprobe` and `MPI_Improbe` have matched, which only one call can receive from
+//! then on (MPI 4.1 §3.8.2).
 
 use super::{Accounts, Tracker};
 use crate::buffers::{Args, Library};
@@ -9,12 +9,12 @@ use commsan_callsite::{Findings, Party, Place, Report, Stacks};
 use commsan_findings::{Code, Role};
 use rustc_hash::FxHashMap;
 
-/// What found each message that is not received yet, by its handle.
+/// The matching probe of each message that is not received yet, by the message's handle.
 #[derive(Default)]
 pub(super) struct Matched(FxHashMap<usize, Party>);
 
 impl Matched {
-    /// Reports those that nothing has received.
+    /// Reports matched messages that were never received.
     pub(super) fn report_left(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
         let mut left: Vec<Party> = self.0.drain().map(|(_, party)| party).collect();
         left.sort_unstable_by_key(|party| party.site.pc);
@@ -38,7 +38,7 @@ impl Matched {
 }
 
 impl Tracker {
-    /// A call has found the message with this handle: for all others it is received.
+    /// A matching probe has found the message with this handle: for all other receives it is gone.
     pub fn found_message<L: Library>(
         &mut self,
         args: &Args,
@@ -48,7 +48,7 @@ impl Tracker {
     ) {
         let (Some(comm), Some(source)) = (args.call.at.comm, args.call.at.source) else { return };
         let (comm, peer) = (args.words[comm], args.int(source));
-        // How it is received is known only when it is.
+        // The datatype is known only when the message is received.
         let key = Key {
             pc: place.pc(),
             comm,
@@ -63,7 +63,7 @@ impl Tracker {
         self.accounts.matched.0.insert(message, party);
     }
 
-    /// What receives from any rank get on this communicator may depend on a probe.
+    /// Receives from any rank on this communicator may depend on a probe.
     pub fn looks_for_message(&mut self, comm: usize) {
         if let Some(known) = self.together.on.find(On::Comm(comm)) {
             self.accounts.races.give_up(known.name);

@@ -1,5 +1,5 @@
-//! What the program does with memory while operations are pending: touches it, gives it back,
-//! leaves the function it belongs to.
+//! What the program does with memory while operations are pending: accesses it, frees it, leaves
+//! the function that owns it.
 
 use super::concurrent::code;
 use super::conflicts::{Conflict, MAX_CONFLICTS};
@@ -11,7 +11,7 @@ use commsan_shadow::{Access, Footprint, Mode};
 use std::ops::Range;
 
 impl Tracker {
-    /// The program touches memory.
+    /// The program accesses memory.
     pub fn access(
         &mut self,
         by: &str,
@@ -24,7 +24,7 @@ impl Tracker {
         let Some(conflicts) = self.conflicts(&access) else { return };
         self.accounts.races.race_for(&mut self.reporter.stacks, &access, None, place, out);
         self.meets_remotes(by, None, &access, place, out);
-        self.gpu.meets(by, None, &access, place, out);
+        self.others.accessed(by, None, &access, place, out);
         for conflict in conflicts.into_iter().flatten() {
             let one_sided =
                 self.operations.live.get(conflict.id).is_some_and(|op| op.window.is_some());
@@ -34,7 +34,7 @@ impl Tracker {
         }
     }
 
-    /// The program is about to give memory back.
+    /// The program is about to free memory.
     pub fn released(
         &mut self,
         by: &str,
@@ -49,11 +49,11 @@ impl Tracker {
         let access = Access { mode, footprint: Footprint::Dense(bytes.clone()) };
         let Some(conflicts) = self.conflicts(&access) else { return };
         self.accounts.races.race_for(&mut self.reporter.stacks, &access, call, place, out);
-        self.gpu.released(by, &bytes, place, out);
+        self.others.released(by, &bytes, place, out);
         self.release_buffers(by, call, conflicts, place, out);
     }
 
-    /// Operations are pending whose buffers are given back.
+    /// Reports pending operations whose buffers are freed, and ends them.
     fn release_buffers(
         &mut self,
         by: &str,
@@ -70,15 +70,14 @@ impl Tracker {
         }
     }
 
-    /// Memory of a device, or that was allocated for one, is about to be given back.
+    /// Memory of a device, or allocated for one, is about to be freed.
     pub fn device_memory_freed(
         &mut self,
-        address: usize,
+        bytes: Range<usize>,
         call: &'static str,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let Some(bytes) = self.gpu.block_at(address) else { return };
         self.rma.window_memory_released(&mut self.reporter.stacks, call, Some(call), &bytes, place);
         let access = Access { mode: Mode::Write, footprint: Footprint::Dense(bytes) };
         if let Some(conflicts) = self.conflicts(&access) {
@@ -93,11 +92,11 @@ impl Tracker {
         }
         let gone = |op: &Operation| op.frame == Some(frame);
         self.leave_where(|pointer, _| pointer == frame, gone, None, place, out);
-        self.gpu.leave(frame, place, out);
+        self.others.left(frame, place, out);
     }
 
-    /// Looks for operations whose buffer lay in a frame that is gone by now. For programs
-    /// without hooks, and functions the compiler inlined.
+    /// Finds operations whose buffer lay in a frame that is gone by now: for programs without
+    /// hooks, and inlined functions.
     pub fn popped(&mut self, call: &'static str, place: &impl Place, out: &mut dyn Findings) {
         let popped =
             |young: &Young| young.thread == place.thread() && place.is_popped(young.bytes.start);
@@ -120,7 +119,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        // One return can leave several behind.
+        // One return can leave several operations behind.
         loop {
             let live = &self.operations.live;
             let is_gone = |id| live.get(id).is_some_and(&gone);

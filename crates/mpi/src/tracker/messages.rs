@@ -1,10 +1,11 @@
 //! Messages between two ranks, counted on both sides; `report/messages.rs` compares the counts.
 //!
-//! **Soundness.** What a process sends and receives is counted when the call has succeeded, so that what is sent and
-//! what is received of a communicator must be the same by the end, each message being received once. Where
-//! something else may happen to messages, nothing of the communicator is compared: cancelled and freed requests, calls
-//! that fail. A message that a probe has matched is received by that. Nothing at all is compared after a call with wrong arguments, which
-//! the library may have performed. Partitioned messages are not counted.
+//! **Soundness.** A message is counted when the call has succeeded. Each message is received once,
+//! so that by the end a communicator's sends and receives must match. Communicators on which
+//! messages may end otherwise are not compared: after cancelled or freed requests, and calls that
+//! fail. A message that a matching probe has found counts as received. Nothing at all is compared
+//! after a call with wrong arguments, which the library may have performed. Partitioned messages
+//! are not counted.
 
 use super::{Accounts, Reporter, Together, Tracker};
 use crate::buffers::{Args, Library};
@@ -19,7 +20,7 @@ use crate::ledger::{Entry, Key, Repeated, Sort};
 use crate::requests::State;
 
 impl Together {
-    /// What each start of a persistent request is to count.
+    /// What each start of a persistent request will count.
     pub(super) fn repeated<L: Library>(&self, args: &Args, library: &L) -> Repeated {
         let keys = [sent::<L>(args, 0), received::<L>(args, 0)].into_iter().flatten();
         keys.filter_map(|key| {
@@ -29,7 +30,7 @@ impl Together {
         .collect()
     }
 
-    /// `None` for messages that nobody can be asked about.
+    /// `None` for messages on communicators whose members are not known.
     fn sort(&self, key: &Key, library: &impl Library) -> Option<Sort> {
         let known = self.on.find(On::Comm(key.comm)).filter(|known| known.name != 0)?;
         let peer = match usize::try_from(key.peer) {
@@ -44,7 +45,7 @@ impl Together {
 }
 
 impl Tracker {
-    /// A call has sent, received, or started to.
+    /// Counts the messages that a call has sent, received, or started to.
     #[inline]
     pub fn messages<L: Library>(&mut self, args: &Args, place: &impl Place, library: &L) {
         let at = &args.call.at;
@@ -72,7 +73,7 @@ impl Tracker {
         self.accounts.count(args, key, (place, library), together, reporter);
     }
 
-    /// A request is about to be cancelled, or freed: its message may be received by another receive.
+    /// A request is about to be cancelled or freed: its message may be received by another receive.
     pub(super) fn unbalance_request(&mut self, token: Token, receives_only: bool) {
         let Some(request) = self.requests.one(token) else { return };
         let State::Active(id) = request.state else { return };
@@ -85,7 +86,7 @@ impl Tracker {
         }
     }
 
-    /// What happens to messages on this communicator is not known from now on.
+    /// From now on it is not known what happens to messages on this communicator.
     pub fn unbalance(&mut self, comm: usize) {
         if let Some(known) = self.together.on.find(On::Comm(comm)) {
             self.accounts.unbalance(known.name);
@@ -94,8 +95,8 @@ impl Tracker {
 }
 
 impl Accounts {
-    /// Counts a message. A key goes from here to there in registers: written to memory in parts and read as a whole,
-    /// it would cost more than all the rest.
+    /// Counts a message. The key is passed in registers: written to memory in parts and read as a
+    /// whole, it would cost more than the rest.
     #[inline(always)]
     pub(super) fn count<L: Library>(
         &mut self,
@@ -187,7 +188,7 @@ fn sent<L: Library>(args: &Args, pc: usize) -> Option<Key> {
     key::<L>(args, args.call.sent?, true, pc)
 }
 
-/// The message that it receives.
+/// The message that a call receives.
 #[inline(always)]
 fn received<L: Library>(args: &Args, pc: usize) -> Option<Key> {
     key::<L>(args, args.call.received?, false, pc)
@@ -199,7 +200,7 @@ fn key<L: Library>(args: &Args, message: Message, sends: bool, pc: usize) -> Opt
     (peer != L::PROC_NULL).then_some(Key {
         pc,
         comm: args.words[message.comm],
-        // That of nothing does not matter.
+        // The type of an empty message does not matter.
         datatype: if empty { 0 } else { args.words[message.datatype] },
         peer,
         row: args.call.row,

@@ -1,14 +1,16 @@
-//! Objects of MPI that a program makes and never frees: files (MPI 4.1 §14.2.1), communicators, datatypes, reductions and
-//! persistent requests, and for those who ask (`--leaks`) groups.
+//! Objects of MPI that a program makes and never frees: files (MPI 4.1 §14.2.1), communicators,
+//! datatypes, reductions and persistent requests, and groups with `--leaks`.
 //!
-//! **Soundness.** Reported is what the program itself made by a call and has not freed when the last callback of
-//! `MPI_COMM_SELF`'s attributes has run. `MPI_Finalize` frees nothing of it (MPI 4.1 §11.2.2). But for files, that is no
-//! error: it costs memory, and a program that goes on making such objects runs out of them. Missed are objects of calls
-//! that commsan does not look at (what `MPI_Type_get_contents` hands out, keys, error handlers and infos), and, where a library hands out one handle for several objects,
-//! which of them is left. Windows are another matter (CS-WIN-05).
+//! **Soundness.** Reported is what the program itself made by a call and has not freed when the
+//! last callback of `MPI_COMM_SELF`'s attributes has run. `MPI_Finalize` frees none of it (MPI 4.1
+//! §11.2.2). Except for files, that is no error: it costs memory, and a program that keeps making
+//! such objects runs out of it. Missed are objects of calls that commsan does not follow (what
+//! `MPI_Type_get_contents` returns, keys, error handlers and infos), and, where a library uses one
+//! handle for several objects, which of them is left. Windows have a finding of their own
+//! (CS-WIN-05).
 //!
-//! Files that are closed while operations on them are pending are an error of their own (§14.2.2), told of operations
-//! whose requests have neither been completed nor freed.
+//! Closing a file while operations on it are pending is an error of its own (§14.2.2), reported for
+//! operations whose requests have neither been completed nor freed.
 
 use super::Tracker;
 use crate::ids::On;
@@ -22,13 +24,14 @@ use rustc_hash::FxHashMap;
 /// What the program has made and not freed.
 #[derive(Default)]
 pub(super) struct Objects {
-    /// Where, and as the how many-th: one handle may stand for several objects, and be freed for each.
+    /// Where each object was made, with its number: one handle may stand for several objects, and
+    /// be freed for each.
     made: FxHashMap<(Object, usize), Vec<(u64, Site)>>,
     count: u64,
 }
 
 impl Objects {
-    /// A persistent request has got another handle.
+    /// Starting has given a persistent request another handle.
     pub fn rename(&mut self, old: usize, new: usize) {
         let Some(sites) = self.made.get_mut(&(Object::Request, old)) else { return };
         let moved = sites.pop();
@@ -40,7 +43,7 @@ impl Objects {
 }
 
 impl Objects {
-    /// Reports those that are left, in the order in which they were made.
+    /// Reports the objects that are left, in the order in which they were made.
     pub(super) fn report_left(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
         let made = self.made.drain();
         let mut left: Vec<_> = made
@@ -83,7 +86,7 @@ impl Tracker {
         made.push((self.objects.count, site));
     }
 
-    /// A call has freed one.
+    /// A call has freed an object.
     pub fn object_freed(&mut self, object: Object, handle: usize) {
         let made = &mut self.objects.made;
         if let Some(sites) = made.get_mut(&(object, handle)) {
@@ -94,8 +97,8 @@ impl Tracker {
         }
     }
 
-    /// A file is about to be closed, or a communicator disconnected: its operations must be complete (MPI 4.1 §14.2.2,
-    /// §11.10.4).
+    /// Checks that the operations of a file that is about to be closed, or of a communicator that
+    /// is about to be disconnected, are complete (MPI 4.1 §14.2.2, §11.10.4).
     pub fn closes(
         &mut self,
         on: On,
@@ -118,7 +121,8 @@ impl Tracker {
         }
     }
 
-    /// Reports the requests of one-sided operations that the end of their epoch has completed, and nobody freed.
+    /// Reports requests of one-sided operations that were completed by the end of their epoch, and
+    /// never freed.
     pub(super) fn report_lost_requests(&mut self, out: &mut dyn Findings) {
         let lost: Vec<_> = self
             .requests

@@ -1,5 +1,5 @@
-//! Operations with a buffer on some stack, by the frame of the function whose variable it is: what returns or
-//! completes asks of one frame, however many operations it has.
+//! Operations with a buffer on some stack, by the frame of the function whose variable it is: a
+//! return or a completion looks at one frame, however many operations it has.
 
 use commsan_shadow::OpId;
 
@@ -9,7 +9,7 @@ pub(super) struct OnStack {
     len: usize,
 }
 
-/// Empty, but for its capacity, until a frame needs it.
+/// Kept empty, with its capacity, until a frame needs it.
 struct Frame {
     pointer: usize,
     /// No buffer in the frame begins below.
@@ -22,7 +22,8 @@ impl OnStack {
         self.len
     }
 
-    /// An operation uses a variable at an address; returns its position among those of the frame.
+    /// An operation uses a variable at an address; returns its position among the operations of the
+    /// frame.
     pub fn enter(&mut self, id: OpId, pointer: usize, address: usize) -> u32 {
         let known = |frame: &Frame| frame.pointer == pointer && !frame.ids.is_empty();
         let at = self.frames.iter().position(known);
@@ -41,7 +42,8 @@ impl OnStack {
         (frame.ids.len() - 1) as u32
     }
 
-    /// The operation at a position of a frame does so no longer; returns the one that is there from now on.
+    /// Removes the operation at a position of a frame; returns the operation that takes its
+    /// position.
     pub fn leave(&mut self, pointer: usize, position: u32) -> Option<OpId> {
         let here = |frame: &&mut Frame| frame.pointer == pointer && !frame.ids.is_empty();
         let frame = self.frames.iter_mut().find(here)?;
@@ -50,7 +52,8 @@ impl OnStack {
         frame.ids.get(position as usize).copied()
     }
 
-    /// The first operation that is meant, of the frames that may have one by their pointer and where they begin.
+    /// The first operation for which `meant` holds, in the frames that `may` have one by their
+    /// pointer and lowest address.
     pub fn find(
         &self,
         may: impl Fn(usize, usize) -> bool,
@@ -71,7 +74,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a list of all: operations enter in some frame, and leave in any order.
+        /// Compared with a list of all: operations enter in some frame, and leave in any order.
         #[test]
         fn frames_keep_their_operations(steps in prop::collection::vec((0usize..4, any::<prop::sample::Index>(), any::<bool>()), 0..200)) {
             let mut live = Live::<()>::unmarked();

@@ -1,4 +1,4 @@
-//! The windows of this process: made and freed, synchronised, and the epochs of each.
+//! The windows of this process: created and freed, synchronised, and the epochs of each.
 
 use super::{OneSided, Operation, Reporter, Tracker};
 use crate::buffers::Args;
@@ -13,10 +13,10 @@ use commsan_shadow::{Mode, OpId};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// What a call about a window says beside its target.
+/// What a call on a window specifies besides its target.
 #[derive(Clone, Debug, Default)]
 pub struct Synchronisation {
-    /// Ranks in the job of the group it names.
+    /// Ranks in the job of the group that the call names.
     pub ranks: Box<[u32]>,
     /// Whether the lock is exclusive.
     pub exclusive: bool,
@@ -24,11 +24,13 @@ pub struct Synchronisation {
     pub first: bool,
     /// Whether no operations follow the fence.
     pub last: bool,
-    /// Whether this process has not written to its part since it last synchronised the window.
+    /// Whether the call asserts that this process has not written to its part since it last
+    /// synchronised the window.
     pub no_store: bool,
-    /// Whether nobody puts or accumulates into it until the epoch ends.
+    /// Whether the call asserts that no rank puts or accumulates into this part until the epoch
+    /// ends.
     pub no_put: bool,
-    /// Keys and values of its info that matter.
+    /// Keys and values of the info that affect checks.
     pub info: Vec<(&'static str, String)>,
 }
 
@@ -38,7 +40,7 @@ pub(super) fn target(args: &Args) -> Option<i32> {
 }
 
 impl OneSided {
-    /// Info is set for a window: keys and values.
+    /// Sets info keys and values of a window.
     pub fn set_window_info(&mut self, handle: usize, info: &[(&str, String)]) {
         let Some(window) = self.windows.get_mut(handle) else { return };
         info.iter().for_each(|(key, value)| window.made.rules.set(key, value));
@@ -66,7 +68,7 @@ impl OneSided {
         }
     }
 
-    /// Tells all who could access it.
+    /// Sends to all members that memory was attached or detached.
     fn send_attached(&mut self, handle: usize, bytes: &Range<usize>, attached: bool) {
         let (Some(window), Some(clock)) = (self.windows.get(handle), &mut self.clock) else {
             return;
@@ -81,7 +83,7 @@ impl OneSided {
 }
 
 impl OneSided {
-    /// Memory is about to be given back that windows may expose.
+    /// Memory that windows may expose is about to be freed.
     pub(super) fn window_memory_released(
         &mut self,
         stacks: &mut Stacks,
@@ -102,7 +104,7 @@ impl OneSided {
         }
     }
 
-    /// A window goes on to be used: its memory must be there.
+    /// Checks that the memory of a window that is still used was not freed.
     fn must_have_memory(&mut self, stacks: &Stacks, handle: usize, out: &mut dyn Findings) {
         let Some(window) = self.windows.get_mut(handle) else { return };
         let Some(Released { by, bytes, site }) = window.released.take() else { return };
@@ -129,7 +131,7 @@ impl OneSided {
 }
 
 impl Tracker {
-    /// A window is about to be made by a group: tells the others this process's part.
+    /// A group is about to create a window: publishes this process's part.
     pub fn before_window_made(&mut self, group: &Group, part: Part) {
         let name = self.rma.windows.next_name(group);
         let segment = self.end_segment();
@@ -139,7 +141,7 @@ impl Tracker {
         }
     }
 
-    /// A window has been made.
+    /// A window has been created.
     pub fn window_made(
         &mut self,
         args: &Args,
@@ -173,7 +175,7 @@ impl Tracker {
         self.met_at_window(handle, place, out);
     }
 
-    /// Nobody has a new window before everybody has come to it, as libraries make them.
+    /// No rank has a new window before every rank has entered the call: libraries synchronise it.
     fn met_at_window(&mut self, handle: usize, place: &impl Place, out: &mut dyn Findings) {
         let Some(window) = self.rma.windows.get(handle) else { return };
         let (key, group) = (window.name, window.made.group.clone());
@@ -181,7 +183,8 @@ impl Tracker {
         self.acquire_from_collective(key, &group, &group.others(me), true, place, out);
     }
 
-    /// A synchronisation call is about to be made: does it fit, and what will others be told by it?
+    /// Checks a synchronisation call that is about to be made against the window's epochs, and
+    /// releases what it orders.
     pub fn before_sync(
         &mut self,
         args: &Args,
@@ -250,13 +253,13 @@ impl Tracker {
         }
         self.rma.note_synchronised(handle, args, sync.no_put.then_some(site));
         match args.call.effect {
-            // What is complete there is still this rank's own affair.
+            // Operations that a flush completes concern only this rank: nothing is released.
             Effect::Flush => self.take_messages(place, out),
             _ => self.drain(place, out),
         }
     }
 
-    /// A synchronisation call has returned, and done what it is for.
+    /// A synchronisation call has succeeded.
     pub fn after_sync(
         &mut self,
         args: &Args,
@@ -315,7 +318,7 @@ impl Tracker {
         }
     }
 
-    /// Operations on a target, or on all, do not use local buffers any more.
+    /// Operations on a target, or on all targets, no longer use local buffers.
     fn complete_locally(
         &mut self,
         handle: usize,
@@ -347,8 +350,8 @@ impl Tracker {
         self.acquire_from_fetches(handle, returned, place, out);
     }
 
-    /// Operations on a target, or on all, will be complete there when the call returns; everybody in
-    /// the access epoch is told of its end.
+    /// Operations on a target, or on all targets, will be complete there when the call returns;
+    /// sends that, and the end of the epoch to all its targets.
     pub(super) fn send_complete(&mut self, handle: usize, target: Option<i32>, which: Which) {
         let rma = &mut self.rma;
         let Some(window) = rma.windows.get_mut(handle) else { return };
@@ -362,20 +365,21 @@ impl Tracker {
         let only_reads = which == Which::Reads;
         let to = window.unflushed.iter().filter(|to| concerned(&to.target));
         let to = to.filter(|to| to.reads || !only_reads);
-        let mut told: SmallVec<[u32; 8]> = to.filter_map(|to| window.world(to.target)).collect();
+        let mut receivers: SmallVec<[u32; 8]> =
+            to.filter_map(|to| window.world(to.target)).collect();
         window.unflushed.retain_mut(|to| {
             to.reads &= !concerned(&to.target);
             only_reads || !concerned(&to.target)
         });
         if let Some(access) = window.access.as_ref().filter(|_| which == Which::Epoch) {
             for rank in &access.ranks {
-                if !told.contains(rank) {
-                    told.push(*rank);
+                if !receivers.contains(rank) {
+                    receivers.push(*rank);
                 }
             }
         }
         let (window, origin, segment) = (window.name, clock.me(), clock.segment());
-        for rank in told {
+        for rank in receivers {
             match which {
                 Which::All => clock.complete(rank, window),
                 _ => clock.send(rank, &RmaMessage::Complete { window, origin, segment, which }),
@@ -410,7 +414,7 @@ impl Tracker {
     /// The window has been freed.
     pub fn window_freed(&mut self, handle: usize, place: &impl Place, out: &mut dyn Findings) {
         self.leave_fence(handle, None, place, out);
-        // All have said by now which memory they have touched.
+        // By now all ranks have published their accesses to the window.
         self.rma.publish_shared(&mut self.reporter.stacks);
         self.report_shared(place, out);
         self.update_view(handle, place, out);
@@ -426,7 +430,7 @@ impl Tracker {
         self.rma.stashed.retain(|op| op.window != window.name);
     }
 
-    /// `MPI_Finalize`: windows that are still there.
+    /// `MPI_Finalize`: reports windows that were not freed.
     pub(super) fn finalize_windows(&mut self, place: &impl Place, out: &mut dyn Findings) {
         self.rma.reveal_shared(&mut self.reporter.stacks);
         self.drain(place, out);
@@ -475,7 +479,7 @@ impl Reporter {
         self.report(&report, out);
     }
 
-    /// A call that must not be made in the window's present epoch, which `opened` began.
+    /// Reports a call that is not allowed in the window's present epoch, which `opened` began.
     pub(super) fn window_misuse(
         &mut self,
         code: Code,
@@ -511,8 +515,8 @@ impl Reporter {
     }
 }
 
-/// If a synchronisation call does not fit: the call that opened the epoch it collides with, if one
-/// did.
+/// If a synchronisation call does not match the window's epochs: the call that opened the
+/// conflicting epoch, if any.
 fn misfit(window: &Window, args: &Args) -> Option<Option<Site>> {
     let locked = window.locks.last().map(|lock| lock.site);
     let started = window.access.as_ref().map(|access| access.site);
@@ -541,8 +545,8 @@ fn misfit(window: &Window, args: &Args) -> Option<Option<Site>> {
     }
 }
 
-/// The fence whose operations no fence completes, since this call begins another epoch, or says that it
-/// completes none.
+/// The fence whose operations no fence completes, because this call begins another epoch, or
+/// asserts that it completes none.
 fn left_open(window: &Window, args: &Args, sync: &Synchronisation) -> Option<Site> {
     let leaves = match args.call.effect {
         Effect::Lock | Effect::EpochBegin | Effect::ExposureBegin => true,
@@ -552,7 +556,7 @@ fn left_open(window: &Window, args: &Args, sync: &Synchronisation) -> Option<Sit
     window.fence.filter(|_| leaves && window.used)
 }
 
-/// What opened the epochs that are still open. That of a fence is if it was used.
+/// The calls that opened the epochs which are still open; a fence only if its epoch was used.
 fn open_epochs(window: &Window) -> Vec<Site> {
     let locked = window.locks.iter().map(|lock| lock.site);
     let active = [&window.access, &window.exposure].into_iter().flatten().map(|active| active.site);

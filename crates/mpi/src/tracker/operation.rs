@@ -1,4 +1,4 @@
-//! Operations in flight, as findings tell of them.
+//! Pending operations, with what findings say of them.
 
 use super::targets::There;
 use crate::buffers::Args;
@@ -18,34 +18,34 @@ pub struct Operation {
     pub peer: Option<i32>,
     /// The message tag, if the call names one.
     pub tag: Option<i32>,
-    /// Of which communicator, and which of its collectives.
+    /// The communicator or file it belongs to, and which of its collectives it is.
     pub of: Of,
     /// Number of the window, of one-sided operations.
     pub window: Option<u32>,
     /// Where the window begins, if the finding is about its memory.
     pub base: Option<usize>,
-    /// Where it was started.
+    /// Where the operation was started.
     pub site: Site,
     /// When it was started on a window, if there were several threads.
     pub(super) since: Epoch,
-    /// What it does at its target, if there were several threads.
+    /// Its access at the target, if there were several threads.
     pub(super) there: Option<Box<There>>,
-    /// Set when it is complete, as long as some thread may not know.
+    /// Set when it is complete, while some thread may not come after that.
     pub(super) retired: Option<Retired>,
-    /// When it is complete, all threads count as knowing.
+    /// Its completion will count as known to all threads.
     pub(super) known_to_all: bool,
-    /// Findings that want to know where it is completed.
+    /// Findings that are to receive the site of its completion.
     pub(super) findings: [Option<NonZeroU32>; 4],
     /// Frame pointer of the function on whose stack the buffer lies.
     pub(super) frame: Option<usize>,
     /// An address of the buffer on the stack.
     pub(super) on_stack: usize,
-    /// Among those of the same frame.
+    /// Position among the operations of the same frame.
     pub(super) position: u32,
 }
 
 impl Operation {
-    /// The operation as findings tell of it.
+    /// The operation as findings describe it.
     pub(super) fn party(&self) -> Party {
         Party {
             call: &self.call.name,
@@ -104,13 +104,13 @@ impl Operation {
     }
 }
 
-/// The peer and tag a call names, if they are worth telling.
+/// The peer and tag that a call names; `None` for wildcards.
 pub(super) fn envelope(args: &Args) -> (Option<i32>, Option<i32>) {
-    let value = |at: Option<usize>| at.map(|index| args.int(index)).and_then(telling);
+    let value = |at: Option<usize>| at.map(|index| args.int(index)).and_then(non_negative);
     (value(args.call.at.peer), value(args.call.at.tag))
 }
 
-/// Of a peer or tag, what is worth telling: negative values are wildcards.
-pub(super) fn telling(value: i32) -> Option<i32> {
+/// A peer or tag; `None` if it is negative, a wildcard.
+pub(super) fn non_negative(value: i32) -> Option<i32> {
     (value >= 0).then_some(value)
 }

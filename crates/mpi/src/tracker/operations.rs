@@ -1,5 +1,5 @@
-//! The pending operations: the live ranges of their buffers, the stack frames that these lie in, and the arrays that
-//! they read.
+//! The pending operations: the live ranges of their buffers, the stack frames in which these lie,
+//! and the arrays that they read.
 
 use super::arrays::Arrays;
 use super::on_stack::OnStack;
@@ -11,10 +11,10 @@ use commsan_shadow::{Access, Live, Mode, OpId, Pages};
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-/// Accesses by threads that know of its completion, after which an operation is forgotten.
+/// Accesses by threads that come after its completion, after which an operation is forgotten.
 pub(super) const MAX_TOUCHES: u8 = 4;
 
-/// The operations that are live, with what must be forgotten together with them.
+/// The live operations, with what must be forgotten together with them.
 pub(super) struct Operations {
     pub live: Live<Operation>,
     pub on_stack: OnStack,
@@ -31,7 +31,7 @@ impl Operations {
         }
     }
 
-    /// An operation has begun. Takes its accesses.
+    /// An operation begins. Takes its accesses.
     pub fn begin(
         &mut self,
         accesses: &mut [Option<Access>],
@@ -56,7 +56,8 @@ impl Operations {
         self.live.end(id);
     }
 
-    /// Enters an operation under the stack frame that it uses, to be found when that function returns.
+    /// Enters an operation under the stack frame that it uses, to be found when that function
+    /// returns.
     pub fn enter_frame(&mut self, id: OpId) {
         if let Some(operation) = self.live.get_mut(id)
             && let Some(frame) = operation.frame
@@ -65,7 +66,8 @@ impl Operations {
         }
     }
 
-    /// The function whose variables an operation uses may return, and its arrays be used.
+    /// From now on the function whose variables an operation uses may return, and its arrays may be
+    /// written.
     pub fn forget_frame(&mut self, id: OpId) {
         self.arrays.forget(id);
         self.leave_frame(id);
@@ -112,14 +114,14 @@ impl Operations {
         self.enter_frame(id);
     }
 
-    /// Whether the acting thread knows that an operation, if it is complete, is complete.
+    /// Whether an operation is complete and the acting thread comes after its completion.
     pub fn is_over(&self, id: OpId, threads: &Threads) -> bool {
         let retired = self.live.get(id).and_then(|operation| operation.retired.as_ref());
         retired.is_some_and(|retired| retired.is_known(threads))
     }
 
-    /// A thread that knows that an operation is complete uses its memory for something else. Each such access is slow,
-    /// so that after a few the operation is forgotten.
+    /// A thread that comes after an operation's completion uses its memory for something else. Each
+    /// such access is slow, so that after a few the operation is forgotten.
     pub fn touch_retired(&mut self, id: OpId, threads: &mut Threads) {
         let Some(retired) = self.live.get_mut(id).and_then(|op| op.retired.as_mut()) else {
             return;
@@ -131,15 +133,15 @@ impl Operations {
         }
     }
 
-    /// Perhaps it is not this operation that is complete, but another one with the same handle: if another thread
-    /// has started this one, its completion counts as known to all threads.
+    /// Perhaps not this operation is complete, but another one with the same handle: if another
+    /// thread started this one, its completion counts as known to all threads.
     pub fn doubt(&mut self, id: OpId, place: &impl Place) {
         if let Some(operation) = self.live.get_mut(id) {
             operation.known_to_all = operation.site.thread != place.thread();
         }
     }
 
-    /// A finding is to get the site where this operation is completed.
+    /// A finding is to receive the site where this operation is completed.
     pub fn subscribe(&mut self, id: OpId, finding: u32) {
         if let Some(operation) = self.live.get_mut(id)
             && let Some(cell) = operation.findings.iter_mut().find(|cell| cell.is_none())
@@ -180,7 +182,7 @@ impl Operations {
         self.subscribe(id, number);
     }
 
-    /// Reports that the function returns, or has returned, whose variable a pending operation uses.
+    /// Reports that a function returns, or has returned, whose variable a pending operation uses.
     pub fn left_behind(
         &mut self,
         id: OpId,

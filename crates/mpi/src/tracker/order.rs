@@ -1,4 +1,4 @@
-//! What messages and collectives teach this rank about others.
+//! The happens-before order between ranks that messages and collectives create.
 
 use super::OneSided;
 use super::Tracker;
@@ -10,20 +10,20 @@ use commsan_callsite::{Findings, Place};
 use commsan_mpi_calls::Flow;
 use rustc_hash::FxHashMap;
 
-/// What a call, or each start of a request, does that orders ranks.
+/// What a call, or each start of a request, releases or acquires.
 #[derive(Clone, Debug)]
 pub enum Template {
     /// Sends a message.
     Send {
         /// The communicator.
         group: Group,
-        /// Its handle.
+        /// The communicator's handle.
         comm: usize,
-        /// Rank in it.
+        /// Rank in the communicator.
         dest: i32,
-        /// Its tag.
+        /// The message's tag.
         tag: i32,
-        /// Whether it waits for the receive.
+        /// Whether the send waits for the receive.
         synchronous: bool,
     },
     /// Receives a message.
@@ -32,35 +32,36 @@ pub enum Template {
     Partitions {
         /// The communicator.
         group: Group,
-        /// Rank in it.
+        /// Rank in the communicator.
         source: i32,
     },
-    /// Is a collective.
+    /// Takes part in a collective.
     Collective {
         /// The communicator.
         group: Group,
-        /// Its handle.
+        /// The communicator's handle.
         comm: usize,
-        /// Who learns from whom.
+        /// Between which ranks data flows.
         flow: Flow,
-        /// Rank in it.
+        /// Rank in the communicator.
         root: i32,
-        /// Ranks in it, for neighbourhood collectives.
+        /// Ranks in the communicator, for neighbourhood collectives.
         sources: Vec<i32>,
     },
 }
 
-/// What the completion of a request teaches.
+/// What the completion of a call or request acquires from other ranks.
 #[derive(Clone, Debug)]
 pub enum Acquisition {
-    /// Of a message that was received.
+    /// From the sender of a message that was received.
     Message(Envelope, Expected),
-    /// Of a message that was found, and whether only `MPI_Mrecv` can receive it now.
+    /// From the sender of a message that was probed, and whether only `MPI_Mrecv` can receive it
+    /// now.
     Probe(Envelope, bool),
-    /// Of another rank, as far as it has got: of the receiver of a synchronous send, which is at its
-    /// receive, or of the sender of partitions.
+    /// From another rank, as far as it has got: the receiver of a synchronous send, which is at its
+    /// receive, or the sender of partitions.
     Newest(u32),
-    /// Of a collective.
+    /// From members of a collective.
     Collective(Collective),
 }
 
@@ -71,7 +72,7 @@ impl OneSided {
         Acquisition::Message(envelope, expected)
     }
 
-    /// A persistent request will do this whenever it is started.
+    /// Each start of a persistent request will do this.
     pub fn init_order(&mut self, key: usize, templates: &[Template]) {
         if !templates.is_empty() {
             self.templates.insert(key, templates.to_vec());
@@ -88,8 +89,8 @@ impl OneSided {
         }
     }
 
-    /// The request is no more, and its operation of no interest. Where several share a handle, it is
-    /// not known whose that is.
+    /// The request is gone, and its operation no longer matters. Where several requests share a
+    /// handle, it is not known whose acquisition that is: nothing is forgotten.
     pub(super) fn forget_request(&mut self, key: usize) {
         if self.expected.get(&key).is_some_and(|waiting| waiting.len() == 1) {
             self.expected.remove(&key);
@@ -97,7 +98,7 @@ impl OneSided {
         self.templates.remove(&key);
     }
 
-    /// The completion of a request will teach something.
+    /// The completion of this request will acquire something.
     pub fn acquire_at(&mut self, key: usize, acquisition: Acquisition) {
         self.expected.entry(key).or_default().push(acquisition);
     }
@@ -107,7 +108,7 @@ impl OneSided {
         self.collectives.forget(comm);
     }
 
-    /// All members have come after what each had done when it entered.
+    /// All members of a group come after what each had done when it entered a collective.
     fn synchronised(&mut self, group: &Group, entered: &FxHashMap<u32, u32>) {
         let everyone = |window: &Window| {
             window.made.group.members.iter().all(|rank| group.members.contains(rank))
@@ -137,11 +138,11 @@ impl Tracker {
         let Some(clock) = &mut rma.clock else { return };
         let (origin, handle) = (clock.me(), comm as u32);
         let message = RmaMessage::MessageSent { origin, tag, comm: group.name, handle, segment };
-        // If there is no room, the receiver will take this rank's newest clock.
+        // If there is no room, the receiver acquires this rank's newest clock instead.
         clock.send_if_room(rank, &message);
     }
 
-    /// A call begins that sends, receives or is a collective; returns what its end will teach.
+    /// A call begins that sends, receives or is a collective; returns what its end acquires.
     pub fn begin_order(&mut self, template: &Template) -> Option<Acquisition> {
         match template {
             Template::Send { group, comm, dest, tag, synchronous } => {
@@ -170,7 +171,8 @@ impl Tracker {
         }
     }
 
-    /// Partitions are about to be sent: who waits for one may learn all that has happened before.
+    /// Partitions are about to be sent: a rank that waits for one may acquire all that happened
+    /// before.
     pub fn release_by_partitions(&mut self) {
         self.end_segment();
     }
@@ -191,7 +193,7 @@ impl Tracker {
         }
     }
 
-    /// A request is complete; `status` holds the source and tag if they are known.
+    /// A request is complete; `status` is the source and tag if they are known.
     pub fn acquire_from_request(
         &mut self,
         token: Token,
@@ -207,7 +209,7 @@ impl Tracker {
         self.acquire(&acquisition, status, place, out);
     }
 
-    /// Something is over that taught this process about others.
+    /// Acquires what a call or request that is complete has ordered before this process.
     pub fn acquire(
         &mut self,
         acquisition: &Acquisition,

@@ -1,9 +1,10 @@
-//! Collectives of which each pair of ranks has amounts of its own: `MPI_Gatherv`, `MPI_Scatterv`, `MPI_Alltoallv`,
-//! `MPI_Alltoallw` and those of neighbours; `report/parts.rs` compares what both of a pair say.
+//! Collectives in which each pair of ranks passes amounts of its own: `MPI_Gatherv`,
+//! `MPI_Scatterv`, `MPI_Alltoallv`, `MPI_Alltoallw` and those of neighbours; `report/parts.rs`
+//! compares both sides of each pair.
 //!
-//! **Soundness.** Amounts are added when a call has succeeded, where all ranks of the communicator are known to be
-//! those of this job. They must be equal on both sides (MPI 4.1 §6.5-6.8, §8.6). Not looked at are
-//! intercommunicators, persistent collectives, and what a root keeps for itself.
+//! **Soundness.** Amounts are added when a call has succeeded and all ranks of the communicator are
+//! known to be ranks of this job. They must be equal on both sides (MPI 4.1 §6.5-6.8, §8.6). Not
+//! followed are intercommunicators, persistent collectives, and what a root keeps for itself.
 
 use super::{Accounts, Reporter, Together, Tracker};
 use crate::buffers::{Args, Library, takes_place};
@@ -17,28 +18,28 @@ use commsan_shadow::Mode;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
-/// What a process passes to each rank in a collective, or gets from each.
+/// What a process sends to each rank in a collective, or receives from each.
 pub struct Passed<'a> {
     args: &'a Args<'a>,
     /// Where the counts are.
     rule: &'a Rule,
     sends: bool,
     with: With,
-    /// A root keeps its own part.
+    /// The root itself: what it keeps is not counted.
     but: Option<usize>,
     /// How many ranks the communicator has.
     ranks: usize,
-    /// What all elements are, if it is the same for all ranks.
+    /// The signature of all elements, if one datatype holds for all ranks.
     datatype: Option<Signature>,
 }
 
-/// With which ranks, in the order of the call's arrays.
+/// The ranks of the call's arrays, in their order.
 enum With {
-    /// A root.
+    /// Only the root.
     One(usize),
-    /// All.
+    /// All ranks of the communicator.
     All,
-    /// Those, negative ones being none.
+    /// The neighbours; negative ranks are none.
     Neighbours(Vec<i32>),
 }
 
@@ -67,7 +68,7 @@ impl PairwiseVolumes {
 }
 
 impl Tracker {
-    /// A collective has been called in which each pair of ranks has amounts of its own.
+    /// A collective has been called in which each pair of ranks passes amounts of its own.
     pub fn pass_parts(&mut self, passed: &[Passed], place: &impl Place, library: &impl Library) {
         let (together, reporter) = (&self.together, &mut self.reporter);
         for passed in passed {
@@ -106,7 +107,7 @@ impl Accounts {
 }
 
 impl<'a> Passed<'a> {
-    /// What a call says of that. Asks the library.
+    /// What a call sends to and receives from each rank. Asks the library.
     pub fn of<L: Library>(args: &'a Args<'a>, library: &L) -> SmallVec<[Passed<'a>; 2]> {
         let comm = args.call.at.comm.map(|index| args.words[index]);
         match comm.filter(|comm| args.call.parts && !library.is_inter(*comm)) {
@@ -119,7 +120,7 @@ impl<'a> Passed<'a> {
         }
     }
 
-    /// `None` if a rule says nothing here.
+    /// `None` if a rule does not apply to this call.
     fn new<L: Library>(
         args: &'a Args<'a>,
         rule: &'a Rule,
@@ -129,7 +130,7 @@ impl<'a> Passed<'a> {
         let (call, sends) = (args.call, rule.mode == Mode::Read);
         let mut rule = rule;
         if args.words[rule.buffer] == L::IN_PLACE {
-            // A root's own part; otherwise what is passed lies where its counterpart will.
+            // The root's own part; for other calls the data lies in the receive buffer.
             if call.at.root.is_some() {
                 return None;
             }
@@ -148,7 +149,7 @@ impl<'a> Passed<'a> {
         let but = root.and_then(|_| usize::try_from(library.rank(comm)).ok());
         let mut passed = Passed { args, rule, sends, with, ranks, but, datatype: None };
         if call.params[rule.datatype].role == Role::Datatype {
-            // The type of nothing need not be one.
+            // The datatype of empty data may be invalid.
             let any = passed.counts(library).any(|(.., count)| count > 0);
             let one = any.then(|| library.signature(args.words[rule.datatype]));
             passed.datatype = Some(one.unwrap_or(Signature::EMPTY));
@@ -156,7 +157,7 @@ impl<'a> Passed<'a> {
         Some(passed)
     }
 
-    /// What goes to or comes from each rank.
+    /// What is sent to or received from each rank.
     fn amounts<L: Library>(&self, library: &L) -> impl Iterator<Item = Amount> {
         let types = self.args.words[self.rule.datatype];
         let of = move |index| library.signature(library.handle_at(types, index, self.args.fortran));
@@ -167,7 +168,7 @@ impl<'a> Passed<'a> {
         })
     }
 
-    /// For each rank its place in the call's arrays, and how many elements.
+    /// For each rank its index in the call's arrays, and the number of elements.
     fn counts<L: Library>(&self, library: &L) -> impl Iterator<Item = (usize, usize, u64)> {
         let Passed { args, rule, .. } = *self;
         let count = move |index: usize| match rule.extent {

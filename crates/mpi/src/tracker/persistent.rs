@@ -40,8 +40,9 @@ impl Tracker {
         self.requests.insert(request);
     }
 
-    /// Starting has given a persistent request another handle: some libraries leave the old one to what they still send of
-    /// the start before, of which the program was told that it is complete (`MPI_Bsend_init`).
+    /// Starting has given a persistent request another handle. Some libraries leave the old handle
+    /// to what they still send of the previous start, which they have already reported as complete
+    /// (`MPI_Bsend_init`).
     pub fn renamed(&mut self, token: Token, key: usize) {
         self.settle();
         self.requests.rename(token, key);
@@ -61,7 +62,8 @@ impl Tracker {
             State::Inactive | State::Complete => None,
         };
         if request.is_active() {
-            // What the library makes of it is its own affair: the operation is followed no longer.
+            // What the library does with a second start is undefined: the operation is no longer
+            // followed.
             request.state = State::Inactive;
             let Some(id) = running else { return };
             let (code, here) = (Code::ActiveRequestStarted, (args.call.name.as_str(), place));
@@ -103,7 +105,8 @@ impl Tracker {
         }
     }
 
-    /// The program says that an operation of its own is complete. Whether the request is of another's.
+    /// The program completes a generalized request. Returns whether the request belongs to another
+    /// operation, which is reported.
     pub fn completes_own(
         &mut self,
         args: &Args,
@@ -121,7 +124,7 @@ impl Tracker {
         true
     }
 
-    /// Partitions of a started send are handed over.
+    /// Partitions of a started send are marked as ready.
     pub fn ready(
         &mut self,
         args: &Args,
@@ -160,7 +163,7 @@ impl Tracker {
         }
     }
 
-    /// A partition is marked that is ready already, or that there is not (MPI 4.1 §4.2.1).
+    /// Reports a partition that is already marked as ready, or does not exist (MPI 4.1 §4.2.1).
     fn not_ready(
         &mut self,
         args: &Args,
@@ -199,7 +202,7 @@ impl Tracker {
     }
 }
 
-/// Why no partition of a request can be handed over (MPI 4.1 §4.2.1).
+/// Why no partition of a request can be marked as ready (MPI 4.1 §4.2.1); `None` if it can.
 fn misfit(request: &Request) -> Option<&'static str> {
     let is_partitioned = request.persistent.as_ref().is_some_and(|known| known.partitioned);
     match &request.state {

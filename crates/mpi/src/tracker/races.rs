@@ -1,8 +1,8 @@
-//! Receives from anybody, as `crate::races` follows them.
+//! Receives from any rank, followed by [`crate::races`].
 //!
-//! **Soundness.** Nothing is said of a program that commsan has not compiled, as what that looks at is not seen;
-//! nor of one with several threads in MPI, or with windows: there others may learn something of this rank without
-//! a call.
+//! **Soundness.** Nothing is said of a program that commsan has not compiled, since its accesses to
+//! received data are not seen; nor of one with several threads in MPI, or with windows: there other
+//! ranks may be informed by this one without a call.
 
 use super::{Accounts, Tracker};
 use crate::buffers::{Accesses, Args, Library};
@@ -14,29 +14,29 @@ use commsan_findings::record::{RawRace, Record};
 use commsan_shadow::{Access, Mode};
 use std::ops::Range;
 
-/// What a receive has got.
+/// What a receive has received.
 #[derive(Clone, Debug)]
 pub struct Got {
     /// Rank in the communicator.
     pub source: i32,
     /// The tag.
     pub tag: i32,
-    /// What the program may learn that from, if it has asked for it.
+    /// The status from which the program may find that out, if it asked for one.
     pub status: Option<Range<usize>>,
 }
 
-/// What there is to be told of receives.
+/// What may still happen to receives from any rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing {
-    /// There is a receive from anybody to which something may happen.
+    /// There is a receive from any rank that might have got another message.
     pub possible: bool,
-    /// To one only as long as nobody is told anything.
+    /// For some such receive that holds only while this process informs no other rank.
     pub secret: bool,
-    /// Nothing can happen any more.
+    /// Receives are no longer followed.
     pub useless: bool,
 }
 
-/// Reads memory where the program may, and elsewhere nothing; returns how many bytes it has got.
+/// Reads memory as far as the program may read it; returns how many bytes it got.
 pub type Read<'a> = &'a dyn Fn(usize, &mut [u8]) -> usize;
 
 impl Races {
@@ -55,7 +55,7 @@ impl Races {
         self.complete(position, sender, got.and_then(|got| got.status), content);
     }
 
-    /// The program, or an MPI call, uses memory.
+    /// The program, or an MPI call, accesses memory.
     pub(super) fn race_for(
         &mut self,
         stacks: &mut Stacks,
@@ -98,7 +98,7 @@ impl Races {
 }
 
 impl Tracker {
-    /// A call has received something, or is to receive it: then it has a request.
+    /// A call has received a message (`Ok`), or is to receive it with a request (`Err`).
     pub fn receive<L: Library>(
         &mut self,
         args: &Args,
@@ -147,7 +147,7 @@ impl Tracker {
         self.accounts.races.received_from(position, sender, got, read);
     }
 
-    /// A probe has found a message of anybody: what the program receives next may depend on that.
+    /// A probe for any rank has found a message: what the program receives next may depend on that.
     pub fn probed_anybody(&mut self, comm: usize) {
         if let Some(known) = self.together.on.find(On::Comm(comm)) {
             self.accounts.races.give_up(known.name);

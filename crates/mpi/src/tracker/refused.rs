@@ -1,7 +1,9 @@
-//! Receives that have returned the error that a message is too long, where nobody asks what it means.
+//! Receives that returned the error that a message was truncated, whose meaning the program never
+//! asks for.
 //!
-//! **Soundness.** An error code may be looked at without any call, so that this is a warning. It is not given where the
-//! program has asked about any error since, has handlers of its own, or ends by `MPI_Abort`.
+//! **Soundness.** A program may inspect an error code without any call, so that this is a warning.
+//! It is not given where the program has asked about any error since, has error handlers of its
+//! own, or ends by `MPI_Abort`.
 
 use super::Tracker;
 use crate::buffers::Args;
@@ -14,7 +16,7 @@ const MAX_PLACES: usize = 32;
 /// The error's class.
 const TRUNCATED: &str = "MPI_ERR_TRUNCATE";
 
-/// Calls whose error nobody has asked about.
+/// Calls whose errors the program has not asked about.
 #[derive(Default)]
 pub struct Refused(Vec<Party>);
 
@@ -24,7 +26,7 @@ impl Refused {
         self.0.clear();
     }
 
-    /// Reports them.
+    /// Reports the calls whose errors were ignored.
     pub(super) fn report(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
         for party in std::mem::take(&mut self.0) {
             let site = party.site;
@@ -50,7 +52,7 @@ impl Refused {
 }
 
 impl Tracker {
-    /// A call has returned this error.
+    /// A call has returned the error that a message was truncated.
     pub fn refused(&mut self, args: &Args, place: &impl Place) {
         let is_known = self.refused.0.iter().any(|party| party.site.pc == place.pc());
         if !is_known && self.refused.0.len() < MAX_PLACES {

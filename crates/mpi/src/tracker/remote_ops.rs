@@ -1,8 +1,9 @@
-//! What other ranks do to this one's windows, and what orders it.
+//! Operations of other ranks on this one's windows, and their happens-before order with what this
+//! rank does.
 
 use super::separate::MemoryModel;
 use super::shared::SharedMemory;
-use super::{Acquisition, Template, device};
+use super::{Acquisition, Template, other_work};
 use super::{Operation, Tracker};
 use crate::rma::clock::{Clock, RankClock};
 use crate::rma::message::{AccessEpoch, Announced, RmaMessage, Which};
@@ -17,58 +18,62 @@ use commsan_shadow::{Access, Epoch, Exposed, Mode, OpId, Pages, Past, Shadow, Wh
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 
-/// Everything about one-sided communication.
+/// State of one-sided communication.
 pub struct OneSided {
     pub(super) windows: Windows,
     pub(super) memory_model: MemoryModel,
     pub(super) remotes: Remotes,
-    /// `None` where ranks cannot tell each other anything: then only the origin's side is checked.
+    /// `None` where ranks cannot communicate through shared memory: then only the origin's side is
+    /// checked.
     pub(super) clock: Option<Clock>,
-    /// The words of the notice that is being read.
+    /// The words of the message that is being read.
     words: Vec<u64>,
-    /// The clock of the operation that is being looked at.
+    /// The clock of the operation that is being checked, for its capacity.
     row: RankClock,
     pub(super) exposed: Option<Exposed>,
-    /// Announced operations of epochs this process has not come to yet.
+    /// Announced operations of epochs that this process has not opened yet.
     pub(super) stashed: Vec<Announced>,
-    /// Numbers of places that other ranks may refer to.
+    /// Numbers by which other ranks refer to this rank's sites.
     pub(super) sites: FxHashMap<(StackId, u32), u32>,
     /// Segments in which each origin has ended access epochs on each window.
     pub(super) completions: FxHashMap<(u64, u32), Vec<u32>>,
     pub(super) exposures: FxHashMap<(u64, u32), Vec<u32>>,
     pub(super) messages: Messages,
     pub(super) collectives: Collectives,
-    /// What requests will order when they complete, by handle.
+    /// What requests acquire when they complete, by handle.
     pub(super) expected: FxHashMap<usize, Vec<Acquisition>>,
-    /// What persistent requests do, by handle.
+    /// What each start of a persistent request releases and acquires, by handle.
     pub(super) templates: FxHashMap<usize, Vec<Template>>,
-    /// The segment in which operations that are just being completed last used their buffers, if
-    /// not the present one.
+    /// The segment in which the operations that are being completed last used their buffers, if it
+    /// is not the present one.
     pub(super) noted_as_of: Option<u32>,
-    /// R-versions that only read, by what they use locally: their targets, windows and numbers.
+    /// Gets with requests (`MPI_Rget`), by local operation: their targets, windows and numbers.
     pub(super) reads: FxHashMap<OpId, (u32, u64, u32)>,
     /// Windows of atomic reads with requests.
     pub(super) fetching: FxHashMap<OpId, usize>,
-    /// Up to where each rank's notices are worth nothing.
+    /// For each rank, the position in the ring before which its messages are unreliable, since one
+    /// of them was lost.
     pub(super) lost: FxHashMap<u32, u64>,
     pub(super) losses: u64,
     /// Operations announced so far.
     pub(super) announced: u32,
-    /// Another rank is about to write a notice, and those behind it are not taken in time.
+    /// The ring holds a message that is not completely written, so that later ones cannot be read
+    /// yet.
     pub(super) late: bool,
-    /// Something could not be told or noted.
+    /// Some message was lost, or some access could not be recorded.
     pub(super) incomplete: bool,
     /// Other nodes could not be found, or did not answer.
     pub(super) cut_off: bool,
     pub(super) shared: SharedMemory,
 }
 
-/// What the shadow knows a call of the table by; smaller values are addresses of names.
+/// In the shadow, added to the row of an access's call in the table; smaller values are addresses
+/// of names.
 pub(super) const CALL: usize = 1 << 63;
-/// Added where the call has accessed another rank's memory.
+/// In the shadow, added for accesses to another rank's memory.
 pub(super) const REMOTE: usize = 1 << 32;
 
-/// The row of a call's access in the table; `None` for others.
+/// The table row of the call that made an access; `None` if no MPI call made it.
 pub(super) fn row(by: usize) -> Option<usize> {
     by.checked_sub(CALL).map(|row| row % REMOTE)
 }
@@ -106,18 +111,19 @@ impl OneSided {
 }
 
 impl OneSided {
-    /// Ranks can tell each other about order and operations from now on.
+    /// Ranks can exchange clocks and messages from now on.
     pub fn connect(&mut self, shm: JobShm) {
         shm.attend();
         self.clock = Some(Clock::new(shm));
     }
 
-    /// The memory model to assume.
+    /// Sets the memory model that windows are assumed to have.
     pub fn assume_memory_model(&mut self, model: MemoryModel) {
         self.memory_model = model;
     }
 
-    /// Others cannot be relied upon, or this rank not by them.
+    /// Stops comparing with other ranks: they, or this rank's messages to them, are no longer
+    /// reliable.
     pub fn disconnect(&mut self) {
         if let Some(clock) = self.clock.take() {
             clock.shm().switch_off();
@@ -128,26 +134,26 @@ impl OneSided {
         }
     }
 
-    /// Whether something was lost that could have shown a race.
+    /// Whether something was lost that could have revealed a race.
     pub fn has_gaps(&self) -> bool {
         let unheard = self.clock.as_ref().is_some_and(|clock| clock.has_lost_messages);
         unheard || self.incomplete || self.remotes.dropped > 0
     }
 
-    /// Whether ranks on other nodes cannot be asked any more.
+    /// Whether ranks on other nodes cannot be reached any more.
     pub fn is_cut_off(&self) -> bool {
         self.cut_off
     }
 
     pub(super) fn set_segment(&self) {
         if let Some(exposed) = &self.exposed {
-            // Where there are no others, all is one segment.
+            // Without other ranks everything is one segment.
             exposed.shadow().set_segment(self.clock.as_ref().map_or(1, Clock::segment));
         }
     }
 
-    /// Whether what a rank told at a position of the ring is worth nothing, as it could not tell
-    /// something else. It may have been the completion of any operation, or what orders others.
+    /// Whether a rank's message at this position of the ring is unreliable because another of its
+    /// messages was lost, which may have completed any operation or ordered others.
     fn is_lost(&mut self, rank: u32, position: u64) -> bool {
         self.look_for_losses();
         self.clock.as_ref().is_none_or(|clock| position < clock.shm().lost(rank as usize))
@@ -226,10 +232,10 @@ impl OneSided {
 }
 
 impl Tracker {
-    /// Accesses to window memory can be noted here.
+    /// Sets the shadow memory in which accesses to window memory are recorded.
     pub fn note_accesses_in(&mut self, shadow: Shadow) {
         self.rma.exposed = Some(Exposed::new(self.pages, shadow));
-        self.gpu.keep_ended();
+        self.others.work().keep_ended();
         self.rma.set_segment();
     }
 
@@ -242,7 +248,7 @@ impl Tracker {
         ended
     }
 
-    /// This process has learned something: looks for what it has now come after.
+    /// This process has acquired something: finds the operations that now happen before it.
     pub(super) fn acquired(&mut self, place: &impl Place, out: &mut dyn Findings) {
         self.drain(place, out);
         if let Some(clock) = &self.rma.clock {
@@ -251,7 +257,7 @@ impl Tracker {
         self.end_segment();
     }
 
-    /// Gives and takes all notices.
+    /// Sends all messages that wait in the outbox, and processes all that have arrived.
     pub fn drain(&mut self, place: &impl Place, out: &mut dyn Findings) {
         if let Some(clock) = &mut self.rma.clock {
             clock.flush();
@@ -260,7 +266,7 @@ impl Tracker {
         self.take_messages(place, out);
     }
 
-    /// Takes all notices.
+    /// Processes all messages that have arrived.
     #[inline]
     pub(super) fn take_messages(&mut self, place: &impl Place, out: &mut dyn Findings) {
         let Some(clock) = &self.rma.clock else { return };
@@ -327,7 +333,7 @@ impl Tracker {
         }
     }
 
-    /// An operation of another rank, or of this one, touches window memory from now on.
+    /// An operation of another rank, or of this one, accesses window memory from now on.
     fn remote_arrived(&mut self, op: &Announced, place: &impl Place, out: &mut dyn Findings) {
         let Some(call) = CALLS.get(op.call as usize) else { return };
         let Some(window) = self.rma.windows.named(op.window) else { return };
@@ -336,7 +342,7 @@ impl Tracker {
         let mut row = std::mem::take(&mut self.rma.row);
         row.reset(clock.ranks());
         clock.shm().join(op.origin as usize, op.segment, row.components_mut());
-        // It cannot happen before the target has made the window and opened the epoch.
+        // The operation happens after the target made the window and opened the epoch.
         let opened = match op.epoch {
             AccessEpoch::Fence(n) => window.fences.nth(n as usize),
             AccessEpoch::Start(_) => window.granted.get(&op.origin).map(|granted| granted.segment),
@@ -350,7 +356,7 @@ impl Tracker {
                 let one = single(op.each, &access.footprint, meeting.bytes.start);
                 let bytes = meeting.bytes.start..meeting.bytes.end.min(one.end);
                 let side = Side { by: &call.name, mode: op.mode, bytes };
-                let site = Site::afar(&call.name, op.origin, op.site);
+                let site = Site::remote(&call.name, op.origin, op.site);
                 self.rma.report_meeting(
                     &self.reporter.stacks,
                     Code::TargetRace,
@@ -376,7 +382,7 @@ impl Tracker {
         }
     }
 
-    /// Against buffers of this rank's pending operations.
+    /// Checks an operation of another rank against the buffers of this rank's pending operations.
     fn meets_own_operations(
         &mut self,
         op: &Announced,
@@ -409,7 +415,8 @@ impl Tracker {
         }
     }
 
-    /// Against what this rank has done before, as of the last time the origin knows of.
+    /// Checks an operation of another rank against this rank's past accesses, of which the origin
+    /// knows those up to segment `known`.
     fn meets_own_past(
         &mut self,
         op: &Announced,
@@ -427,9 +434,9 @@ impl Tracker {
         let span = access.footprint.span();
         let _ = access.footprint.visit::<()>(&span, &mut |run| {
             exposed.shadow().conflicts(&run, op.mode, |past, bytes| {
-                let told = found.iter().any(|(other, _)| other.pc == past.pc);
+                let known_place = found.iter().any(|(other, _)| other.pc == past.pc);
                 let ordered = if past.mode == Mode::Write { public } else { known };
-                if !told
+                if !known_place
                     && !self.threads.was_released(past.when, ordered)
                     && !window.was_locked(past.when.segment, op.epoch, op.origin)
                 {
@@ -444,7 +451,7 @@ impl Tracker {
         });
         for (past, bytes) in found {
             let code = match self.threads.was_released(past.when, known) {
-                _ if device::is_work(&past) => Code::WorkMeetsRemote,
+                _ if other_work::is_work(&past) => Code::WorkMeetsRemote,
                 true => Code::ViewsDiffer,
                 false => Code::WindowAccessRace,
             };
@@ -453,7 +460,7 @@ impl Tracker {
         }
     }
 
-    /// What this rank has done to the bytes of a meeting before.
+    /// Reports a past access of this rank that meets an operation of another one.
     pub(super) fn report_past_meeting(
         &mut self,
         code: Code,
@@ -467,7 +474,7 @@ impl Tracker {
         self.rma.report_meeting(&self.reporter.stacks, code, side, site, (meeting, None), out);
     }
 
-    /// An access of this rank to window memory.
+    /// Checks an access of this rank to window memory against operations of other ranks.
     pub(super) fn meets_remotes(
         &mut self,
         by: &str,
@@ -481,7 +488,7 @@ impl Tracker {
                 Some(Separate { over: true, .. }) => Code::ViewsDiffer,
                 _ => Code::WindowAccessRace,
             };
-            // Before the stack is walked: a loop may do this a million times.
+            // Before the stack is walked: a loop may come here a million times.
             if out.again(code, place.pc(), meeting.first.place().pc) {
                 continue;
             }
@@ -491,8 +498,8 @@ impl Tracker {
         }
     }
 
-    /// Operations of other ranks that an access meets and that no lock keeps apart from it, after all that
-    /// is known of them.
+    /// The operations of other ranks that an access meets, after all pending messages; without
+    /// those that a lock keeps apart from it.
     pub(super) fn meetings_with_remotes(
         &mut self,
         access: &Access,
@@ -504,7 +511,7 @@ impl Tracker {
             return Vec::new();
         }
         self.drain(place, out);
-        // The end of these may be among the notices that are still to come.
+        // The completion of these operations may be among the messages that cannot be read yet.
         if self.rma.late {
             return Vec::new();
         }
@@ -516,7 +523,7 @@ impl Tracker {
         meetings
     }
 
-    /// Notes what a call of this rank did to window memory.
+    /// Records in the shadow what a call of this rank did to window memory.
     pub(super) fn note(
         &self,
         access: &Access,
@@ -539,8 +546,8 @@ impl Tracker {
 }
 
 impl Remote {
-    /// Where it was started.
+    /// The site where the operation was started.
     fn place(&self) -> Site {
-        Site::afar(&self.call.name, self.origin, self.site)
+        Site::remote(&self.call.name, self.origin, self.site)
     }
 }

@@ -1,4 +1,4 @@
-//! One-sided operations of this process: their local buffers, and their announcement.
+//! One-sided operations of this process: their local buffers, and their announcement to the target.
 
 use super::OneSided;
 use super::onesided::target;
@@ -18,7 +18,7 @@ use commsan_mpi_calls::Call;
 use commsan_shadow::{Access, Footprint, Mode, OpId, Pattern, Runs};
 use std::ops::Range;
 
-/// Operations on a window that are young at most: each access that meets one looks at all.
+/// Young operations of a window at most: each access that meets one looks at all.
 const MAX_YOUNG: usize = 32;
 
 /// What an operation does at its target.
@@ -34,40 +34,40 @@ pub struct TargetAccess {
     pub pattern: Pattern,
     /// Read or write.
     pub mode: Mode,
-    /// Set for accumulates.
+    /// Set for accumulates, which are atomic for each element.
     pub atomic: Option<Atomic>,
 }
 
-/// A put or a get of one run of bytes at each end.
+/// A put or a get of one contiguous run of bytes at each end.
 #[derive(Clone, Debug)]
 pub struct Simple {
-    /// See [`TargetAccess::window`].
+    /// The window's handle.
     pub window: usize,
-    /// See [`TargetAccess::target`].
+    /// Rank in the window's group.
     pub target: i32,
-    /// See [`TargetAccess::displacement`].
+    /// In units of the target's part.
     pub displacement: i64,
     /// Bytes at the target.
     pub size: u64,
-    /// What it does to the local buffer; at the target it does the other.
+    /// What the operation does to the local buffer; at the target it does the opposite.
     pub mode: Mode,
     /// The local buffer.
     pub bytes: Range<usize>,
 }
 
 impl TargetAccess {
-    /// Whether it returns something that was read atomically.
+    /// Whether it returns something that it read atomically.
     fn fetches(&self, args: &Args) -> bool {
         self.atomic.is_some() && args.call.accesses.iter().any(|rule| rule.mode == Mode::Write)
     }
 
-    /// Whether others may see it done, and act on that, before the call returns: it must be
-    /// announced earlier.
+    /// Whether other ranks may see its effect, and act on that, before the call returns: then it
+    /// must be announced before the call.
     fn writes_atomically(&self) -> bool {
         self.atomic.is_some() && self.mode == Mode::Write
     }
 
-    /// Where the displacement lies from the target's base, in bytes.
+    /// Offset of the displacement from the target's base, in bytes.
     pub(super) fn offset(&self, window: &Window) -> i64 {
         let part = window.part(self.target);
         self.displacement.wrapping_mul(part.map_or(1, |part| part.unit as i64))
@@ -80,7 +80,7 @@ impl TargetAccess {
 }
 
 impl OneSided {
-    /// An operation touches what is not the target's window.
+    /// Reports an operation that accesses bytes outside the target's window.
     fn report_outside(
         &mut self,
         stacks: &mut Stacks,
@@ -118,8 +118,9 @@ impl OneSided {
 }
 
 impl Tracker {
-    /// A put or a get is about to be started: does it do the same as the one before, from the same place, to other
-    /// bytes? Then it is part of that, and there is nothing else to say. Loops spend their time here.
+    /// Whether a put or a get that is about to start does the same as the one before, from the same
+    /// place, to other bytes. Then it becomes part of that one, and nothing else is to be done.
+    /// Loops spend their time here.
     #[inline]
     pub fn goes_on(
         &mut self,
@@ -160,8 +161,8 @@ impl Tracker {
         true
     }
 
-    /// A one-sided operation is about to be started: is it where it may be? If it is, and no request
-    /// tells of it, it is pending from now on. Returns whether it is.
+    /// Checks a one-sided operation that is about to start. If it is valid and has no request, it
+    /// is pending from now on. Returns whether it is.
     pub fn before_rma(
         &mut self,
         args: &Args,
@@ -180,7 +181,7 @@ impl Tracker {
         let beyond = unattached || window.is_beyond(at_target.target, &at_target.span(window));
         let (number, outside) =
             (window.number, window.epoch(at_target.target) == AccessEpoch::None);
-        // Those with a request need a lock (MPI 4.1 §12.3.5).
+        // Operations with requests need a lock (MPI 4.1 §12.3.5).
         let requested = args.call.at.request.is_some();
         let active = window.active(at_target.target).filter(|_| requested);
         if outside {
@@ -207,7 +208,7 @@ impl Tracker {
         true
     }
 
-    /// A one-sided operation has started that was not pending before.
+    /// A one-sided operation has started that is not pending yet.
     pub fn rma_started(
         &mut self,
         args: &Args,
@@ -220,7 +221,7 @@ impl Tracker {
         self.check(args, accesses, place, out);
         let site = self.reporter.site(args.call, place);
         self.meets_other_threads(args, at_target, site, out);
-        // Nothing would tell when an operation on an unknown window is complete.
+        // Nothing would show when an operation on an unknown window is complete.
         if self.rma.windows.get(at_target.window).is_none() {
             return;
         }
@@ -261,8 +262,8 @@ impl Tracker {
         }
     }
 
-    /// The same for one run of memory, not on a stack, that nothing pending conflicts with: the
-    /// usual case.
+    /// Uses one contiguous buffer, not on a stack, that conflicts with nothing pending: the usual
+    /// case. Returns whether it did.
     #[expect(clippy::too_many_arguments, reason = "what there is to say of an operation")]
     #[inline]
     fn use_young(
@@ -331,13 +332,13 @@ impl Tracker {
                     let id = self.operations.live.begin(&mut [Some(access)], operation);
                     window.pending.push(Pending { target, id });
                 }
-                // The engine has marked them again.
+                // `begin` has marked them again.
                 self.pages.unmark(bytes, mode);
             }
         }
     }
 
-    /// The operation that was begun last has failed.
+    /// The call of the operation that was begun last has failed.
     pub fn retract(&mut self, handle: usize) {
         let Some(window) = self.rma.windows.get_mut(handle) else { return };
         if let Some(young) = window.young.last_mut() {
@@ -355,7 +356,7 @@ impl Tracker {
         }
     }
 
-    /// Tells the target.
+    /// Announces an operation to its target.
     fn announce(
         &mut self,
         args: &Args,
@@ -427,8 +428,8 @@ impl Tracker {
             rma.fetching.extend(requested.map(|id| (id, at_target.window)));
         }
         window.must_flush(at_target.target, at_target.mode);
-        // Others may see the effect of an atomic operation soon; a request tells of one number only,
-        // and threads synchronise without a word.
+        // Other ranks may see the effect of an atomic operation soon; a request stands for one
+        // number only; and threads synchronise without MPI.
         let threads = self.threads.actor.is_some();
         if !operation.is_simple() || requested.is_some() || threads {
             return clock.announce_now(world, operation);
@@ -437,7 +438,7 @@ impl Tracker {
         clock.announce(Unsent { to: world, handle, stack, operation, again: 0 });
     }
 
-    /// Others who read atomically what is written there from now on come after all that was done before.
+    /// Releases to ranks that atomically read what is written there from now on.
     fn release_cells(&mut self, world: u32, cells: &Cells) {
         self.note_ended_work();
         self.rma.publish_shared(&mut self.reporter.stacks);
@@ -447,7 +448,7 @@ impl Tracker {
         self.end_segment();
     }
 
-    /// The operation of an R-version is complete locally. If it reads, it has done so.
+    /// The operation of a request is complete locally. A get has then read its target.
     pub(super) fn request_complete(
         &mut self,
         id: OpId,

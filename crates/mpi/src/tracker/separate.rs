@@ -1,14 +1,15 @@
-//! The separate memory model (MPI 4.1 §12.4, §12.7): loads and stores of the owner use its private copy
-//! of a window, operations of others the public one.
+//! The separate memory model (MPI 4.1 §12.4, §12.7): loads and stores of the owner use its private
+//! copy of a window, operations of others the public copy.
 //!
 //! A store becomes public with the owner's next `MPI_Win_fence`, `_post`, `_unlock` or `_sync`; an
 //! update by others becomes visible to the owner with its next `MPI_Win_fence`, `_wait`, `_lock` or
-//! `_sync`. Until then, and whatever else orders the two, neither may be used by the other side; and
-//! a store and an update must not happen between the same of these calls even where they touch
+//! `_sync`. Until then, whatever else orders the two, neither may be used by the other side; and a
+//! store and an update must not happen between the same of these calls even where they touch
 //! different bytes.
 //!
 //! Missed are updates through another window that overlaps, stores by operations that are not
-//! complete when the owner synchronises, and results of RMA operations beside updates of other bytes.
+//! complete when the owner synchronises, and results of RMA operations beside updates of other
+//! bytes.
 
 use super::Tracker;
 use super::remote_ops::CALL;
@@ -19,20 +20,20 @@ use commsan_mpi_calls::{CALLS, Effect};
 use commsan_shadow::{Access, Mode, Past};
 use std::ops::Range;
 
-/// Which memory model windows are taken to have.
+/// The memory model that windows are assumed to have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemoryModel {
-    /// What the attribute `MPI_WIN_MODEL` says.
+    /// The model that the attribute `MPI_WIN_MODEL` gives.
     #[default]
     AsIs,
-    /// The separate one: the program should run wherever it is correct.
+    /// The separate model: the program should run wherever it is correct.
     Separate,
-    /// The unified one.
+    /// The unified model.
     Unified,
 }
 
 impl MemoryModel {
-    /// Whether a window has the separate model; `said` is what it says itself.
+    /// Whether a window has the separate model; `said` is what its attribute says.
     pub(super) fn is_separate(self, said: bool) -> bool {
         match self {
             MemoryModel::AsIs => said,
@@ -42,11 +43,11 @@ impl MemoryModel {
     }
 }
 
-/// Different stores to a window that one synchronisation looks at.
+/// Different stores to a window that one synchronisation checks at most.
 const MAX_STORES: usize = 64;
 
-/// Whether an access stored the result of an RMA operation: the standard does not say that this is
-/// a store in the sense of these rules.
+/// Whether an access stored the result of an RMA operation, which the standard does not call a
+/// store in these rules.
 fn is_result(past: &Past) -> bool {
     past.by.checked_sub(CALL).is_some_and(|row| CALLS[row].effect == Effect::Rma)
 }
@@ -63,7 +64,7 @@ impl Tracker {
         }
     }
 
-    /// This process's view of a window catches up with what others have done to it.
+    /// This process's private copy of a window includes from now on what others have done to it.
     pub(super) fn update_view(
         &mut self,
         handle: usize,
@@ -92,10 +93,13 @@ impl Tracker {
             return stores;
         };
         for memory in &window.memory {
-            // What conflicts with a read are stores.
+            // Only stores conflict with a read.
             exposed.shadow().conflicts(memory, Mode::Read, |past, bytes| {
-                let told = stores.iter().any(|(other, _)| other == &past);
-                if !self.threads.was_released(past.when, segment) && !told && !is_result(&past) {
+                let known_place = stores.iter().any(|(other, _)| other == &past);
+                if !self.threads.was_released(past.when, segment)
+                    && !known_place
+                    && !is_result(&past)
+                {
                     stores.push((past, bytes));
                 }
                 stores.len() < MAX_STORES
@@ -104,7 +108,8 @@ impl Tracker {
         stores
     }
 
-    /// An update against stores to other bytes. Those to its own have been looked at.
+    /// Checks an update against stores to other bytes. Stores to its own bytes have been checked
+    /// before.
     fn meets_stores(
         &mut self,
         first: &Remote,

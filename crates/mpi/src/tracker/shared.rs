@@ -1,8 +1,9 @@
-//! Windows that several ranks load from and store to; what that finds is in [`crate::rma::shared`].
+//! Windows whose memory several ranks load from and store to: publishing, comparing and reporting;
+//! the data is in [`crate::rma::shared`].
 
 use super::OneSided;
 use super::remote_ops::{CALL, REMOTE, row};
-use super::{Tracker, device};
+use super::{Tracker, other_work};
 use crate::ids::Key;
 use crate::rma::clock::RankClock;
 use crate::rma::shared::{FENCES, Met, Published, Shared, variable_key};
@@ -15,60 +16,60 @@ use commsan_shadow::{Epoch, Mode, Past};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// What is common to all of them.
+/// State of all shared-memory windows.
 #[derive(Default)]
 pub(super) struct SharedMemory {
-    /// Windows that are shared.
+    /// Number of windows that are shared.
     windows: u32,
     segments: ShmSegments,
-    /// Places that others may refer to, by number, and accesses that meet, both yet to be said.
+    /// Sites that others may refer to, by number, and races: both not written to the log yet.
     unreported: Vec<(u32, Past)>,
     races: Vec<Race>,
-    /// Of windows that are gone; others may still read what this process has told.
+    /// Freed windows: others may still read what this process has published.
     gone: VecDeque<Box<Shared>>,
 }
 
-/// Two accesses that nothing orders.
+/// Two concurrent accesses of different ranks.
 struct Race {
     /// The handle of the window.
     window: usize,
     mine: Past,
-    /// The rank in the job, and what it calls its place.
+    /// The other rank in the job; `theirs.pc` is the number of its site.
     other: u32,
     theirs: Past,
-    /// The member whose part it is, and the bytes, as this process sees them.
+    /// The member whose part it is, and the bytes at this process's addresses.
     owner: usize,
     bytes: Range<usize>,
 }
 
-/// What an atomic use of memory does.
+/// How an atomic access synchronises.
 #[derive(Clone, Copy, Debug)]
 pub enum Atomic {
-    /// Orders what comes after it after others, or what came before it before others, or both.
+    /// An acquire, a release, or both.
     Use {
-        /// The first.
+        /// Whether it is an acquire.
         acquires: bool,
-        /// The second.
+        /// Whether it is a release.
         releases: bool,
     },
-    /// A write to a volatile variable, which others may wait for.
+    /// A write to a volatile variable, for which others may poll.
     Volatile,
 }
 
-/// Windows that are gone whose bulletins are kept.
+/// Freed windows whose published shadows are kept.
 const MAX_GONE: usize = 4;
-/// Races that are kept until they can be said.
+/// Races that wait to be reported at most.
 const MAX_RACES: usize = 64;
-/// What a place is told of as that no call of MPI has accessed.
+/// Stands for the call where no MPI call made an access.
 const PLAIN: u32 = u32::MAX;
 
 impl OneSided {
-    /// Windows that other ranks load from and store to.
+    /// Number of windows that other ranks load from and store to.
     pub fn shared_windows(&self) -> u32 {
         self.shared.windows
     }
 
-    /// The window that was just made is shared: each member's part lies there.
+    /// The window that was just created is shared; `views` are the members' parts.
     pub(super) fn share_window(&mut self, handle: usize, views: Vec<Range<usize>>) {
         let (Some(clock), Some(exposed)) = (&self.clock, &mut self.exposed) else { return };
         let Some(window) = self.windows.get_mut(handle) else { return };
@@ -91,7 +92,7 @@ impl OneSided {
         self.shared.windows += 1;
     }
 
-    /// The window is gone.
+    /// A shared window was freed.
     pub(super) fn unshare_window(&mut self, shared: Box<Shared>) {
         if let Some(exposed) = &mut self.exposed {
             shared.views().iter().for_each(|view| exposed.remove(view));
@@ -109,8 +110,8 @@ impl OneSided {
 }
 
 impl OneSided {
-    /// Before anybody can learn of the segment that ends: tells what was done to shared memory in it, and looks
-    /// what that meets.
+    /// Before other ranks can acquire the segment that ends: publishes its accesses to shared
+    /// memory, and compares them with what others have published.
     #[inline]
     pub(super) fn publish_shared(&mut self, stacks: &mut Stacks) {
         if self.shared.windows != 0 {
@@ -122,7 +123,7 @@ impl OneSided {
         let rma = &mut *self;
         let (Some(clock), Some(exposed)) = (&rma.clock, &rma.exposed) else { return };
         let (me, segment) = (clock.me(), clock.segment());
-        // Of all windows, since those that share a block of pages are told of together.
+        // Of all windows, since those that share a block of pages are published together.
         let mut pages = Vec::new();
         for window in rma.windows.iter().filter_map(|window| window.shared.as_ref()) {
             window.views().iter().for_each(|view| exposed.shadow().take_changed(view, &mut pages));
@@ -143,7 +144,7 @@ impl OneSided {
                 }
             }
             let mut published = shared.take(exposed, &pages, segment);
-            published.retain(|published| !device::is_work(&published.past));
+            published.retain(|published| !other_work::is_work(&published.past));
             for one in &published {
                 let call = row(one.past.by).map(|row| row as u32);
                 let far = if is_remote(&one.past) { REMOTE } else { 0 };
@@ -156,7 +157,8 @@ impl OneSided {
                 shared.publish(one, site as usize, call.unwrap_or(PLAIN) as usize + far);
             }
             shared.fence();
-            // What this process knew in a segment. It has learned more since, perhaps just now.
+            // The clock of this process in the segment of the access; by now it may have acquired
+            // more.
             let (mut of, mut row) = (0, RankClock::new(vec![0; clock.ranks()]));
             let mut theirs = row.clone();
             let first = group.members[0] as usize;
@@ -169,7 +171,7 @@ impl OneSided {
                     of = mine;
                 }
                 let (owner, _) = shared.place(&met.bytes);
-                // The owner hears of operations in another way.
+                // The owner is notified of one-sided operations by messages.
                 let is_known = match (is_remote(&published.past), met.past.by & REMOTE != 0) {
                     (true, true) => true,
                     (true, false) => owner == met.member,
@@ -212,7 +214,7 @@ impl OneSided {
         }
     }
 
-    /// The last that this process can tell of windows that are still there.
+    /// Publishes all that is left of windows that still exist.
     pub(super) fn reveal_shared(&mut self, stacks: &mut Stacks) {
         let windows = self.windows.iter_mut();
         windows.filter_map(|window| window.shared.as_mut()).for_each(|shared| shared.reveal());
@@ -221,7 +223,7 @@ impl OneSided {
 }
 
 impl Tracker {
-    /// Says what was found out when there was nobody to say it to.
+    /// Reports races that were found when there was no log to write them to.
     #[inline]
     pub(super) fn report_shared(&mut self, place: &impl Place, out: &mut dyn Findings) {
         if self.rma.shared.windows != 0 {
@@ -245,10 +247,10 @@ impl Tracker {
     fn report_shared_race(&mut self, race: &Race, place: &impl Place, out: &mut dyn Findings) {
         let Some(me) = self.rma.clock.as_ref().map(|clock| clock.me()) else { return };
         let (site, by) = self.reporter.past(&race.mine, place);
-        let (called, theirs) = afar(&race.theirs, race.other);
+        let (called, theirs) = remote_access(&race.theirs, race.other);
         let mine = (by, race.mine.mode, site);
         let other = (called, race.theirs.mode, theirs);
-        // The same pair is the same finding whoever sees it.
+        // A pair has the same order, and so is the same finding, in whichever rank reports it.
         let first = match (mine.1, other.1) {
             (Mode::Read, Mode::Write) => true,
             (Mode::Write, Mode::Read) => false,
@@ -281,7 +283,8 @@ impl Tracker {
         self.reporter.report(&report, out);
     }
 
-    /// The program uses memory at an address atomically; everywhere by a fence, where that is 0.
+    /// The program accesses memory at an address atomically; 0 stands for a fence, which concerns
+    /// all memory.
     pub fn used_atomically(
         &mut self,
         address: usize,
@@ -317,7 +320,7 @@ impl Tracker {
         self.report_shared(place, out);
     }
 
-    /// What this process has done so far happens before what follows an acquisition of a cell.
+    /// Releases what this process has done so far to those who acquire this cell.
     fn release_all(&mut self, rank: u32, key: u64) {
         self.end_segment();
         if let Some(clock) = &self.rma.clock {
@@ -356,14 +359,14 @@ impl Tracker {
     }
 }
 
-/// Whether it is a one-sided operation at its target.
+/// Whether an access is a one-sided operation at its target.
 fn is_remote(past: &Past) -> bool {
     past.by >= CALL && past.by & REMOTE != 0
 }
 
-/// What another rank has told of, and where that is.
-fn afar(past: &Past, rank: u32) -> (&'static str, Site) {
+/// An access that another rank has published, and its site.
+fn remote_access(past: &Past, rank: u32) -> (&'static str, Site) {
     let plain = if past.mode == Mode::Write { "store" } else { "load" };
     let called = CALLS.get(past.by % REMOTE).map_or(plain, |call| call.name.as_str());
-    (called, Site::afar(called, rank, past.pc as u32))
+    (called, Site::remote(called, rank, past.pc as u32))
 }

@@ -1,4 +1,4 @@
-//! From calls to the steps that others may wait for; see [`crate::steps`].
+//! From calls to the steps for which other ranks may wait; see [`crate::steps`].
 
 use super::OneSided;
 use super::Tracker;
@@ -12,14 +12,14 @@ use commsan_findings::{Message, Step};
 use commsan_mpi_calls::{Call, Effect, Flow};
 use std::borrow::Cow;
 
-/// What a call that has succeeded may mean to those who wait for this process.
+/// What a call that has succeeded means to ranks that wait for this process.
 #[derive(Clone, Copy, Debug)]
 pub enum Did<'a> {
-    /// It has waited for what it is about.
+    /// The call has completed its operation.
     Block,
-    /// It has started something that this request stands for.
+    /// The call has started an operation with this request.
     Start(usize),
-    /// It has waited for these requests.
+    /// The call has completed these requests.
     Wait(&'a [Token]),
 }
 
@@ -66,13 +66,13 @@ impl Tracker {
             _ => None,
         };
         match self.begun::<L>(args, place, out) {
-            // A request counts whatever it stands for: another one may have its handle.
+            // A request is recorded even if its steps are empty: another one may have its handle.
             Some(begun) => self.steps.begin(&begun, request),
             None => self.steps.end(),
         }
     }
 
-    /// What a call has begun; `None` if that is not known.
+    /// The steps that a call has begun; `None` if they are not known.
     fn begun<L: Library>(
         &mut self,
         args: &Args,
@@ -86,7 +86,7 @@ impl Tracker {
         if !call.enters && dest.is_none() && source.is_none() {
             return Some(begun);
         }
-        // Communicators are freed without waiting; what is called on a file is left out, by all.
+        // Freeing a communicator does not wait; collectives on files are left out by all ranks.
         if call.effect == Effect::CommFree || call.enters && at.comm.is_none() {
             return Some(begun);
         }
@@ -94,8 +94,8 @@ impl Tracker {
         if call.enters {
             let me = self.together.me;
             let known = self.together.on.find(On::Comm(handle))?;
-            // Of an intercommunicator the members are the others: its collectives are left out, by all.
-            // Those of neighbours need not wait for others.
+            // The members of an intercommunicator are the remote ranks: all ranks leave out its
+            // collectives. Neighbourhood collectives need not wait for other ranks.
             let all = call.flow != Flow::Neighbours && known.size > 1;
             if all && known.members.contains(&me) {
                 let comm = self.step_comm(handle).filter(|_| call.effect != Effect::Init)?;
@@ -159,7 +159,7 @@ impl Tracker {
         self.steps.begin(&begun, Some(request));
     }
 
-    /// A communicator among those that steps name; `None` if it has no name.
+    /// The index of a communicator among those that steps name; `None` if it has no name.
     fn step_comm(&mut self, handle: usize) -> Option<u32> {
         let known = self.together.on.find(On::Comm(handle)).filter(|known| known.name != 0)?;
         let (name, members) = (known.name, known.members.clone());

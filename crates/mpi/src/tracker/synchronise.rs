@@ -1,4 +1,4 @@
-//! How fences, exposures, locks and atomic reads order this rank and others.
+//! The happens-before order that fences, exposures, locks and atomic reads create between ranks.
 
 use super::OneSided;
 use super::Tracker;
@@ -10,7 +10,7 @@ use commsan_callsite::{Findings, Place, Site};
 use commsan_shadow::Epoch;
 
 impl OneSided {
-    /// This process is about to give up locks.
+    /// This process is about to release locks.
     pub(super) fn pass_locks(&mut self, handle: usize, target: Option<i32>) {
         let (Some(window), Some(clock)) = (self.windows.get_mut(handle), &mut self.clock) else {
             return;
@@ -74,7 +74,7 @@ impl Tracker {
         window.fence = None;
     }
 
-    /// The targets of an access epoch have exposed their windows.
+    /// Acquires from the targets of an access epoch, which have exposed their windows.
     pub(super) fn join_exposures(
         &mut self,
         handle: usize,
@@ -119,7 +119,7 @@ impl Tracker {
         self.acquired(place, out);
     }
 
-    /// This process may have got locks that others had.
+    /// Acquires from ranks that held the locks before.
     pub(super) fn take_locks(
         &mut self,
         handle: usize,
@@ -142,7 +142,7 @@ impl Tracker {
         }
     }
 
-    /// Atomic reads have returned: they may have seen any atomic write before.
+    /// Atomic reads have returned: acquires from every atomic write that they may have read.
     pub(super) fn acquire_from_fetches(
         &mut self,
         handle: usize,
@@ -188,7 +188,7 @@ fn lock_key(window: u64, exclusive: bool) -> u64 {
 }
 
 impl Window {
-    /// Ranks in the job of a target or of all.
+    /// The target, or all members of the window, as ranks in the job.
     fn targets(&self, target: Option<i32>) -> Vec<u32> {
         match target {
             Some(target) => self.world(target).into_iter().collect(),
@@ -196,7 +196,7 @@ impl Window {
         }
     }
 
-    /// This process takes a lock on its own part in a segment, or has given it up in one.
+    /// This process acquires a lock on its own part in a segment.
     pub(super) fn hold(&mut self, target: Option<i32>, exclusive: bool, from: u32) {
         if target.is_none() || target == self.made.own.map(|own| own as i32) {
             if self.held.len() == MAX_HELD {
@@ -213,26 +213,28 @@ impl Window {
         }
     }
 
-    /// Whether this process's lock on its own part keeps an operation of another away.
+    /// Whether a lock that this process holds on its own part excludes an operation of another
+    /// rank.
     pub(super) fn is_locked(&self, epoch: AccessEpoch, origin: u32) -> bool {
         let own = self.made.own.and_then(|own| self.lock_on(own as i32));
         !self.is_own(origin) && own.is_some_and(|lock| excludes(lock.exclusive, epoch))
     }
 
-    /// The same for a time that is past.
+    /// Whether a lock that this process held on its own part in a past segment excluded an
+    /// operation of another rank.
     pub(super) fn was_locked(&self, segment: u32, epoch: AccessEpoch, origin: u32) -> bool {
         let at = |held: &&Held| (held.from..=held.to).contains(&segment);
         !self.is_own(origin)
             && self.held.iter().filter(at).any(|held| excludes(held.exclusive, epoch))
     }
 
-    /// Whether a rank of the job is this process.
+    /// Whether a rank in the job is this process.
     fn is_own(&self, rank: u32) -> bool {
         self.made.own.and_then(|own| self.world(own as i32)) == Some(rank)
     }
 }
 
-/// Times that a process remembers having locked its own part.
+/// Locks of its own part that a process remembers for each window.
 const MAX_HELD: usize = 64;
 
 fn excludes(exclusive: bool, epoch: AccessEpoch) -> bool {

@@ -1,11 +1,13 @@
 //! One-sided operations of several threads of one rank that meet at their target.
 //!
-//! The target cannot tell threads apart: what one of them has completed before another starts counts as ordered there. Here
-//! it does only if the threads synchronise.
+//! The target cannot tell threads apart: there, what one of them has completed before another
+//! starts counts as ordered. Here it does only if the threads synchronise.
 //!
-//! **Soundness.** Both operations are of this rank, on one window and target, touch a common byte, one of them writes,
-//! not both are accumulates or under exclusive locks, and the thread that starts the later one has not come after the
-//! completion of the earlier one, or, as long as that is pending, after its start: of one thread's own, the target tells. Missed is what was complete before the last operations that are remembered ([`super::concurrent`]).
+//! **Soundness.** Both operations are of this rank, on one window and target, and access a common
+//! byte; one of them writes, and not both are accumulates or under exclusive locks; and the later
+//! one does not happen after the completion of the earlier one or, while that is pending, after its
+//! start: conflicts within one thread are found at the target. Missed is what was complete before
+//! the last operations that are remembered ([`super::concurrent`]).
 
 use super::{Operation, TargetAccess, Tracker};
 use crate::buffers::Args;
@@ -16,20 +18,20 @@ use commsan_findings::{Code, Role};
 use commsan_shadow::{Access, Footprint, Mode, OpId};
 use std::ops::Range;
 
-/// What an operation does at its target.
+/// The access of an operation at its target.
 #[derive(Debug)]
 pub(super) struct There {
-    /// By offsets from the window's beginning, and [`BASE`].
+    /// Bytes as offsets from the window's beginning, plus [`BASE`].
     access: Access,
     is_atomic: bool,
     epoch: AccessEpoch,
 }
 
-/// Added to offsets, of which those by mistake are negative.
+/// Added to offsets, since wrong ones may be negative.
 const BASE: usize = 1 << 62;
 
 impl Tracker {
-    /// What an operation that is about to start does at its target, if another thread may meet it there.
+    /// The access of an operation at its target, if another thread may conflict with it there.
     pub(super) fn there(&self, at_target: &TargetAccess) -> Option<Box<There>> {
         self.threads.actor.as_ref()?;
         let window = self.rma.windows.get(at_target.window)?;
@@ -40,7 +42,8 @@ impl Tracker {
         Some(Box::new(There { access, is_atomic: at_target.atomic.is_some(), epoch }))
     }
 
-    /// An operation is about to start: which of those of other threads does it meet?
+    /// Checks an operation that is about to start against those of other threads on the same
+    /// target.
     pub(super) fn meets_other_threads(
         &mut self,
         args: &Args,

@@ -1,17 +1,19 @@
-//! What a process waits for, told when somebody asks: the thread that waits is not disturbed.
+//! What a process waits for, as edges of the wait-for graph: determined on request, without
+//! disturbing the thread that waits.
 //!
-//! **Soundness.** A wait counts as one that only other ranks can end if all that it needs is known: messages
-//! and collectives of communicators whose members are ranks of this job, and windows. Not so a request of a
-//! file or of `MPI_Grequest_start`, an intercommunicator to another job, a reduction by a function of the
-//! program's, which MPI runs within the call, or a call beside work of a device that nobody has waited
-//! for, which MPI's own copies may queue behind.
+//! **Soundness.** Only other ranks can end a wait if everything that it needs is known: messages
+//! and collectives of communicators whose members are ranks of this job, and windows. That excludes
+//! requests of files and of `MPI_Grequest_start`, intercommunicators to other jobs, reductions by
+//! functions of the program, which MPI runs within the call, and calls beside device work that has
+//! not been waited for, behind which MPI's own copies may queue.
 //!
-//! One-sided operations are carried out while their target is in MPI: they wait for others only where a lock excludes
-//! theirs or their target has not exposed its part. A lock counts as held from the call that asks for it, so that ranks
-//! which ask for excluding ones at once count as waiting for each other.
+//! One-sided operations are carried out while their target is in MPI: they wait for other ranks
+//! only where a lock excludes them or their target has not exposed its part. A lock counts as held
+//! from the call that asks for it, so that ranks which ask for excluding locks at once count as
+//! waiting for each other.
 //!
-//! A need says what others must do, not whether they have done it: an operation of a request may be
-//! complete without anybody having looked.
+//! A need says what others must do, not whether they have done it: the operation of a request may
+//! be complete without anyone having checked.
 
 use super::OneSided;
 use super::Together;
@@ -31,37 +33,37 @@ use commsan_shadow::Access;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Needs that are told of at most, and ranks that they name in all: as many fit a line of the log.
+/// Needs that are written at most, and ranks that they name in all: what fits a line of the log.
 const MAX_NEEDS: usize = 12;
 const MAX_RANKS: usize = 1000;
 
-/// Communicators of which it is told how many collectives were entered.
+/// Communicators whose number of entered collectives is written at most.
 const MAX_ENTERED: usize = 100;
 
-/// What stands for an element whose size is not known.
+/// Assumed bytes of an element whose size is not known.
 const UNKNOWN_SIZE: u64 = 1 << 20;
 
-/// Bytes that could be moved while an operation is carried out, whatever its size.
+/// Bytes that could be moved in the time that any operation takes, whatever its size.
 const BYTES_PER_OPERATION: u64 = 50_000;
 
-/// `MPI_Finalize` is a collective of all, on what has this name.
+/// `MPI_Finalize` is a collective of all ranks; its name, and what it is called on in words.
 const FINALIZE: (u64, &str) = (1, "all ranks");
 
-/// A process that is asked.
+/// A waiting process that is asked for its needs.
 pub struct Asked<'a> {
-    /// How often it has begun or ended to wait.
+    /// Incremented whenever the process starts or stops waiting.
     pub moves: u64,
     /// The call in which it waits.
     pub args: &'a Args<'a>,
-    /// Its requests.
+    /// Requests that the call waits for.
     pub tokens: &'a [Token],
     /// What it is called on, if it is a collective.
     pub on: Option<On>,
-    /// Other threads of the process, which wait for each other or for those that are in MPI.
+    /// Number of other threads of the process, which wait for each other or for threads in MPI.
     pub beside: u32,
 }
 
-/// What is known without calling MPI, which is not this thread's to call.
+/// What can be found out without calling MPI, which only the waiting thread may do.
 pub struct Facts<'a> {
     /// Bytes of an element of a datatype.
     pub size_of: &'a dyn Fn(usize) -> Option<usize>,
@@ -73,11 +75,11 @@ pub struct Facts<'a> {
     pub proc_null: i32,
 }
 
-/// It is not known what is needed.
+/// It is not known what a call needs.
 pub(super) struct Unsure;
 
 impl Together {
-    /// What an operation of this call is one of.
+    /// The communicator or file that the operation of a call belongs to.
     #[inline]
     pub(super) fn of(&self, args: &Args) -> Of {
         let at = &args.call.at;
@@ -91,7 +93,7 @@ impl Together {
         }
     }
 
-    /// What an operation needs; nothing if it is one with `MPI_PROC_NULL`.
+    /// What an operation needs; `None` if its peer is `MPI_PROC_NULL` or it needs no other rank.
     fn need(&self, operation: &Operation, facts: &Facts) -> Result<Option<Need>, Unsure> {
         let (call, Of { on, number, peer }) = (operation.call, operation.of);
         if call.effect == Effect::Rma {
@@ -122,7 +124,7 @@ impl Together {
         Ok(self.members(on)?.iter().copied().filter(|rank| *rank != me).collect())
     }
 
-    /// A collective.
+    /// The other members of a collective, to enter it.
     fn together(
         &self,
         call: &'static Call,
@@ -210,7 +212,7 @@ impl Together {
         }))
     }
 
-    /// Bytes that the call itself moves, or more.
+    /// An upper bound of the bytes that the call itself moves.
     fn bytes_of(&self, asked: &Asked, facts: &Facts) -> u64 {
         let args = asked.args;
         let comm = args.call.at.comm.map(|index| On::Comm(args.words[index]));
@@ -231,7 +233,7 @@ impl Together {
                     let count = |n| (facts.count_at)(args.words[counts], n, args.call.large);
                     (0..members).map(|n| count(n).max(0) as u64).sum()
                 }
-                // What the root has for each, each has itself.
+                // What the root has for each rank, each rank has itself.
                 Extent::Placed { .. } | Extent::Sum(_) | Extent::Own(_) => 0,
                 Extent::One => 1,
             };
@@ -244,7 +246,7 @@ impl Together {
 }
 
 impl OneSided {
-    /// Locks and exposed parts that others may wait for, or that let them go on.
+    /// Locks and exposed parts that others may wait for, or that let them continue.
     fn holds(&self) -> impl Iterator<Item = (u64, u32)> {
         self.windows.iter().flat_map(|window| {
             let locks = window.locks.iter();
@@ -255,7 +257,8 @@ impl OneSided {
 }
 
 impl Tracker {
-    /// Tells what this process waits for.
+    /// Writes what this process waits for to the log; returns whether only other ranks can end
+    /// that.
     pub fn waits(
         &mut self,
         asked: &Asked,
@@ -271,7 +274,8 @@ impl Tracker {
             }
             _ => self.needs_of_call(asked, place.thread(), facts),
         };
-        let is_sure = needs.as_ref().is_ok_and(|needs| !needs.is_empty()) && !self.gpu.has_work();
+        let is_sure =
+            needs.as_ref().is_ok_and(|needs| !needs.is_empty()) && !self.others.work().has_work();
         let mut needs = needs.unwrap_or_default();
         let mut pending = self.pending(asked.tokens, facts);
         let bytes = self.bytes_pending() + self.together.bytes_of(asked, facts);
@@ -302,7 +306,7 @@ impl Tracker {
         if is_sure { Answer::Others(bytes) } else { Answer::Unsure }
     }
 
-    /// Tells where this process was last that does not wait: its latest call, whether it calls again and again,
+    /// Writes where a process that does not wait was last: its latest call, whether it repeats it,
     /// and what it has started.
     pub fn was_at(
         &mut self,
@@ -313,7 +317,7 @@ impl Tracker {
     ) {
         self.settle();
         let stack = self.reporter.stacks.intern(&[pc]);
-        let site = Site { call: Some(&call.name), thread: 0, stack, pc, afar: None };
+        let site = Site { call: Some(&call.name), thread: 0, stack, pc, remote: None };
         let mut pending = self.pending(&[], facts);
         cut(&mut pending, &mut MAX_RANKS.clone());
         let waiting = RawWaiting {
@@ -344,7 +348,7 @@ impl Tracker {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// What else has been started.
+    /// Needs of operations that were started before, and that the call does not wait for.
     fn pending(&self, tokens: &[Token], facts: &Facts) -> Vec<Need> {
         let others = self
             .active()
@@ -394,7 +398,7 @@ impl Tracker {
         if let Some(win) = at.win {
             return self.needs_of_window(args, args.words[win]);
         }
-        // A matched message needs but time.
+        // A matched message only needs time.
         let comm = at.comm.map(|index| args.words[index]).ok_or(Unsure)?;
         let int = |index: usize| args.int(index);
         let tag = |index: Option<usize>| index.map(int).filter(|tag| *tag >= 0);
@@ -425,9 +429,10 @@ impl Tracker {
         Ok(needs.into_iter().flatten().collect())
     }
 
-    /// What a call needs that synchronises a window or starts an operation on one. What has been started is
-    /// carried out while its target is in any call of MPI (MPI 4.1 §12.7.3): it may take its time, but waits for no other
-    /// call once its lock is granted or the target's part exposed.
+    /// What a call needs that synchronises a window or starts an operation on one. A started
+    /// operation is carried out while its target is in any call of MPI (MPI 4.1 §12.7.3): it may
+    /// take time, but waits for no other call once its lock is granted or the target's part
+    /// exposed.
     fn needs_of_window(&self, args: &Args, handle: usize) -> Result<Vec<Need>, Unsure> {
         let call = args.call;
         let all = self.together.window(call, handle)?;
@@ -468,7 +473,7 @@ impl Tracker {
         }
     }
 
-    /// Bytes of all operations that have been started, and what stands for their number.
+    /// Bytes of all operations that have been started, plus a constant for each.
     fn bytes_pending(&self) -> u64 {
         let bytes = |access: &Access| access.footprint.bytes() as u64;
         let of = |id| {
@@ -485,7 +490,7 @@ fn held(lock: &Lock) -> Held {
     }
 }
 
-/// Leaves out what does not fit.
+/// Drops what does not fit a line of the log.
 fn cut(needs: &mut Vec<Need>, room: &mut usize) {
     needs.truncate(MAX_NEEDS);
     for need in needs {

@@ -1,6 +1,6 @@
-//! Operations that are not in the full structures yet: most end before anybody asks for more than their bytes.
+//! The nursery's operations in the tracker: most end before more than their bytes is needed.
 
-use super::operation::telling;
+use super::operation::non_negative;
 use super::{Operation, Tracker};
 use crate::buffers::Args;
 use crate::nursery::Young;
@@ -11,8 +11,8 @@ use commsan_shadow::{Access, Footprint, Mode};
 use std::ops::Range;
 
 impl Tracker {
-    /// Starts an operation on contiguous memory in the nursery, if there is nothing special about
-    /// it and it touches nothing pending.
+    /// Starts an operation on contiguous memory in the nursery, if it is simple and touches nothing
+    /// pending.
     pub fn start_young(
         &mut self,
         args: &Args,
@@ -22,7 +22,7 @@ impl Tracker {
     ) -> bool {
         let strange =
             !self.requests.is_empty() && (self.requests.hold(variable) || !self.requests.lack(key));
-        let strange = strange || self.gpu.shares_memory();
+        let strange = strange || self.others.status().shares_memory;
         if self.threads.actor.is_some() || strange || !self.nursery.has_room(key, variable) {
             return false;
         }
@@ -60,9 +60,9 @@ impl Tracker {
         }
         for young in self.nursery.leave() {
             let Young { call, of, thread, stack, pc, frame, .. } = young;
-            let peer = call.at.peer.and_then(|_| telling(of.peer));
-            let tag = telling(young.tag);
-            let site = Site { call: Some(&call.name), thread, stack, pc, afar: None };
+            let peer = call.at.peer.and_then(|_| non_negative(of.peer));
+            let tag = non_negative(young.tag);
+            let site = Site { call: Some(&call.name), thread, stack, pc, remote: None };
             let on_stack = young.bytes.start;
             let operation =
                 Operation { peer, tag, of, frame, on_stack, ..Operation::at(call, site) };
@@ -71,7 +71,7 @@ impl Tracker {
                 .operations
                 .live
                 .begin(&mut [Some(Access { mode: young.mode, footprint })], operation);
-            // The engine has marked them again.
+            // `begin` has marked them again.
             self.pages.unmark(young.bytes, young.mode);
             self.operations.enter_frame(id);
             let request = Request::new(young.key, young.variable, young.call, State::Active(id));
@@ -79,7 +79,8 @@ impl Tracker {
         }
     }
 
-    /// The same if an access conflicts with one of them, or with one on a window.
+    /// Moves the operations of the nursery, or the young ones of windows, to the full structures if
+    /// an access conflicts with one of them.
     pub(super) fn settle_if_met(&mut self, access: &Access) {
         if self.nursery.meets(access) {
             self.settle();
@@ -89,7 +90,7 @@ impl Tracker {
         }
     }
 
-    /// An operation is over that was not in the full structures.
+    /// An operation of the nursery, or a young one of a window, is complete.
     #[inline]
     pub(super) fn end_young(
         &mut self,

@@ -30,7 +30,7 @@ fn scatter(gpu: &mut Gpu, handle: usize, at: usize, out: &mut Found) -> Ticket {
 }
 
 fn wrote(gpu: &mut Gpu, ticket: Ticket, bytes: Range<usize>, out: &mut Found) {
-    gpu.touched(ticket, (Mode::Write, Strength::Weak), &bytes, line(7).as_ref(), out);
+    gpu.touched(ticket, Mode::Write, Strength::Weak, &bytes, line(7).as_ref(), out);
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_suspicion_is_a_finding_once_it_is_borne_out() {
     gpu.meets("load", None, &access(Mode::Read, HERE), &At(91), &mut out);
     assert!(gpu.wants(ticket));
     wrote(&mut gpu, ticket, ELSEWHERE, &mut out);
-    gpu.touched(ticket, (Mode::Read, Strength::Weak), &HERE, None, &mut out);
+    gpu.touched(ticket, Mode::Read, Strength::Weak, &HERE, None, &mut out);
     assert_eq!(out.0, []);
     wrote(&mut gpu, ticket, HERE.start + 4..HERE.end + 4, &mut out);
     assert_eq!(
@@ -114,8 +114,7 @@ fn work_may_meet_operations_that_are_pending() {
     let ticket = gpu.enqueue(&work, &At(90), &mut out);
     let mut stacks = Stacks::new();
     let site = |at, stacks: &mut Stacks| At(at).site(Some("call"), stacks);
-    let launch = site(90, &mut stacks);
-    let suspects = gpu.open_suspects(&work, (work.stream, ticket), &stacks, launch);
+    let suspects = gpu.open_suspects(&work, (work.stream, ticket), &At(90));
     let [(reached, now)] = &suspects[..] else { panic!("{suspects:?}") };
     assert_eq!(reached.footprint.span(), MANAGED..MANAGED + 0x4000, "the whole block");
     let party = Party::at("MPI_Irecv", site(89, &mut stacks));
@@ -165,8 +164,8 @@ fn both_sides_may_be_open() {
 fn ordered_work_is_not_suspected() {
     let (mut gpu, mut out) = resolved();
     let first = scatter(&mut gpu, 1, 90, &mut out);
-    gpu.event_recorded(7, created(1));
-    gpu.event_awaited(created(3), 7);
+    gpu.event_recorded(7, created(1), false, &At(0));
+    gpu.event_awaited(created(3), 7, false, &At(0));
     let second = scatter(&mut gpu, 3, 91, &mut out);
     assert!(!gpu.wants(first) && !gpu.wants(second));
 }
@@ -189,14 +188,14 @@ fn atomics_do_not_race_with_each_other() {
         let certain = Touch { strength: first, ..touch(Mode::Write, HERE) };
         gpu.enqueue(&work(created(1), &[certain]), &At(90), &mut out);
         let open = scatter(&mut gpu, handle, 91, &mut out);
-        gpu.touched(open, (Mode::Write, second), &HERE, None, &mut out);
+        gpu.touched(open, Mode::Write, second, &HERE, None, &mut out);
         assert_eq!(out.0.len(), usize::from(races), "certain {first:?}, {second:?}");
 
         let (mut gpu, mut out) = resolved();
         let one = scatter(&mut gpu, 1, 90, &mut out);
         let other = scatter(&mut gpu, handle, 91, &mut out);
-        gpu.touched(one, (Mode::Write, first), &HERE, None, &mut out);
-        gpu.touched(other, (Mode::Write, second), &HERE, None, &mut out);
+        gpu.touched(one, Mode::Write, first, &HERE, None, &mut out);
+        gpu.touched(other, Mode::Write, second, &HERE, None, &mut out);
         assert_eq!(out.0.len(), usize::from(races), "open {first:?}, {second:?}");
     }
 }

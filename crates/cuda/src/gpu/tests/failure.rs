@@ -67,7 +67,7 @@ fn memory_that_is_being_given_back_counts() {
     let ((mut gpu, ticket), mut out) = (launched(), Said::default());
     gpu.freed(BLOCK.start, Release::Device, "cudaFree", 0, &At(93), &mut Found::default());
     gpu.failed(ticket, &failure(BLOCK.end, 4), &mut out);
-    gpu.release_ended(BLOCK.start, false, &At(93));
+    gpu.free_ended(BLOCK.start, false, &At(93));
     gpu.failed(ticket, &failure(BLOCK.end, 4), &mut out);
     let sides: Vec<_> = out.0.iter().map(|(one, other, _)| (*one, *other)).collect();
     assert_eq!(sides, [(90, 1), (0, 90)]);
@@ -79,7 +79,7 @@ fn what_is_told_of_memory_that_was_given_back_is_told_once() {
     gpu.resolve_doubts();
     allocate(&mut gpu, MemoryKind::Device, BLOCK, None);
     gpu.freed(BLOCK.start, Release::Device, "cudaFree", 0, &At(93), &mut out);
-    gpu.release_ended(BLOCK.start, false, &At(93));
+    gpu.free_ended(BLOCK.start, false, &At(93));
     let ticket = gpu.enqueue(&work(created(1), &[touch(Mode::Read, BLOCK)]), &At(94), &mut out);
     gpu.failed(ticket, &failure(BLOCK.start, 4), &mut out);
     assert_eq!(out.0, [(Code::FreedDeviceMemory, 94, 93)]);
@@ -109,7 +109,7 @@ fn a_kernel_fails_since_its_memory_is_gone() {
         let free = |gpu: &mut Gpu, out: &mut Found| {
             let how = Release::Async(created(1));
             gpu.freed(BLOCK.start, how, "cudaFreeAsync", 0, &At(93), out);
-            gpu.release_ended(BLOCK.start, false, &At(93));
+            gpu.free_ended(BLOCK.start, false, &At(93));
         };
         if !launched_first {
             free(&mut gpu, &mut out);

@@ -9,11 +9,11 @@ fn what_is_captured_happens_at_the_launch() {
     let write = |stream| work(stream, &[touch(Mode::Write, MANAGED..MANAGED + 8)]);
     gpu.capture_begins(created(1));
     gpu.enqueue(&write(created(1)), &At(50), &mut out);
-    gpu.event_recorded(7, created(1));
-    gpu.event_awaited(created(3), 7);
+    gpu.event_recorded(7, created(1), false, &At(0));
+    gpu.event_awaited(created(3), 7, false, &At(0));
     gpu.enqueue(&write(created(3)), &At(51), &mut out);
-    gpu.event_recorded(8, created(3));
-    gpu.event_awaited(created(1), 8);
+    gpu.event_recorded(8, created(3), false, &At(0));
+    gpu.event_awaited(created(1), 8, false, &At(0));
     gpu.capture_ends(created(1), 0xa);
     gpu.graph_instantiated(0xb, 0xa);
     let access = access(Mode::Read, MANAGED..MANAGED + 4);
@@ -35,8 +35,8 @@ fn parallel_parts_of_a_graph_race() {
     let (mut gpu, mut out) = (gpu(), Found::default());
     let write = work(created(1), &[touch(Mode::Write, MANAGED..MANAGED + 8)]);
     gpu.graph_created(0xa);
-    gpu.graph_node(0xa, 1, &[], NodeKind::Work(&write, None), &At(60));
-    gpu.graph_node(0xa, 2, &[], NodeKind::Work(&write, None), &At(61));
+    gpu.graph_node(0xa, 1, &[], NodeKind::Kernel(&write, None), &At(60));
+    gpu.graph_node(0xa, 2, &[], NodeKind::Kernel(&write, None), &At(61));
     gpu.graph_instantiated(0xb, 0xa);
     gpu.graph_launched(0xb, created(1), &At(62), &mut out);
     assert_eq!(out.0, [(Code::StreamsRace, 61, 60)]);
@@ -52,8 +52,8 @@ fn parallel_parts_of_a_graph_race() {
 fn two_nodes(gpu: &mut Gpu) -> Work {
     let write = |at| work(created(1), &[touch(Mode::Write, at..at + 8)]);
     gpu.graph_created(0xa);
-    gpu.graph_node(0xa, 1, &[], NodeKind::Work(&write(MANAGED), None), &At(60));
-    gpu.graph_node(0xa, 2, &[1], NodeKind::Work(&write(MANAGED + 8), None), &At(61));
+    gpu.graph_node(0xa, 1, &[], NodeKind::Kernel(&write(MANAGED), None), &At(60));
+    gpu.graph_node(0xa, 2, &[1], NodeKind::Kernel(&write(MANAGED + 8), None), &At(61));
     gpu.graph_instantiated(0xb, 0xa);
     write(MANAGED + 16)
 }
@@ -62,7 +62,7 @@ fn two_nodes(gpu: &mut Gpu) -> Work {
 fn nodes_change_where_they_are_launched() {
     let (mut gpu, mut out) = (gpu(), Found::default());
     let other = two_nodes(&mut gpu);
-    gpu.exec_node_changed(0xb, 2, NodeKind::Work(&other, None), &At(62));
+    gpu.exec_node_changed(0xb, 2, NodeKind::Kernel(&other, None), &At(62));
     gpu.graph_launched(0xb, created(1), &At(63), &mut out);
     let mut load = |at: usize, pc| {
         gpu.meets("load", None, &access(Mode::Read, at..at + 8), &At(pc), &mut out);
@@ -85,7 +85,7 @@ fn of_nodes_without_names_nothing_is_known_once_one_has_changed() {
     let (mut gpu, mut out) = (gpu(), Found::default());
     let other = two_nodes(&mut gpu);
     gpu.graph_created(0xd);
-    gpu.graph_node(0xd, 3, &[], NodeKind::Work(&other, None), &At(70));
+    gpu.graph_node(0xd, 3, &[], NodeKind::Kernel(&other, None), &At(70));
     gpu.graph_node(0xd, 4, &[3], NodeKind::Graph(0xa), &At(71));
     gpu.capture_begins_to(created(1), 0xd, &[4]);
     gpu.enqueue(
@@ -95,7 +95,7 @@ fn of_nodes_without_names_nothing_is_known_once_one_has_changed() {
     );
     gpu.capture_ends(created(1), 0xd);
     gpu.graph_instantiated(0xe, 0xd);
-    gpu.exec_node_changed(0xe, 0x77, NodeKind::Work(&other, None), &At(73));
+    gpu.exec_node_changed(0xe, 0x77, NodeKind::Kernel(&other, None), &At(73));
     gpu.exec_node_changed(0xe, 4, NodeKind::Graph(0xa), &At(74));
     gpu.graph_launched(0xe, created(3), &At(75), &mut out);
     gpu.meets("load", None, &access(Mode::Read, MANAGED..MANAGED + 32), &At(76), &mut out);
@@ -120,7 +120,7 @@ fn races_captured_after(last: &[usize], after: &[usize], added: bool) -> bool {
     gpu.capture_begins(created(1));
     gpu.enqueue(&write, &At(80), &mut out);
     gpu.capture_named(created(1), 0xa, last);
-    gpu.graph_node(0xa, 2, &[1], NodeKind::Work(&write, None), &At(81));
+    gpu.graph_node(0xa, 2, &[1], NodeKind::Kernel(&write, None), &At(81));
     gpu.capture_goes_on(created(1), after, added);
     gpu.enqueue(&write, &At(82), &mut out);
     gpu.capture_ends(created(1), 0xa);

@@ -1,0 +1,263 @@
+//! MPI's operations and work of CUDA streams in one process.
+//!
+//! **Soundness.** Work is compared with operations that are pending when it is put into its stream, and
+//! operations with work that the host has not waited for when they start: MPI orders nothing that a
+//! stream does, and a stream nothing that MPI does. While a function of the host is in some stream, which may
+//! complete operations there, work is not compared with pending operations; nor is work that may wait until
+//! the host stores a flag.
+
+mod streams;
+
+use crate::{Host, Load};
+use commsan_callsite::{About, Findings, Place, Report, Side};
+use commsan_cuda::{
+    Gpu, Release, SharedEvent, SharedMemory, StreamChecker, StreamName, Ticket, Touch, Work,
+};
+use commsan_findings::{Code, Role};
+use commsan_mpi::Tracker;
+use commsan_shadow::{Access, Actor, Mode, Pages};
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+use streams::Streams;
+
+/// What is known of a rank: MPI's operations, and beside them the work of its streams.
+pub struct Checker {
+    /// MPI's operations. The work of streams is the [`OtherWork`](commsan_mpi::OtherWork) that they meet.
+    pub tracker: Tracker,
+}
+
+/// What the rendezvous of a node knows a handle by, of an event or of memory.
+fn key_of(kind: &str, handle: &[u8; 64]) -> u64 {
+    let mut hasher = FxHasher::default();
+    (kind, handle).hash(&mut hasher);
+    hasher.finish() | 1
+}
+
+impl Checker {
+    /// What is known of devices, without news of the time among ranks.
+    fn devices(&mut self) -> &mut Gpu {
+        &mut Streams::of(self.tracker.other_work()).gpu
+    }
+
+    /// Work against MPI's pending operations.
+    fn meets_operations(&mut self, work: &Work, place: &dyn Place, out: &mut dyn Findings) {
+        if self.tracker.is_quiet()
+            || self.devices().may_wait_for_host(work)
+            || self.devices().makes_graph(work.stream)
+        {
+            return;
+        }
+        for (touch, footprint) in Touch::certain(&work.touches) {
+            let access = Access { mode: touch.mode, footprint: footprint.clone() };
+            self.meets_operation(work, touch, &access, place, out);
+            self.meets_remote(work, touch, &access, place, out);
+        }
+    }
+
+    fn meets_operation(
+        &mut self,
+        work: &Work,
+        touch: &Touch,
+        access: &Access,
+        place: &dyn Place,
+        out: &mut dyn Findings,
+    ) {
+        let met: Vec<_> = self.tracker.operations_met_by(access).collect();
+        for met in met {
+            let (code, party) = (Code::CallMeetsWork, met.party);
+            if out.again(code, place.pc(), party.site.pc) {
+                continue;
+            }
+            let doing = self.devices().doing(work, touch);
+            let (_, stacks) = self.tracker.other_work_and_stacks();
+            let site = place.site(Some(work.call), stacks);
+            let report = Report {
+                code,
+                access: Some(Side { by: work.by(), mode: touch.mode, bytes: met.bytes.clone() }),
+                operation: party,
+                concerned: Some((met.mode, met.span.clone(), met.touched)),
+                sites: &[(Role::Access, site), (Role::Operation, party.site)],
+                threads: false,
+                about: Some(About::Work { access: Some(doing), operation: None }),
+            };
+            let number = out.report(&report, stacks);
+            self.tracker.subscribe_to(&met, number);
+        }
+    }
+
+    /// Work against operations of other ranks on this one's windows.
+    fn meets_remote(
+        &mut self,
+        work: &Work,
+        touch: &Touch,
+        access: &Access,
+        place: &dyn Place,
+        out: &mut dyn Findings,
+    ) {
+        for met in self.tracker.remotes_met_by(access, &place, out) {
+            let side = Side { by: work.by(), mode: access.mode, bytes: met.bytes() };
+            let doing = self.devices().doing(work, touch);
+            let about = About::Work { access: Some(doing), operation: None };
+            let site = place.site(Some(work.call), self.tracker.other_work_and_stacks().1);
+            self.tracker.report_work_meets_remote(&met, (side, site, about), out);
+        }
+    }
+
+    /// What work may access against MPI's pending operations.
+    fn suspect_operations(&mut self, work: &Work, put: (StreamName, Ticket), place: &dyn Place) {
+        let doubtful = work.touches.iter().any(|touch| !touch.certain);
+        if !doubtful || self.tracker.is_quiet() || self.devices().may_wait_for_host(work) {
+            return;
+        }
+        for (access, now) in self.devices().open_suspects(work, put, place) {
+            for before in self.tracker.accesses_met_by(&access) {
+                let (streams, stacks) = self.tracker.other_work_and_stacks();
+                Streams::of(streams).gpu.suspect_operation(now.clone(), before, stacks);
+            }
+        }
+    }
+}
+
+impl StreamChecker for Checker {
+    fn gpu(&mut self) -> &mut Gpu {
+        self.tracker.publish_time_if_shared();
+        self.devices()
+    }
+
+    fn enqueue(&mut self, work: &Work, place: &dyn Place, out: &mut dyn Findings) -> Ticket {
+        self.tracker.other_work_changed();
+        // NCCL, and kernels with memory of others, may release to other ranks.
+        self.tracker.accounts.inform_others();
+        self.meets_operations(work, place, out);
+        let ticket = self.gpu().enqueue(work, place, out);
+        self.suspect_operations(work, (work.stream, ticket), place);
+        ticket
+    }
+
+    fn graph_launched(
+        &mut self,
+        exec: usize,
+        stream: StreamName,
+        place: &dyn Place,
+        out: &mut dyn Findings,
+    ) {
+        self.tracker.other_work_changed();
+        if self.devices().makes_graph(stream) {
+            return self.gpu().graph_launched(exec, stream, place, out);
+        }
+        self.tracker.accounts.inform_others();
+        let all = self.devices().work_of_graph(exec);
+        for (work, _) in &all {
+            self.meets_operations(work, place, out);
+        }
+        self.gpu().graph_launched(exec, stream, place, out);
+        for (work, ticket) in &all {
+            self.suspect_operations(work, (stream, *ticket), place);
+        }
+    }
+
+    fn freed(
+        &mut self,
+        address: usize,
+        how: Release,
+        call: &'static str,
+        device: u32,
+        place: &dyn Place,
+        out: &mut dyn Findings,
+    ) {
+        if self.gpu().captures_free(address, how, call, place) {
+            return;
+        }
+        if how != Release::Unregister
+            && let Some(bytes) = self.devices().block_at(address)
+        {
+            self.tracker.device_memory_freed(bytes, call, &place, out);
+        }
+        self.gpu().freed(address, how, call, device, place, out);
+    }
+
+    fn event_exported(&mut self, event: usize, handle: &[u8; 64]) {
+        if let Some(SharedEvent { sheet, number }) = self.devices().event_exported(event) {
+            self.tracker.together.post_handle(key_of("event", handle), [sheet, number]);
+        }
+    }
+
+    fn event_opened(&mut self, event: usize, handle: &[u8; 64]) {
+        let entry = self.tracker.together.find_handle(key_of("event", handle));
+        let shared = entry.map(|(sheet, number)| SharedEvent { sheet, number });
+        self.devices().event_opened(event, shared);
+    }
+
+    fn memory_exported(&mut self, address: usize, handle: &[u8; 64]) {
+        let key = key_of("memory", handle);
+        let known = self.tracker.together.find_handle(key);
+        let known = known.map(|(sheet, number)| SharedMemory { sheet, number });
+        if let Some(shared) = self.devices().memory_exported(address, known) {
+            self.tracker.together.post_handle(key, [shared.sheet, shared.number]);
+        }
+    }
+
+    fn memory_opened(
+        &mut self,
+        address: usize,
+        handle: &[u8; 64],
+        call: &'static str,
+        place: &dyn Place,
+        out: &mut dyn Findings,
+    ) {
+        let found = self.tracker.together.find_handle(key_of("memory", handle));
+        let shared = found.map(|(sheet, number)| SharedMemory { sheet, number });
+        self.tracker.publish_time(None);
+        self.devices().memory_opened(address, shared, call, place, out);
+    }
+}
+
+impl Host for Checker {
+    fn new(pages: Pages) -> Checker {
+        Checker { tracker: Tracker::new(pages).beside(Box::new(Streams::new(pages))) }
+    }
+
+    fn load(&self) -> Load {
+        let (ranges, on_stack) = self.tracker.load();
+        Load { ranges, on_stack }
+    }
+
+    fn knows_threads(&self) -> bool {
+        self.tracker.knows_threads()
+    }
+
+    fn act_as(&mut self, actor: Option<Actor>, alone: bool) {
+        self.tracker.act_as(actor, alone);
+    }
+
+    fn access(
+        &mut self,
+        by: &str,
+        mode: Mode,
+        bytes: Range<usize>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        self.tracker.access(by, mode, bytes, place, out);
+    }
+
+    fn released(
+        &mut self,
+        by: &str,
+        bytes: Range<usize>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        self.tracker.released(by, None, bytes, place, out);
+    }
+
+    fn leave(&mut self, frame: usize, place: &impl Place, out: &mut dyn Findings) {
+        self.tracker.leave(frame, place, out);
+    }
+
+    fn with_streams(&mut self, f: impl FnOnce(&mut dyn StreamChecker)) {
+        f(self);
+        self.tracker.other_work_changed();
+    }
+}
