@@ -1,8 +1,8 @@
-//! Next-fit allocator of an address range.
+//! Next-fit allocator of an address range (Knuth, TAOCP vol. 1, §2.5).
 //!
-//! Allocation goes on from where the last one ended and comes back to the start only at the end of
-//! the range, so that an address is not used again soon after it was freed: a stale pointer then
-//! points to nothing rather than to somebody else's data.
+//! The search for a free part begins behind the last allocation and wraps around to the start where
+//! nothing ahead fits, so that an address is not used again soon after it was freed: a stale
+//! pointer then points to nothing rather than to somebody else's data.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
