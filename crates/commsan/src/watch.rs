@@ -272,15 +272,15 @@ impl Watched {
 
     /// Whether something more does not match.
     fn has_news(&mut self) -> bool {
-        let before = std::mem::replace(&mut self.mismatches, self.job.board().mismatches());
+        let before = std::mem::replace(&mut self.mismatches, self.job.rendezvous().mismatches());
         self.mismatches > before
     }
 
     /// Looks at each rank.
     fn look(&mut self) {
-        let board = self.job.board();
-        let now = board.processes().zip(board.moves()).enumerate();
-        self.ranks.resize(board.moves().count(), Rank::NEW);
+        let rendezvous = self.job.rendezvous();
+        let now = rendezvous.processes().zip(rendezvous.moves()).enumerate();
+        self.ranks.resize(rendezvous.moves().count(), Rank::NEW);
         for (rank, (number, (process, moves))) in self.ranks.iter_mut().zip(now) {
             rank.look(process, moves, || self.job.seen(number, process));
         }
@@ -352,7 +352,7 @@ impl Watched {
     /// other.
     fn bytes_on_their_way(&self) -> Option<u64> {
         let (mut bytes, mut waits) = (0_u64, false);
-        for (rank, (answered, answer)) in self.ranks.iter().zip(self.job.board().answers()) {
+        for (rank, (answered, answer)) in self.ranks.iter().zip(self.job.rendezvous().answers()) {
             match answer {
                 _ if rank.state == State::Gone => {}
                 Answer::Others(more) if answered == rank.moves => {

@@ -1,0 +1,181 @@
+//! Calls that use more of a variable than there is, or as another type: what ranks have noted, and debug
+//! information decides.
+//!
+//! Types are told apart by class and size, as those of messages are (`messages.rs`): an unsigned integer may be sent
+//! as a signed one of the same size. Structures, characters and what pointers lead to fit any type.
+
+use crate::Observation;
+use crate::facts::bytes;
+use crate::symbols::{self, Symbols};
+use crate::variables::{Lookup, Variable, Variables};
+use commsan_findings::Code;
+use commsan_rundir::RankLog;
+use commsan_rundir::record::{RawArgument, RawFinding, RawUse, RawVariable};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// What was found, as if the ranks had seen it.
+pub(crate) fn observations(logs: &[RankLog], symbols: &Symbols) -> Vec<Observation> {
+    let uses = || logs.iter().flat_map(|log| log.uses.iter().map(move |used| (log, used)));
+    // Each is read once, however many uses there are.
+    let paths: BTreeSet<&Path> = uses().map(|(log, used)| module(log, used)).collect();
+    let opened: BTreeMap<&Path, Variables> =
+        paths.into_iter().filter_map(|path| Some((path, Variables::open(path)?))).collect();
+    let lookups: BTreeMap<&Path, Lookup<'_>> =
+        opened.iter().map(|(path, variables)| (*path, variables.lookup())).collect();
+    let mut found = Vec::new();
+    for (log, used) in uses() {
+        let Some(lookup) = lookups.get(module(log, used)) else { continue };
+        let variable = match used.variable {
+            RawVariable::Local { at: (_, address), offset } => {
+                let frames = symbols.frames(module(log, used), address).iter().rev();
+                let lines: Vec<u32> = frames.map(|frame| frame.line.unwrap_or(0)).collect();
+                lookup.local(address, offset, &lines)
+            }
+            RawVariable::Static { at: (_, address) } => lookup.fixed(address),
+        };
+        if let Some((code, problem)) = variable.and_then(|variable| judge(used, &variable)) {
+            let finding = RawFinding { code, ..with_problem(&used.finding, problem) };
+            found.push(Observation {
+                rank: log.rank,
+                // After what the rank has found itself.
+                sequence: log.findings.len() + found.len(),
+                count: 1,
+                stacks: finding.sites.iter().map(|site| symbols.stack(log, site)).collect(),
+                finding,
+                completed: None,
+            });
+        }
+    }
+    found
+}
+
+fn module<'r>(log: &'r RankLog, used: &RawUse<'_>) -> &'r Path {
+    let (RawVariable::Local { at, .. } | RawVariable::Static { at }) = used.variable;
+    symbols::module_path(log, at.0)
+}
+
+fn with_problem(finding: &RawFinding<'static>, problem: String) -> RawFinding<'static> {
+    let parameter = finding.argument.as_ref().map(|argument| argument.parameter.clone());
+    let argument = RawArgument {
+        parameter: parameter.unwrap_or_default(),
+        problem: problem.into(),
+        kind: None,
+    };
+    RawFinding { argument: Some(argument), ..finding.clone() }
+}
+
+/// What is wrong with the use of a variable.
+fn judge(used: &RawUse<'_>, variable: &Variable) -> Option<(Code, String)> {
+    let name = match &variable.name {
+        Some(name) => format!("the variable `{name}`"),
+        None => "a variable".to_owned(),
+    };
+    if used.finding.operation.size > variable.available {
+        let problem = match variable.size - variable.available {
+            0 => format!("is {name} of {}", bytes(variable.size)),
+            _ => format!(
+                "has {} to the end of {name} of {}",
+                bytes(variable.available),
+                bytes(variable.size)
+            ),
+        };
+        return Some((Code::BufferTooShort, problem));
+    }
+    let (class, size) = variable.elements?;
+    let elements = used.elements.as_ref()?;
+    // With or without a sign: nothing is converted between the call and the memory.
+    let passed = elements.class.strip_prefix("unsigned ").unwrap_or(&elements.class);
+    let is_other = elements.bytes > 1 && size > 1 && (passed, elements.bytes) != (class, size);
+    let known = ["integer", "real"].contains(&passed);
+    (is_other && known).then(|| {
+        let problem = format!(
+            "as {}s of {}, but it is {name} of {class}s of {}",
+            elements.class,
+            bytes(elements.bytes),
+            bytes(size)
+        );
+        (Code::BufferOfOtherType, problem)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::variables::Elements;
+    use commsan_rundir::record::{RawElements, RawOperation};
+
+    fn used(size: u64, elements: Option<Elements>) -> RawUse<'static> {
+        RawUse {
+            variable: RawVariable::Static { at: (0, 64) },
+            elements: elements.map(|(class, bytes)| RawElements { class: class.into(), bytes }),
+            finding: RawFinding {
+                id: 0,
+                code: Code::BufferTooShort,
+                access: None,
+                operation: RawOperation {
+                    call: "MPI_Send".into(),
+                    write: false,
+                    addr: 64,
+                    size,
+                    bytes: size,
+                    peer: None,
+                    tag: None,
+                    window: None,
+                    base: None,
+                },
+                sites: Vec::new().into(),
+                threads: false,
+                collective: None,
+                level: None,
+                argument: None,
+                work: None,
+            },
+        }
+    }
+
+    fn judged(
+        size: u64,
+        elements: Option<Elements>,
+        variable: (u64, u64, Option<Elements>),
+    ) -> Option<(Code, String)> {
+        let (size_of, available, of) = variable;
+        let name = Some("line".to_owned());
+        judge(&used(size, elements), &Variable { name, available, size: size_of, elements: of })
+    }
+
+    #[test]
+    fn what_does_not_fit_is_found() {
+        let real = Some(("real", 8));
+        assert_eq!(judged(80, real, (80, 80, real)), None);
+        let (code, problem) = judged(88, real, (80, 80, real)).unwrap();
+        assert_eq!(code, Code::BufferTooShort);
+        assert_eq!(problem, "is the variable `line` of 80 bytes");
+        let (_, problem) = judged(80, real, (80, 72, real)).unwrap();
+        assert_eq!(problem, "has 72 bytes to the end of the variable `line` of 80 bytes");
+    }
+
+    #[test]
+    fn other_types_are_found_unless_they_fit_any() {
+        let (real, whole, half) = (Some(("real", 8)), Some(("integer", 8)), Some(("integer", 4)));
+        for (elements, of, is_other) in [
+            (real, whole, true),
+            (whole, half, true),
+            (real, real, false),
+            (real, None, false),
+            (None, real, false),
+            (Some(("integer", 1)), real, false),
+            (real, Some(("integer", 1)), false),
+            (Some(("logical", 4)), half, false),
+            (Some(("unsigned integer", 4)), half, false),
+            (Some(("unsigned integer", 4)), real, true),
+        ] {
+            let judged = judged(8, elements, (8, 8, of));
+            assert_eq!(judged.is_some(), is_other, "{elements:?} {of:?}: {judged:?}");
+        }
+        let (code, problem) = judged(8, real, (8, 8, half)).unwrap();
+        assert_eq!(code, Code::BufferOfOtherType);
+        let expected = "as reals of 8 bytes, but it is the variable `line` of integers of 4 bytes";
+        assert_eq!(problem, expected);
+    }
+}
