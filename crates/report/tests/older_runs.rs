@@ -39,9 +39,9 @@ fn older_runs_are_reported_as_then() {
         let then = fs::read_to_string(data(run).join("report.json")).unwrap();
         let (mut then, mut now) = (json::parse(&then).unwrap(), report(run));
         for finding in then.findings.iter_mut().chain(&mut now.findings) {
-            [&mut finding.title, &mut finding.why].map(String::clear);
+            [&mut finding.title, &mut finding.why].into_iter().for_each(String::clear);
             if finding.code != Code::InvalidArgument {
-                [&mut finding.message, &mut finding.help].map(String::clear);
+                [&mut finding.message, &mut finding.help].into_iter().for_each(String::clear);
                 finding.sites.iter_mut().for_each(|site| site.label.clear());
             }
         }
