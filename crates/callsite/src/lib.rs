@@ -22,14 +22,14 @@ pub struct Site {
     /// The innermost return address.
     pub pc: usize,
     /// The rank whose log has the site, and its number there; `stack` is empty then.
-    pub afar: Option<(u32, u32)>,
+    pub remote: Option<(u32, u32)>,
 }
 
 impl Site {
     /// A site that is in another rank's log.
-    pub fn afar(call: &'static str, rank: u32, number: u32) -> Site {
+    pub fn remote(call: &'static str, rank: u32, number: u32) -> Site {
         let pc = 1 << 63 | (rank as usize) << 32 | number as usize;
-        Site { call: Some(call), thread: 0, stack: Stacks::EMPTY, pc, afar: Some((rank, number)) }
+        Site { call: Some(call), thread: 0, stack: Stacks::EMPTY, pc, remote: Some((rank, number)) }
     }
 }
 
@@ -191,7 +191,7 @@ pub trait Place {
     /// The site of the place.
     fn site(&self, call: Option<&'static str>, stacks: &mut Stacks) -> Site {
         let stack = self.stack(stacks);
-        Site { call, thread: self.thread(), stack, pc: self.pc(), afar: None }
+        Site { call, thread: self.thread(), stack, pc: self.pc(), remote: None }
     }
 }
 

@@ -16,16 +16,16 @@ pub use graphs::NodeKind;
 pub use may_conflict::Suspect;
 pub use shared::Time;
 
+use crate::clock::{Clock, Epoch};
 use crate::graphs::{Act, Graphs};
 use crate::ipc::{Ipc, Recorded, SharedEvent};
 use crate::memory::{Block, Memory};
 use crate::order::{Kind, Order};
-use crate::stream_clock::StreamClock;
 use crate::work::{Copy, Rows, Set, StreamName, Touch, Wait, Work};
 use commsan_callsite::{Doing, Findings, Place, Site, Stacks};
 use commsan_findings::Role;
 use commsan_findings::record::Record;
-use commsan_shadow::{Actor, Epoch, Live, OpId, Pages};
+use commsan_shadow::{Actor, Live, OpId, Pages};
 use failure::Launches;
 use may_conflict::PossibleConflicts;
 use rustc_hash::FxHashMap;
@@ -72,7 +72,7 @@ pub struct Gpu {
     /// Who acts, if there are several and it is known.
     actor: Option<Actor>,
     /// What host functions in streams come after, and the threads that run one.
-    host_functions: FxHashMap<Ticket, (Epoch, StreamClock)>,
+    host_functions: FxHashMap<Ticket, (Epoch, Clock)>,
     hosts: SmallVec<[(u32, Ticket); 2]>,
     /// Work in flight that may wait for the host.
     waiting: Vec<Epoch>,
@@ -100,7 +100,7 @@ pub struct Ended {
 struct Flight {
     epoch: Epoch,
     /// What it comes after.
-    clock: StreamClock,
+    clock: Clock,
     ticket: Ticket,
     call: &'static str,
     kernel: Option<Arc<str>>,
@@ -116,7 +116,7 @@ struct Flight {
 
 /// What a thread of the host has waited for.
 struct Knowledge {
-    clock: StreamClock,
+    clock: Clock,
     /// The function of a stream that it runs: there is work that waits for that.
     within: Option<Epoch>,
 }
@@ -134,7 +134,7 @@ struct Started<'c> {
     ticket: Ticket,
     epoch: Epoch,
     /// What it comes after.
-    clock: &'c StreamClock,
+    clock: &'c Clock,
     /// Where it was put into its stream or graph.
     site: Site,
 }
@@ -313,7 +313,7 @@ impl Gpu {
     }
 
     /// What an event stands for.
-    fn event(&mut self, event: usize) -> Option<StreamClock> {
+    fn event(&mut self, event: usize) -> Option<Clock> {
         if self.ipc.is_used()
             && let Some(recorded) = self.ipc.recorded(event, &mut self.order)
         {
@@ -379,7 +379,7 @@ impl Gpu {
     /// Whoever acts has waited for this.
     fn host_waited(
         &mut self,
-        clock: &StreamClock,
+        clock: &Clock,
         call: &'static str,
         place: &dyn Place,
         out: &mut dyn Findings,
@@ -424,7 +424,7 @@ impl Gpu {
         for id in over {
             self.finish(id, call, place, out);
         }
-        if heard != StreamClock::default() {
+        if heard != Clock::default() {
             self.ipc.release(&heard);
             self.order.wait(&heard, None);
             self.sweep(call, place, out);

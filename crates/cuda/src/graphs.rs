@@ -4,9 +4,9 @@
 //! Of a graph's nodes, each that has one before it that nobody else goes on from takes its *track*,
 //! so that a graph needs as many places among the streams as it is wide.
 
+use crate::clock::Clock;
 use crate::gpu::Ticket;
 use crate::memory::Block;
-use crate::stream_clock::StreamClock;
 use crate::work::{Touch, Work};
 use commsan_callsite::Site;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -79,7 +79,7 @@ pub struct Exec {
     /// How many it needs.
     pub tracks: u32,
     /// What its launches so far have done: they do not overlap.
-    pub last: StreamClock,
+    pub last: Clock,
     /// The nodes that have names, which are those of the graph that it was made of.
     handles: FxHashMap<usize, u32>,
 }

@@ -19,10 +19,9 @@ mod ledger;
 pub use ledger::SharedMemory;
 pub(crate) use ledger::{Glimpse, Spot, Use};
 
+use crate::clock::{Clock, Epoch};
 use crate::order::Order;
-use crate::stream_clock::StreamClock;
 use commsan_job_shm::shm_segments::{SegmentName, ShmSegments};
-use commsan_shadow::Epoch;
 use ledger::{Ledger, Uses};
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -84,7 +83,7 @@ pub enum Recorded {
     /// Nothing: it was not recorded.
     Never,
     /// This.
-    At(StreamClock),
+    At(Clock),
     /// That is not known.
     Unknown,
 }
@@ -140,7 +139,7 @@ impl Ipc {
     }
 
     /// A record of an event stands for this. Nothing happens if it is not shared.
-    pub fn record(&mut self, event: usize, clock: &StreamClock) {
+    pub fn record(&mut self, event: usize, clock: &Clock) {
         let Some(Some(words)) = self.events.get(&event).copied() else { return };
         let Some(own) = self.own().map(|own| own.name.to_bits()) else { return };
         let names: FxHashMap<u32, (u64, u32)> =
@@ -162,7 +161,7 @@ impl Ipc {
             None => return Some(Recorded::Unknown),
         };
         let own = self.own.as_ref().map(|own| own.name.to_bits());
-        let mut clock = StreamClock::default();
+        let mut clock = Clock::default();
         for [sheet, epoch] in slots {
             let (slot, number) = ((epoch >> 32) as u32, epoch as u32);
             let slot = match own == Some(sheet) {
@@ -175,7 +174,7 @@ impl Ipc {
     }
 
     /// The host has waited for this: other processes acquire that of their work in it.
-    pub fn release(&mut self, clock: &StreamClock) {
+    pub fn release(&mut self, clock: &Clock) {
         let slots: Vec<_> = self.slots.iter().map(|(name, slot)| (*name, *slot)).collect();
         for ((sheet, theirs), slot) in slots {
             let number = clock.time(slot);
@@ -244,7 +243,7 @@ impl Ipc {
     }
 
     /// The host has waited for all of this, in a segment.
-    pub fn complete(&mut self, clock: &StreamClock, segment: u32) {
+    pub fn complete(&mut self, clock: &Clock, segment: u32) {
         if let Some(own) = &mut self.own {
             own.uses.complete(clock, segment, ledger_of(own.words));
         }
@@ -256,7 +255,7 @@ impl Ipc {
     pub fn uses_of_others(
         &mut self,
         memory: SharedMemory,
-        clock: &StreamClock,
+        clock: &Clock,
         concerns: impl Fn(&Glimpse) -> bool,
     ) -> Vec<Use> {
         let Some(own) = self.own.as_ref().map(|own| own.name.to_bits()) else { return Vec::new() };
@@ -296,14 +295,14 @@ impl Ipc {
     }
 
     /// What hosts of other processes have waited for since this was asked last.
-    pub fn acquire(&mut self) -> Option<StreamClock> {
+    pub fn acquire(&mut self) -> Option<Clock> {
         let own = self.own.as_mut()?;
         let notes = own.words[0].load(Acquire);
         if notes == own.heard {
             return None;
         }
         own.heard = notes;
-        let mut clock = StreamClock::default();
+        let mut clock = Clock::default();
         for (slot, word) in own.words[1..=HEARD].iter().enumerate() {
             let number = word.load(Acquire) as u32;
             if number != 0 {
@@ -385,7 +384,7 @@ mod tests {
             self.ipc.record(event, &self.order.event(event).unwrap().clone());
         }
 
-        fn recorded(&mut self, event: usize) -> Option<StreamClock> {
+        fn recorded(&mut self, event: usize) -> Option<Clock> {
             match self.ipc.recorded(event, &mut self.order) {
                 Some(Recorded::At(clock)) => Some(clock),
                 _ => None,

@@ -4,6 +4,7 @@
 //! The shim hands over each call; nothing here calls CUDA, so that everything can be tested without
 //! it, and no device is emulated.
 
+mod clock;
 mod gpu;
 mod graphs;
 mod ipc;
@@ -12,7 +13,6 @@ mod memory;
 mod order;
 mod rules;
 mod stream_checker;
-mod stream_clock;
 mod work;
 
 pub use commsan_ptx::Strength;

@@ -1,10 +1,10 @@
 //! Memory that the program has from CUDA, and what it has given back.
 
+use crate::clock::Epoch;
 use crate::gpu::Ticket;
 use crate::ipc::SharedMemory;
 use crate::work::MemoryKind;
 use commsan_callsite::Site;
-use commsan_shadow::Epoch;
 use std::collections::BTreeMap;
 use std::ops::{Bound, Range};
 

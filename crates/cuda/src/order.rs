@@ -15,9 +15,9 @@
 //! ([`Actor`]); of more than [`WAITS`] waits that not all threads know of, the oldest count as
 //! known.
 
-use crate::stream_clock::StreamClock;
+use crate::clock::{Clock, Epoch};
 use crate::work::StreamName;
-use commsan_shadow::{Actor, Epoch};
+use commsan_shadow::Actor;
 use rustc_hash::FxHashMap;
 
 /// Waits of single threads that are kept apart.
@@ -43,7 +43,7 @@ struct StreamSlot {
     device: u32,
     kind: Kind,
     /// What its next work comes after.
-    clock: StreamClock,
+    clock: Clock,
     /// Work so far, that of earlier streams with this place included.
     number: u32,
     /// The program has no name for it any more.
@@ -55,13 +55,13 @@ struct StreamSlot {
 pub struct Order {
     slots: Vec<StreamSlot>,
     streams: FxHashMap<StreamName, u32>,
-    events: FxHashMap<usize, StreamClock>,
+    events: FxHashMap<usize, Clock>,
     /// What all threads of the host have waited for.
-    host: StreamClock,
+    host: Clock,
     /// What single threads have waited for, and when.
-    waits: Vec<(Epoch, StreamClock)>,
+    waits: Vec<(Epoch, Clock)>,
     /// What all work of a device comes after, streams that do not exist yet included.
-    serial: FxHashMap<u32, StreamClock>,
+    serial: FxHashMap<u32, Clock>,
 }
 
 impl Order {
@@ -129,7 +129,7 @@ impl Order {
     }
 
     /// What work put into a stream now would come after, but for what the host knows.
-    fn past(&self, slot: u32) -> StreamClock {
+    fn past(&self, slot: u32) -> Clock {
         let this = &self.slots[slot as usize];
         let mut clock = this.clock.clone();
         let other = match this.kind {
@@ -144,14 +144,14 @@ impl Order {
     }
 
     /// The next work of a stream, put there by whoever acts, and what it comes after.
-    pub fn enqueue(&mut self, slot: u32, actor: Option<&Actor>) -> (Epoch, StreamClock) {
+    pub fn enqueue(&mut self, slot: u32, actor: Option<&Actor>) -> (Epoch, Clock) {
         let mut clock = self.past(slot);
         self.add_host(&mut clock, actor);
         (self.number(slot, &clock), clock)
     }
 
     /// The next work of a place, which comes after this.
-    pub fn number(&mut self, slot: u32, clock: &StreamClock) -> Epoch {
+    pub fn number(&mut self, slot: u32, clock: &Clock) -> Epoch {
         let this = &mut self.slots[slot as usize];
         this.number += 1;
         let epoch = Epoch { agent: slot, time: this.number };
@@ -166,14 +166,14 @@ impl Order {
     }
 
     /// From now on work of a stream comes after this, too.
-    pub fn add(&mut self, slot: u32, clock: &StreamClock) {
+    pub fn add(&mut self, slot: u32, clock: &Clock) {
         let mut past = self.past(slot);
         past.join(clock);
         self.slots[slot as usize].clock = past;
     }
 
     /// All work of these devices from now on, in whatever stream, comes after this.
-    pub fn serialise(&mut self, devices: &[u32], clock: &StreamClock) {
+    pub fn serialise(&mut self, devices: &[u32], clock: &Clock) {
         for slot in self.slots.iter_mut().filter(|slot| devices.contains(&slot.device)) {
             slot.clock.join(clock);
         }
@@ -183,22 +183,22 @@ impl Order {
     }
 
     /// What has been put into any stream of a device.
-    pub fn of_device(&self, device: u32) -> StreamClock {
-        let mut clock = StreamClock::default();
+    pub fn of_device(&self, device: u32) -> Clock {
+        let mut clock = Clock::default();
         self.slots.iter().filter(|l| l.device == device).for_each(|l| clock.join(&l.clock));
         clock
     }
 
     /// All that has been put into any stream so far.
-    pub fn of_all(&self) -> StreamClock {
-        let mut clock = StreamClock::default();
+    pub fn of_all(&self) -> Clock {
+        let mut clock = Clock::default();
         self.slots.iter().for_each(|slot| clock.join(&slot.clock));
         clock
     }
 
     /// What has been put into a stream, and what it waits for: for the legacy default stream, all
     /// of the blocking ones.
-    pub fn of_stream(&self, slot: u32) -> StreamClock {
+    pub fn of_stream(&self, slot: u32) -> Clock {
         self.past(slot)
     }
 
@@ -212,12 +212,12 @@ impl Order {
     }
 
     /// An event is recorded after this.
-    pub fn record_at(&mut self, event: usize, clock: StreamClock) {
+    pub fn record_at(&mut self, event: usize, clock: Clock) {
         self.events.insert(event, clock);
     }
 
     /// What an event stands for; none that was never recorded.
-    pub fn event(&self, event: usize) -> Option<&StreamClock> {
+    pub fn event(&self, event: usize) -> Option<&Clock> {
         self.events.get(&event)
     }
 
@@ -227,7 +227,7 @@ impl Order {
     }
 
     /// Whoever acts has waited until all of this was complete.
-    pub fn wait(&mut self, clock: &StreamClock, actor: Option<&Actor>) {
+    pub fn wait(&mut self, clock: &Clock, actor: Option<&Actor>) {
         let Some(actor) = actor else {
             self.host.join(clock);
             return;
@@ -261,15 +261,15 @@ impl Order {
     }
 
     /// Adds what whoever acts has waited for.
-    fn add_host(&self, clock: &mut StreamClock, actor: Option<&Actor>) {
+    fn add_host(&self, clock: &mut Clock, actor: Option<&Actor>) {
         clock.join(&self.host);
         let known = |when: Epoch| actor.is_none_or(|actor| when.happens_before(&actor.clock));
         self.waits.iter().filter(|(when, _)| known(*when)).for_each(|(_, wait)| clock.join(wait));
     }
 
     /// What whoever acts has waited for.
-    pub fn host(&self, actor: Option<&Actor>) -> StreamClock {
-        let mut clock = StreamClock::default();
+    pub fn host(&self, actor: Option<&Actor>) -> Clock {
+        let mut clock = Clock::default();
         self.add_host(&mut clock, actor);
         clock
     }

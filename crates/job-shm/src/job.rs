@@ -52,10 +52,10 @@ pub fn jobs(directory: &Path, mut known: impl FnMut(&OsStr) -> bool) -> Vec<Job>
         let (place, name) = (file.path(), file.file_name());
         let is_draft = place.extension().is_some();
         let text = name.to_string_lossy();
-        let afar = nodes::job_of(&text).map(|job| OsString::from(nodes::prefix(job)));
-        let name = afar.clone().unwrap_or_else(|| name.clone());
+        let node_job = nodes::job_of(&text).map(|job| OsString::from(nodes::prefix(job)));
+        let name = node_job.clone().unwrap_or_else(|| name.clone());
         let is_known = known(&name) || found.iter().any(|job| job.name == name);
-        if is_draft || is_known || afar.is_none() && !text.starts_with("job-") {
+        if is_draft || is_known || node_job.is_none() && !text.starts_with("job-") {
             continue;
         }
         found.extend(match nodes::job_of(&text) {

@@ -142,9 +142,9 @@ pub(crate) fn pack(row: &[u32]) -> impl Iterator<Item = u64> {
 pub(crate) fn join(packed: &[u64], into: &mut [u32]) -> bool {
     let mut news = false;
     for (at, time) in into.iter_mut().enumerate() {
-        let told = (packed.get(at / 2).copied().unwrap_or_default() >> (at % 2 * 32)) as u32;
-        news |= told > *time;
-        *time = told.max(*time);
+        let theirs = (packed.get(at / 2).copied().unwrap_or_default() >> (at % 2 * 32)) as u32;
+        news |= theirs > *time;
+        *time = theirs.max(*time);
     }
     news
 }

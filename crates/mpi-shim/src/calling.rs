@@ -25,6 +25,10 @@ use std::num::NonZero;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+/// The library's function with the program's arguments: called once. An indirect call costs a nanosecond; what is
+/// done around it, compiled anew for each of some hundred functions, would be most of the runtime.
+pub(crate) type Real<'a> = &'a dyn Fn() -> c_int;
+
 /// A call that has not returned, on the stack of the calling thread.
 pub(crate) struct Calling {
     args: *const Args<'static>,
@@ -33,7 +37,7 @@ pub(crate) struct Calling {
     pub shown: Cell<Option<NonZero<usize>>>,
     /// Everything wrong with the call was reported: if the library ends the program now, nothing is
     /// added.
-    pub told: Cell<bool>,
+    pub is_reported: Cell<bool>,
 }
 
 /// The process that is this rank.
@@ -50,19 +54,19 @@ pub(crate) fn begin() {
 
 /// Everything wrong with the call that the thread is in was reported: if the library ends the
 /// program because of it, nothing is added.
-pub(crate) fn told(thread: &Thread) {
+pub(crate) fn reported(thread: &Thread) {
     let calling = thread.calling.get() as *const Calling;
     // SAFETY: on the stack of the thread, which is in the call.
     if let Some(calling) = unsafe { calling.as_ref() } {
-        calling.told.set(true);
+        calling.is_reported.set(true);
     }
 }
 
 /// Whether everything wrong with the call that the thread is in was reported.
-pub(crate) fn is_told(thread: &Thread) -> bool {
+pub(crate) fn is_reported(thread: &Thread) -> bool {
     let calling = thread.calling.get() as *const Calling;
     // SAFETY: on the stack of the thread; the call has not returned to the program.
-    unsafe { calling.as_ref() }.is_none_or(|calling| calling.told.get())
+    unsafe { calling.as_ref() }.is_none_or(|calling| calling.is_reported.get())
 }
 
 /// Whether some process is a rank.
@@ -79,7 +83,7 @@ impl Calling {
     #[inline]
     pub(crate) fn new(args: &Args, here: &Here) -> Calling {
         let (args, here) = (std::ptr::from_ref(args).cast(), std::ptr::from_ref(here).cast());
-        Calling { args, here, shown: Cell::new(None), told: Cell::new(false) }
+        Calling { args, here, shown: Cell::new(None), is_reported: Cell::new(false) }
     }
 
     /// The call that a thread is in whose stack is in use down to `top`, unless everything wrong
@@ -89,7 +93,7 @@ impl Calling {
         let is_below = stack.contains(&top) && stack.contains(&calling) && top < calling;
         let calling = (thread.is_inside() && is_below).then_some(calling as *const Calling)?;
         // SAFETY: on the stack that is in use.
-        (!unsafe { (*calling).told.get() }).then_some(calling)
+        (!unsafe { (*calling).is_reported.get() }).then_some(calling)
     }
 
     /// The arguments of the call, and where it was made.

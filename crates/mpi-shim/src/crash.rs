@@ -38,7 +38,8 @@ const SIGNALS: [(c_int, &str); 5] = [
 ];
 
 /// Libraries whose handlers report the signal and end the process.
-const TELLERS: [&str; 5] = ["libopen-pal.", "libmpi", "libucs.", "libgfortran.", "libasan."];
+const REPORTING_LIBRARIES: [&str; 5] =
+    ["libopen-pal.", "libmpi", "libucs.", "libgfortran.", "libasan."];
 
 /// Where the kernel knows no better, as it says.
 const SI_KERNEL: c_int = 0x80;
@@ -86,7 +87,7 @@ fn ends_the_process(action: &libc::sigaction) -> bool {
         libc::SIG_IGN => false,
         handler => modules::code_at(handler).is_some_and(|(path, _)| {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            TELLERS.iter().any(|library| name.starts_with(library))
+            REPORTING_LIBRARIES.iter().any(|library| name.starts_with(library))
         }),
     }
 }
@@ -97,7 +98,7 @@ unsafe extern "C" fn come(signal: c_int, info: *mut libc::siginfo_t, context: *m
     unsafe {
         let errno = *libc::__errno_location();
         if is_own(&*info) {
-            thread::with(|thread| tell(thread, signal, &*info, stack_pointer(context)));
+            thread::with(|thread| report(thread, signal, &*info, stack_pointer(context)));
         }
         *libc::__errno_location() = errno;
         go_on(signal, info);
@@ -144,12 +145,12 @@ unsafe fn go_on(signal: c_int, info: *mut libc::siginfo_t) {
 }
 
 /// Reports that the process ends, if that happens within a call.
-fn tell(thread: &Thread, signal: c_int, info: &libc::siginfo_t, top: usize) {
-    static TOLD: AtomicBool = AtomicBool::new(false);
+fn report(thread: &Thread, signal: c_int, info: &libc::siginfo_t, top: usize) {
+    static REPORTED: AtomicBool = AtomicBool::new(false);
     let Some(rank) = rank().filter(|_| is_owner() && mode().is_active()) else { return };
     let Some(calling) = Calling::of(thread, top) else { return };
     // Handlers that end the process may do so by the next signal.
-    if TOLD.swap(true, Relaxed) {
+    if REPORTED.swap(true, Relaxed) {
         return;
     }
     // SAFETY: the thread is inside of the call.
@@ -159,7 +160,7 @@ fn tell(thread: &Thread, signal: c_int, info: &libc::siginfo_t, top: usize) {
     let child = unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) };
     match child {
         0 => {
-            tell_as_child(rank, thread, signal, info, args, here, stack);
+            report_as_child(rank, thread, signal, info, args, here, stack);
             // SAFETY: nothing is left to be done in the copy.
             unsafe { libc::syscall(libc::SYS_exit_group, 0) };
         }
@@ -183,7 +184,7 @@ fn wait_for(child: c_int) {
     }
 }
 
-fn tell_as_child(
+fn report_as_child(
     rank: &dyn Rank,
     thread: &Thread,
     signal: c_int,

@@ -75,7 +75,7 @@ impl Before {
             Effect::Free => rank.with(here.thread, &mut |tracker, out| {
                 for token in tokens(args, tracker.now()) {
                     if tracker.free(token, &args.call.name, here, out) {
-                        calling::told(here.thread);
+                        calling::reported(here.thread);
                     }
                 }
             }),
@@ -102,7 +102,7 @@ impl Before {
             Effect::GrequestComplete => rank.with(here.thread, &mut |tracker, out| {
                 for token in tokens(args, tracker.now()) {
                     if tracker.completes_own(args, token, here, out) {
-                        calling::told(here.thread);
+                        calling::reported(here.thread);
                     }
                 }
             }),
@@ -363,7 +363,7 @@ impl After<'_> {
                 tracker.communicated();
             }
             if !alone {
-                tracker.has_used(&args, &mut accesses, order::tells(call), self.here);
+                tracker.has_used(&args, &mut accesses, order::releases(call), self.here);
             }
         });
     }

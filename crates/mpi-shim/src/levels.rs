@@ -21,9 +21,9 @@ use std::ffi::c_int;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU8, AtomicU32};
 
-/// The number of the thread that has initialised MPI, if it alone may call; else [`ANYBODY`].
-static ONLY: AtomicU32 = AtomicU32::new(ANYBODY);
-const ANYBODY: u32 = u32::MAX;
+/// The number of the thread that has initialised MPI, if it alone may call; else [`ANY_THREAD`].
+static ONLY: AtomicU32 = AtomicU32::new(ANY_THREAD);
+const ANY_THREAD: u32 = u32::MAX;
 /// Whether threads must not call at once.
 static SERIALISED: AtomicU8 = AtomicU8::new(0);
 
@@ -59,7 +59,7 @@ fn level(number: c_int) -> Option<ThreadLevel> {
 #[inline]
 pub(crate) fn excludes(thread: &Thread) -> bool {
     let only = ONLY.load(Relaxed);
-    only != ANYBODY && only != thread.number()
+    only != ANY_THREAD && only != thread.number()
 }
 
 /// Whether no other thread may call.

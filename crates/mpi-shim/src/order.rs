@@ -29,7 +29,7 @@ pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Lessons {
 }
 
 /// Whether other ranks may act upon what this call does.
-pub(crate) fn tells(call: &Call) -> bool {
+pub(crate) fn releases(call: &Call) -> bool {
     use Effect::*;
     let sends = call.enters || call.at.dest.is_some();
     sends
@@ -40,7 +40,7 @@ pub(crate) fn tells(call: &Call) -> bool {
 }
 
 /// Whether this rank may acquire something from another one by this call.
-pub(crate) fn hears(call: &Call) -> bool {
+pub(crate) fn acquires(call: &Call) -> bool {
     use Effect::*;
     let receives = call.enters || call.at.status.is_some();
     match call.effect {

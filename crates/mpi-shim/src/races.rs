@@ -60,7 +60,7 @@ pub(crate) fn are_possible() -> bool {
 /// A call begins by which other ranks may find out what this one has received.
 #[inline]
 pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
-    if ARE_SECRET.load(Relaxed) && tells(args.call) {
+    if ARE_SECRET.load(Relaxed) && informs(args.call) {
         rank.with(here.thread, &mut |tracker, _| {
             tracker.accounts.inform_others();
             remember(tracker);
@@ -70,9 +70,9 @@ pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
 
 /// Only synchronous senders find out that a receive has been posted, which the report takes into
 /// account.
-fn tells(call: &Call) -> bool {
+fn informs(call: &Call) -> bool {
     let sends = call.collective || call.at.dest.is_some();
-    order::tells(call) && (sends || call.effect != Effect::Start)
+    order::releases(call) && (sends || call.effect != Effect::Start)
 }
 
 impl After<'_> {

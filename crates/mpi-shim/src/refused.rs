@@ -51,7 +51,7 @@ pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
 /// A call has returned an error.
 #[cold]
 pub(crate) fn look(rank: &dyn Rank, args: &Args, here: &Here, code: c_int) {
-    if HANDLES.load(Relaxed) || calling::is_told(here.thread) || waiting::has_mismatch() {
+    if HANDLES.load(Relaxed) || calling::is_reported(here.thread) || waiting::has_mismatch() {
         return;
     }
     let is_truncated = match class(code) {

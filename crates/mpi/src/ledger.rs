@@ -165,7 +165,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn entry(key: &Key) -> Entry {
-        let site = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: key.pc, afar: None };
+        let site = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: key.pc, remote: None };
         let sort = Sort {
             name: key.comm as u64,
             sends: key.sends,

@@ -10,7 +10,7 @@
 //! | request table | `requests.rs`, young operations in `nursery.rs` |
 //! | datatype map (typemap), type signatures | `typemap.rs`, `collective/signature.rs` |
 //! | buffers of a call | `buffers.rs` |
-//! | happens-before between ranks, vector clocks | `rma/clock.rs`, `rma/order.rs`, `tracker/order.rs` |
+//! | vector clocks: happens-before between ranks | `rma/clock.rs`, `rma/order.rs` |
 //! | happens-before between threads | `threads.rs`, `tracker/concurrent.rs` |
 //! | rendezvous of collectives | `collective.rs`, `tracker/collectives.rs` |
 //! | wait-for graph: needs of a waiting process | `tracker/waiting.rs` |

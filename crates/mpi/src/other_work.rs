@@ -135,7 +135,7 @@ impl OtherWork for Nothing {}
 pub(crate) struct Others {
     work: Box<dyn OtherWork>,
     status: Status,
-    /// Whether anybody has used it.
+    /// Whether it is used.
     is_used: bool,
 }
 
@@ -169,7 +169,7 @@ impl Others {
         self.work.block_around(address)
     }
 
-    /// Somebody has work from now on, who acts as `actor`.
+    /// There is other work from now on, whose thread is `actor`.
     pub fn use_by(&mut self, actor: Option<&Actor>) -> &mut dyn OtherWork {
         if !self.is_used {
             self.is_used = true;

@@ -157,7 +157,7 @@ mod tests {
     }
 
     fn entry(sort: Sort, ranks: u32) -> Entry {
-        let site = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: sort.pc, afar: None };
+        let site = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: sort.pc, remote: None };
         Entry::new(sort, "", String::new(), site, (0..ranks).collect())
     }
 

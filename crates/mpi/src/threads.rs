@@ -106,9 +106,10 @@ impl Threads {
     pub fn was_released(&self, when: When, until: u32) -> bool {
         let end = |segment| self.ends.iter().find(|(ended, _)| *ended == segment);
         // Forgotten segments ended when there were no threads, or long ago.
-        let told = |segment| end(segment).is_none_or(|(_, clock)| when.stamp.happens_before(clock));
+        let covered =
+            |segment| end(segment).is_none_or(|(_, clock)| when.stamp.happens_before(clock));
         let many = until.saturating_sub(when.segment) as usize >= self.ends.len();
-        when.segment <= until && (many || (when.segment..=until).rev().any(told))
+        when.segment <= until && (many || (when.segment..=until).rev().any(covered))
     }
 }
 

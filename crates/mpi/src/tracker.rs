@@ -158,12 +158,12 @@ impl Tracker {
     /// are 0.
     pub fn load(&self) -> (usize, usize) {
         let (ranges, on_stack) = self.nursery.load();
-        let afar = self.rma.remotes.ranges() + self.rma.windows.len();
+        let remote = self.rma.remotes.ranges() + self.rma.windows.len();
         let shared = self.rma.exposed.as_ref().map_or(0, |exposed| exposed.shared());
         let others = self.others.status();
         let marked = others.marked + self.accounts.races.ranges() + self.requests.watched();
         let on_stack = self.operations.on_stack.len() + on_stack + others.on_stack;
-        (self.operations.live.ranges() + ranges + afar + shared + marked, on_stack)
+        (self.operations.live.ranges() + ranges + remote + shared + marked, on_stack)
     }
 
     /// An operation has started; `key` is its request, stored at `variable`. Takes the accesses.

@@ -205,8 +205,8 @@ impl Recorder {
             call: site.call.map(Cow::Borrowed),
             thread: site.thread,
             frames: Cow::Owned(self.frames(site, stacks)),
-            rank: site.afar.map(|(rank, _)| rank),
-            reference: site.afar.map(|(_, number)| number),
+            rank: site.remote.map(|(rank, _)| rank),
+            reference: site.remote.map(|(_, number)| number),
         }
     }
 }

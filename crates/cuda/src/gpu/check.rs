@@ -2,8 +2,8 @@
 
 use super::polling::{listens, strength};
 use super::{Flight, Gpu, Knowledge, MAX_IN_FLIGHT, Started};
+use crate::clock::Clock;
 use crate::memory::{Block, Freed};
-use crate::stream_clock::StreamClock;
 use crate::work::{Bytes, MemoryKind, Touch, Work};
 use commsan_callsite::{About, Doing, Findings, Party, Place, Report, Side, Site, Stacks};
 use commsan_findings::{Code, Role};
@@ -387,7 +387,7 @@ impl Gpu {
         &mut self,
         call: &'static str,
         (bytes, site): (&Range<usize>, Site),
-        clock: &StreamClock,
+        clock: &Clock,
         out: &mut dyn Findings,
     ) {
         let code = Code::WorkMemoryReleased;

@@ -1,8 +1,8 @@
 //! Graphs, as the program makes and launches them.
 
 use super::{Gpu, Started, Ticket};
+use crate::clock::Clock;
 use crate::graphs::{Act, Exec, Step};
-use crate::stream_clock::StreamClock;
 use crate::work::{Copy, Set, StreamName, Work};
 use commsan_callsite::{Findings, Place};
 use std::sync::Arc;
@@ -245,12 +245,12 @@ impl Gpu {
         &mut self,
         steps: &[Step],
         slots: &[u32],
-        start: StreamClock,
+        start: Clock,
         place: &dyn Place,
         out: &mut dyn Findings,
-    ) -> StreamClock {
+    ) -> Clock {
         let mut end = start.clone();
-        let mut done: Vec<StreamClock> = Vec::with_capacity(steps.len());
+        let mut done: Vec<Clock> = Vec::with_capacity(steps.len());
         for step in steps {
             let mut clock = start.clone();
             step.after.iter().for_each(|before| clock.join(&done[*before as usize]));

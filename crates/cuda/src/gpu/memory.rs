@@ -6,11 +6,11 @@
 //! costs no more for a large range than for a small one.
 
 use super::{Gpu, Knowledge, NodeKind, Ticket};
+use crate::clock::{Clock, Epoch};
 use crate::memory::{Block, Freed};
-use crate::stream_clock::StreamClock;
 use crate::work::{Allocation, MemoryKind, Release};
 use commsan_callsite::{Findings, Place, Site};
-use commsan_shadow::{Epoch, Mode, OpId};
+use commsan_shadow::{Mode, OpId};
 use smallvec::SmallVec;
 use std::ops::{ControlFlow, Range};
 
@@ -62,7 +62,7 @@ impl Gpu {
         &mut self,
         address: usize,
         (call, site): (&'static str, Site),
-        clock: &StreamClock,
+        clock: &Clock,
         place: &dyn Place,
         out: &mut dyn Findings,
     ) {

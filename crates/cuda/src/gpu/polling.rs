@@ -14,7 +14,7 @@
 //! has waited for the other.
 
 use super::{Flight, Gpu};
-use crate::stream_clock::StreamClock;
+use crate::clock::Clock;
 use crate::work::{Bytes, MemoryKind, Touch, Work};
 use commsan_callsite::{Findings, Place};
 use commsan_findings::Code;
@@ -43,7 +43,7 @@ impl Gpu {
         out: &mut dyn Findings,
     ) {
         let knows = self.knowledge(place.thread());
-        let mut told = StreamClock::default();
+        let mut told = Clock::default();
         for live in [&self.live, &self.possible.live] {
             let _ = live.conflicts::<()>(Mode::Read, footprint, |id, _, _| {
                 if let Some(flight) = live.get(id)
@@ -56,7 +56,7 @@ impl Gpu {
                 ControlFlow::Continue(())
             });
         }
-        if told != StreamClock::default() {
+        if told != Clock::default() {
             self.ipc.release(&told);
             self.order.wait(&told, self.actor.as_ref());
             self.complete_shared(&told);
@@ -78,8 +78,8 @@ impl Gpu {
     }
 
     /// Whether what comes after this comes after work that may wait for the host.
-    pub(super) fn is_held_back(&self, clock: &StreamClock) -> bool {
-        self.waiting.iter().any(|epoch| (*epoch).happens_before(clock))
+    pub(super) fn is_held_back(&self, clock: &Clock) -> bool {
+        self.waiting.iter().any(|epoch| epoch.happens_before(clock))
     }
 
     /// Whether work in flight may wait for what a code is about. Memory must not go even so.
@@ -93,7 +93,7 @@ impl Gpu {
     pub(super) fn may_wait_for_work(
         &self,
         work: &Work,
-        (device, clock): (u32, &StreamClock),
+        (device, clock): (u32, &Clock),
         other: &Flight,
     ) -> bool {
         if !self.listens {
@@ -106,7 +106,7 @@ impl Gpu {
 
     /// A piece of work and those before it in flight, if they could signal something to others or
     /// wait for it.
-    fn talkers<'f>(&'f self, work: Talker<'f>, clock: &StreamClock) -> SmallVec<[Talker<'f>; 4]> {
+    fn talkers<'f>(&'f self, work: Talker<'f>, clock: &Clock) -> SmallVec<[Talker<'f>; 4]> {
         let flights = self.live.iter().chain(self.possible.live.iter());
         let before = flights.filter(|(_, flight)| flight.epoch.happens_before(clock));
         let before = before.map(|(_, flight)| (flight.device, &*flight.touches));
@@ -129,8 +129,8 @@ impl Gpu {
     }
 
     /// What work that is over may have waited for, and the host with it.
-    pub(super) fn awaited_by(&self, over: &[OpId]) -> StreamClock {
-        let mut heard = StreamClock::default();
+    pub(super) fn awaited_by(&self, over: &[OpId]) -> Clock {
+        let mut heard = Clock::default();
         if !self.listens {
             return heard;
         }

@@ -17,14 +17,14 @@
 //! completion; and what ranks on other nodes do, which cannot open the memory.
 
 use super::{Gpu, Started};
+use crate::clock::{Clock, Epoch};
 use crate::ipc::{Glimpse, SharedMemory, Spot, Use};
-use crate::stream_clock::StreamClock;
 use crate::work::{Bytes, MemoryKind, Touch, Work};
 use commsan_callsite::{About, Doing, Findings, Party, Place, Report, Side, Site, StackId};
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
 use commsan_ptx::Strength;
-use commsan_shadow::{Access, Epoch, Footprint, Mode, OpId};
+use commsan_shadow::{Access, Footprint, Mode, OpId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -147,7 +147,7 @@ impl Gpu {
         }
         for spot in self.ipc.openers(memory) {
             let site = place.site(Some(call), &mut self.stacks);
-            let other = Site::afar("cudaIpcOpenMemHandle", spot.rank, spot.site);
+            let other = Site::remote("cudaIpcOpenMemHandle", spot.rank, spot.site);
             if out.again(Code::FreedWhileOpen, site.pc, other.pc) {
                 continue;
             }
@@ -179,7 +179,7 @@ impl Gpu {
 
     /// The host has waited for this, so that whoever acquires its present comes after it.
     #[inline]
-    pub(super) fn complete_shared(&mut self, clock: &StreamClock) {
+    pub(super) fn complete_shared(&mut self, clock: &Clock) {
         if let Some(time) = self.shared.time() {
             self.ipc.complete(clock, time.segment);
         }
@@ -228,7 +228,7 @@ impl Gpu {
         &mut self,
         call: &'static str,
         access: &Access,
-        (clock, place): (&StreamClock, &dyn Place),
+        (clock, place): (&Clock, &dyn Place),
         out: &mut dyn Findings,
     ) {
         let Some(done) = self.shared.time().map(|time| time.segment) else { return };
@@ -286,7 +286,7 @@ impl Gpu {
         &mut self,
         mine: &Mine<'_>,
         epoch: Option<Epoch>,
-        (clock, done): (&StreamClock, u32),
+        (clock, done): (&Clock, u32),
         out: &mut dyn Findings,
     ) {
         let span = mine.footprint.span();
@@ -320,7 +320,7 @@ impl Gpu {
             let Some(bytes) = mine.footprint.meets(&theirs) else { continue };
             // What comes after work that has met it is another consequence of that.
             let is_told =
-                |(spot, work): &(Spot, Epoch)| *spot == other.spot && (*work).happens_before(clock);
+                |(spot, work): &(Spot, Epoch)| *spot == other.spot && work.happens_before(clock);
             if self.shared.told.iter().any(is_told) {
                 continue;
             }
@@ -340,7 +340,7 @@ impl Gpu {
         out: &mut dyn Findings,
     ) {
         let call = self.shared.name_of(&other.call);
-        let site = Site::afar(call, other.spot.rank, other.spot.site);
+        let site = Site::remote(call, other.spot.rank, other.spot.site);
         if out.again(Code::ProcessesRace, mine.site.pc, site.pc) {
             return;
         }

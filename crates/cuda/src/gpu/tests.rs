@@ -7,13 +7,13 @@ mod polling;
 mod stack;
 
 use super::{Gpu, Ticket};
-use crate::stream_clock::StreamClock;
+use crate::clock::{Clock, Epoch};
 use crate::work::{Allocation, Bytes, MemoryKind, Release, StreamName, Touch, Wait, Work};
 use commsan_callsite::{About, DEPTH, Doing, Findings, Place, Placed, Report, Stacks, Use};
 use commsan_findings::Code;
 use commsan_findings::record::Record;
 use commsan_ptx::Strength;
-use commsan_shadow::{Access, Epoch, Footprint, GRANULE_WORDS, Mode, Pages};
+use commsan_shadow::{Access, Footprint, GRANULE_WORDS, Mode, Pages};
 use proptest::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -165,7 +165,7 @@ struct Past {
     touches: Arc<[Touch]>,
 }
 
-fn meets(past: &Past, mode: Mode, footprint: &Footprint, clock: &StreamClock) -> bool {
+fn meets(past: &Past, mode: Mode, footprint: &Footprint, clock: &Clock) -> bool {
     let conflicts = |touch: &Touch| {
         let Bytes::Exactly(other) = &touch.bytes else { return false };
         (mode == Mode::Write || touch.mode == Mode::Write) && other.meets(footprint).is_some()

@@ -2,9 +2,9 @@
 //! own sheet, and the others read.
 
 use super::Words;
-use crate::stream_clock::StreamClock;
+use crate::clock::{Clock, Epoch};
 use commsan_callsite::Doing;
-use commsan_shadow::{Comb, Epoch, Footprint, Mode, Runs};
+use commsan_shadow::{Comb, Footprint, Mode, Runs};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
@@ -349,7 +349,7 @@ impl Uses {
     }
 
     /// The host has waited for work, in a segment.
-    pub fn complete(&mut self, known: &StreamClock, segment: u32, ledger: Ledger) {
+    pub fn complete(&mut self, known: &Clock, segment: u32, ledger: Ledger) {
         for (number, (used, is_over)) in self.all.iter_mut().enumerate() {
             if !*is_over && used.epoch.is_some_and(|epoch| epoch.happens_before(known)) {
                 *is_over = true;
@@ -406,7 +406,7 @@ mod tests {
         uses.add(used(2, 4, 2, "a"), 0, ledger);
         uses.add(used(1, 4, 3, "a"), 0, ledger);
         uses.add(used(1, 5, 1, "a"), 0, ledger);
-        let mut known = StreamClock::default();
+        let mut known = Clock::default();
         known.acquire(Epoch { agent: 4, time: 2 });
         uses.complete(&known, 9, ledger);
         assert_eq!(all(ledger), [(1, 3, 0), (2, 2, 9), (1, 1, 0)]);

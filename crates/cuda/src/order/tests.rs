@@ -2,8 +2,8 @@
 //! Runtime API orders an edge, and what a path leads to comes after.
 
 use super::{Kind, Order};
+use crate::clock::Epoch;
 use crate::work::StreamName;
-use commsan_shadow::Epoch;
 use proptest::prelude::*;
 
 const STREAMS: usize = 5;

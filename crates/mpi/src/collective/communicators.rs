@@ -221,11 +221,11 @@ impl Communicators {
 
     /// How far this rank has come on the most recently used handles except one.
     pub fn progress(&self, on: On) -> [Progress; MAX_PROGRESS] {
-        let mut told = [Progress::default(); MAX_PROGRESS];
-        for (to, (_, known)) in told.iter_mut().zip(self.others(on)) {
+        let mut progress = [Progress::default(); MAX_PROGRESS];
+        for (to, (_, known)) in progress.iter_mut().zip(self.others(on)) {
             *to = known.progress();
         }
-        told
+        progress
     }
 }
 

@@ -69,13 +69,13 @@ pub(crate) struct Lasts {
     watched: Live<()>,
     all: Vec<(OpId, Option<Range<usize>>, State)>,
     /// Addresses of reported uses, and of the last receive before.
-    told: Vec<(usize, usize)>,
+    reported: Vec<(usize, usize)>,
 }
 
 impl Lasts {
     pub fn watching(pages: Option<Pages>) -> Lasts {
         let watched = pages.map_or_else(Live::unmarked, Live::new);
-        Lasts { watched, all: Vec::new(), told: Vec::new() }
+        Lasts { watched, all: Vec::new(), reported: Vec::new() }
     }
 
     pub fn ranges(&self) -> usize {
@@ -110,9 +110,9 @@ impl Lasts {
             State::Used(number) => seen.known = Some(number),
             State::Unseen(replacing) if differs(&replacing, access) => {
                 let place = (pc, replacing.last.by.pc);
-                if self.told.len() < MAX_LASTS && !self.told.contains(&place) {
-                    let number = self.told.len() as u32;
-                    self.told.push(place);
+                if self.reported.len() < MAX_LASTS && !self.reported.contains(&place) {
+                    let number = self.reported.len() as u32;
+                    self.reported.push(place);
                     let id = self.watched.begin(&mut [watch(status.clone())], ());
                     self.all.push((id, status, State::Used(number)));
                     seen.used = Some((number, *replacing));
@@ -156,7 +156,7 @@ mod tests {
     use commsan_callsite::Stacks;
 
     fn message(sender: u32, text: &str) -> Message {
-        let by = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: 5, afar: None };
+        let by = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: 5, remote: None };
         let mut bytes = [0; KEPT];
         bytes[..text.len()].copy_from_slice(text.as_bytes());
         Message { by, sender, content: Content { address: 1000, bytes, length: text.len() } }
@@ -170,11 +170,11 @@ mod tests {
         let mut lasts = Lasts::watching(None);
         let (first, last) = (message(1, "same, one"), message(2, "same, two"));
         lasts.push(Replacing { comm: 3, first, last }, Some(2000..2024));
-        let told = |access| {
+        let read = |access| {
             let Seen { used, known } = lasts.touched(access, 7);
             (used.map(|(number, _)| number), known)
         };
-        accesses.iter().map(told).collect()
+        accesses.iter().map(read).collect()
     }
 
     #[test]

@@ -9,7 +9,7 @@ fn races() -> Races {
 }
 
 fn by(pc: usize) -> Site {
-    Site { call: None, thread: 0, stack: Stacks::EMPTY, pc, afar: None }
+    Site { call: None, thread: 0, stack: Stacks::EMPTY, pc, remote: None }
 }
 
 fn wanted(tag: Option<i32>) -> Wanted {

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     /// Whether a read acquires from a write.
-    fn learns(read: (i64, &Pattern), written: (i64, &Pattern)) -> bool {
+    fn acquires(read: (i64, &Pattern), written: (i64, &Pattern)) -> bool {
         let of = |(at, pattern)| Cells::of(7, at, pattern);
         let released: Vec<_> = of(written).released().collect();
         of(read).acquired().any(|cell| released.contains(&cell))
@@ -82,12 +82,12 @@ mod tests {
         let four = Pattern::dense(0, 32);
         let many = Pattern::dense(0, 8192);
         let gaps = Pattern::dense(0, 4).repeat(4, 16);
-        assert!(learns((8, &one), (8, &one)));
-        assert!(!learns((8, &one), (16, &one)));
-        assert!(learns((0, &four), (24, &one)) && learns((24, &one), (0, &four)));
-        assert!(!learns((32, &one), (0, &four)));
-        assert!(learns((0, &many), (8184, &one)) && learns((8184, &one), (0, &many)));
-        assert!(learns((0, &many), (0, &many)));
-        assert!(learns((48, &one), (0, &gaps)) && !learns((40, &one), (0, &gaps)));
+        assert!(acquires((8, &one), (8, &one)));
+        assert!(!acquires((8, &one), (16, &one)));
+        assert!(acquires((0, &four), (24, &one)) && acquires((24, &one), (0, &four)));
+        assert!(!acquires((32, &one), (0, &four)));
+        assert!(acquires((0, &many), (8184, &one)) && acquires((8184, &one), (0, &many)));
+        assert!(acquires((0, &many), (0, &many)));
+        assert!(acquires((48, &one), (0, &gaps)) && !acquires((40, &one), (0, &gaps)));
     }
 }

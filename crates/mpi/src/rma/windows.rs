@@ -428,7 +428,7 @@ mod tests {
             separate,
             views: Vec::new(),
         };
-        let site = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: 0, afar: None };
+        let site = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: 0, remote: None };
         Window::new(1, 0, made, Vec::new(), site, 0)
     }
 

@@ -100,7 +100,7 @@ impl Tracker {
             return;
         };
         let access =
-            (call.name.as_str(), Site::afar(&call.name, op.origin, op.site), bytes.clone());
+            (call.name.as_str(), Site::remote(&call.name, op.origin, op.site), bytes.clone());
         let place = (window.number, window.made.base);
         self.reporter.does_not_hold(asserts, place, access, site, out);
     }

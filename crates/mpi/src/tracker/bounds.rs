@@ -22,11 +22,11 @@ pub struct Used {
 /// Uses of variables by calls at a place that were already reported.
 #[derive(Debug, Default)]
 pub(crate) struct Bounds {
-    told: FxHashMap<(usize, &'static str, Variable), Told>,
+    reported: FxHashMap<(usize, &'static str, Variable), Reported>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
+struct Reported {
     times: u8,
     size: usize,
     elements: Option<(&'static str, u64)>,
@@ -40,12 +40,14 @@ const MAX_REPEATS: u8 = 16;
 impl Bounds {
     /// Whether a use says more than earlier ones.
     fn is_new(&mut self, pc: usize, used: &Used, by: &Use) -> bool {
-        let count = self.told.len();
-        let told = self.told.entry((pc, used.parameter, by.variable)).or_default();
+        let count = self.reported.len();
+        let reported = self.reported.entry((pc, used.parameter, by.variable)).or_default();
         let (size, elements) = (used.bytes.len(), by.elements);
-        let is_new = (size > told.size || elements != told.elements) && told.times < MAX_REPEATS;
+        let is_new =
+            (size > reported.size || elements != reported.elements) && reported.times < MAX_REPEATS;
         if is_new && count < MAX_USES {
-            *told = Told { times: told.times + 1, size: told.size.max(size), elements };
+            *reported =
+                Reported { times: reported.times + 1, size: reported.size.max(size), elements };
         }
         is_new && count < MAX_USES
     }
@@ -123,7 +125,7 @@ mod tests {
     #[test]
     fn uses_are_told_again_only_when_they_grow() {
         let mut uses = Bounds::default();
-        let mut told = |pc: usize, offset: isize, size: usize| {
+        let mut reported = |pc: usize, offset: isize, size: usize| {
             let used = Used { parameter: "buf", mode: Mode::Read, bytes: 64..64 + size };
             uses.is_new(
                 pc,
@@ -131,22 +133,22 @@ mod tests {
                 &Use { variable: Variable::Local { pc, offset }, elements: None },
             )
         };
-        assert!(told(1, -8, 40));
-        assert!(!told(1, -8, 40) && !told(1, -8, 8));
-        assert!(told(1, -8, 41));
-        assert!(told(1, -16, 40) && told(2, -8, 40));
-        let grown = (42..100).filter(|size| told(1, -8, *size)).count();
+        assert!(reported(1, -8, 40));
+        assert!(!reported(1, -8, 40) && !reported(1, -8, 8));
+        assert!(reported(1, -8, 41));
+        assert!(reported(1, -16, 40) && reported(2, -8, 40));
+        let grown = (42..100).filter(|size| reported(1, -8, *size)).count();
         assert_eq!(grown, usize::from(MAX_REPEATS) - 2);
     }
 
     #[test]
     fn their_number_is_limited() {
         let mut uses = Bounds::default();
-        let mut told = |pc: usize| {
+        let mut reported = |pc: usize| {
             let used = Used { parameter: "buf", mode: Mode::Read, bytes: 64..72 };
             let variable = Variable::Static { address: 64 };
             uses.is_new(pc, &used, &Use { variable, elements: None })
         };
-        assert_eq!((0..2 * MAX_USES).filter(|pc| told(*pc)).count(), MAX_USES);
+        assert_eq!((0..2 * MAX_USES).filter(|pc| reported(*pc)).count(), MAX_USES);
     }
 }

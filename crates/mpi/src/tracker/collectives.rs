@@ -278,7 +278,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) -> Option<Difference> {
         let (difference, call) = (own.differs(first)?, first.call()?);
-        let afar = Site::afar(&call.name, first.rank, first.site);
+        let remote = Site::remote(&call.name, first.rank, first.site);
         let (code, passed) = match difference {
             Difference::Finalized => (Code::CollectiveNotEntered, None),
             Difference::Kind => (Code::CollectivesDiffer, None),
@@ -306,8 +306,8 @@ impl Tracker {
         // The rank that does not enter it is the offending one.
         let enters = |entry: &Entry| entry.call().is_some_and(|call| call.enters);
         let sites = match difference == Difference::Finalized && enters(own) {
-            true => [afar, site],
-            false => [site, afar],
+            true => [remote, site],
+            false => [site, remote],
         };
         let about = About::Collective { on: self.together.words_for(on), number, passed };
         self.report_mismatch(Mismatch { code, sites, about }, out);
@@ -328,9 +328,9 @@ impl Tracker {
             let (theirs, (number, before)) = (first.progress_on(known.name)?, known.blocking?);
             (number > theirs.entered).then_some((other, before))
         });
-        let afar = Site::afar(&call.name, first.rank, first.site);
+        let remote = Site::remote(&call.name, first.rank, first.site);
         if let Some((other, before)) = crossed {
-            self.report_crossing([before, afar], [other, on], out);
+            self.report_crossing([before, remote], [other, on], out);
         }
         let ahead = self.together.on.others(on).find_map(|(other, known)| {
             let theirs = first.progress_on(known.name)?;
@@ -341,7 +341,7 @@ impl Tracker {
         if let Some((other, before)) = ahead
             && let Some(call) = before.call()
         {
-            let before = Site::afar(&call.name, before.rank, before.site);
+            let before = Site::remote(&call.name, before.rank, before.site);
             self.report_crossing([site, before], [on, other], out);
         }
     }
@@ -358,8 +358,8 @@ impl Tracker {
         if let Some((other, entry)) = waiting
             && let Some(call) = entry.call()
         {
-            let afar = Site::afar(&call.name, entry.rank, entry.site);
-            self.report_crossing([site, afar], [on, other], out);
+            let remote = Site::remote(&call.name, entry.rank, entry.site);
+            self.report_crossing([site, remote], [on, other], out);
         }
     }
 

@@ -95,13 +95,13 @@ impl Tracker {
     }
 
     /// One of several threads has made a call that used its buffers before it returned, which
-    /// others may not come after. `tells`: a thread that acquires from it by way of another rank
+    /// others may not come after. `releases`: a thread that acquires from it by way of another rank
     /// knows that the data it sends has been read.
     pub fn has_used(
         &mut self,
         args: &Args,
         accesses: &mut Accesses,
-        tells: bool,
+        releases: bool,
         place: &impl Place,
     ) {
         let Some(actor) = &self.threads.actor else { return };
@@ -111,7 +111,7 @@ impl Tracker {
         }
         let only_reads = accesses.iter().flatten().all(|access| access.mode == Mode::Read);
         let now = actor.stamp;
-        let when = match tells && only_reads {
+        let when = match releases && only_reads {
             true => Epoch { time: now.time.saturating_sub(1), ..now },
             false => now,
         };
@@ -176,8 +176,8 @@ impl Tracker {
         let mut found: Vec<(Past, Range<usize>)> = Vec::new();
         let _ = access.footprint.visit::<()>(&access.footprint.span(), &mut |run| {
             exposed.shadow().conflicts(&run, access.mode, |past, bytes| {
-                let told = found.iter().any(|(other, _)| other.pc == past.pc);
-                if !told && !self.threads.comes_after(past.when.stamp) {
+                let known_place = found.iter().any(|(other, _)| other.pc == past.pc);
+                if !known_place && !self.threads.comes_after(past.when.stamp) {
                     found.push((past, bytes));
                 }
                 found.len() < MAX_REPORTED
@@ -231,7 +231,7 @@ impl Reporter {
         let plain = if past.mode == Mode::Write { "store" } else { "load" };
         let by = call.or_else(|| place.name_at(past.by)).unwrap_or(plain);
         let thread = place.thread_of(past.when.stamp);
-        (Site { call, thread, stack, pc: past.pc, afar: None }, by)
+        (Site { call, thread, stack, pc: past.pc, remote: None }, by)
     }
 }
 

@@ -242,8 +242,8 @@ impl Tracker {
         let before = known.by_thread.take();
         let Some(now) = now else { return false };
         let site = self.reporter.site(call, place);
-        let told = Epoch { time: now.time.saturating_sub(1), ..now };
-        let calling = Calling { stamp: told, site, lasts: true };
+        let released = Epoch { time: now.time.saturating_sub(1), ..now };
+        let calling = Calling { stamp: released, site, lasts: true };
         self.together.on.get(on).by_thread = Some(calling);
         self.thread_calls.remembers = true;
         let Some(before) =

@@ -365,20 +365,21 @@ impl Tracker {
         let only_reads = which == Which::Reads;
         let to = window.unflushed.iter().filter(|to| concerned(&to.target));
         let to = to.filter(|to| to.reads || !only_reads);
-        let mut told: SmallVec<[u32; 8]> = to.filter_map(|to| window.world(to.target)).collect();
+        let mut receivers: SmallVec<[u32; 8]> =
+            to.filter_map(|to| window.world(to.target)).collect();
         window.unflushed.retain_mut(|to| {
             to.reads &= !concerned(&to.target);
             only_reads || !concerned(&to.target)
         });
         if let Some(access) = window.access.as_ref().filter(|_| which == Which::Epoch) {
             for rank in &access.ranks {
-                if !told.contains(rank) {
-                    told.push(*rank);
+                if !receivers.contains(rank) {
+                    receivers.push(*rank);
                 }
             }
         }
         let (window, origin, segment) = (window.name, clock.me(), clock.segment());
-        for rank in told {
+        for rank in receivers {
             match which {
                 Which::All => clock.complete(rank, window),
                 _ => clock.send(rank, &RmaMessage::Complete { window, origin, segment, which }),

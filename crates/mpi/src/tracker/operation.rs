@@ -106,11 +106,11 @@ impl Operation {
 
 /// The peer and tag that a call names; `None` for wildcards.
 pub(super) fn envelope(args: &Args) -> (Option<i32>, Option<i32>) {
-    let value = |at: Option<usize>| at.map(|index| args.int(index)).and_then(telling);
+    let value = |at: Option<usize>| at.map(|index| args.int(index)).and_then(non_negative);
     (value(args.call.at.peer), value(args.call.at.tag))
 }
 
 /// A peer or tag; `None` if it is negative, a wildcard.
-pub(super) fn telling(value: i32) -> Option<i32> {
+pub(super) fn non_negative(value: i32) -> Option<i32> {
     (value >= 0).then_some(value)
 }

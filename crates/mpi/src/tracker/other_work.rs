@@ -43,14 +43,14 @@ impl MetRemote {
 }
 
 impl Together {
-    /// What the node's rendezvous says of a handle by which processes share something.
+    /// What was published for a handle by which processes share something.
     pub fn find_handle(&self, key: u64) -> Option<(u64, u64)> {
         let (rendezvous, _) = self.rendezvous?;
         rendezvous.find(key).map(|entry| (entry[0], entry[1]))
     }
 
-    /// Publishes what a handle stands for on the node's rendezvous. Those who do not find it, since
-    /// that is busy or has forgotten it, report less.
+    /// Publishes on this node what a handle stands for. Processes that do not find it, since the
+    /// rendezvous is busy or has forgotten it, report less.
     pub fn post_handle(&self, key: u64, words: [u64; 2]) {
         if let Some((rendezvous, _)) = self.rendezvous {
             let mut entry = [0; ENTRY];

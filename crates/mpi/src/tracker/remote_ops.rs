@@ -356,7 +356,7 @@ impl Tracker {
                 let one = single(op.each, &access.footprint, meeting.bytes.start);
                 let bytes = meeting.bytes.start..meeting.bytes.end.min(one.end);
                 let side = Side { by: &call.name, mode: op.mode, bytes };
-                let site = Site::afar(&call.name, op.origin, op.site);
+                let site = Site::remote(&call.name, op.origin, op.site);
                 self.rma.report_meeting(
                     &self.reporter.stacks,
                     Code::TargetRace,
@@ -434,9 +434,9 @@ impl Tracker {
         let span = access.footprint.span();
         let _ = access.footprint.visit::<()>(&span, &mut |run| {
             exposed.shadow().conflicts(&run, op.mode, |past, bytes| {
-                let told = found.iter().any(|(other, _)| other.pc == past.pc);
+                let known_place = found.iter().any(|(other, _)| other.pc == past.pc);
                 let ordered = if past.mode == Mode::Write { public } else { known };
-                if !told
+                if !known_place
                     && !self.threads.was_released(past.when, ordered)
                     && !window.was_locked(past.when.segment, op.epoch, op.origin)
                 {
@@ -548,6 +548,6 @@ impl Tracker {
 impl Remote {
     /// The site where the operation was started.
     fn place(&self) -> Site {
-        Site::afar(&self.call.name, self.origin, self.site)
+        Site::remote(&self.call.name, self.origin, self.site)
     }
 }

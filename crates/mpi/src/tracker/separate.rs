@@ -95,8 +95,11 @@ impl Tracker {
         for memory in &window.memory {
             // Only stores conflict with a read.
             exposed.shadow().conflicts(memory, Mode::Read, |past, bytes| {
-                let told = stores.iter().any(|(other, _)| other == &past);
-                if !self.threads.was_released(past.when, segment) && !told && !is_result(&past) {
+                let known_place = stores.iter().any(|(other, _)| other == &past);
+                if !self.threads.was_released(past.when, segment)
+                    && !known_place
+                    && !is_result(&past)
+                {
                     stores.push((past, bytes));
                 }
                 stores.len() < MAX_STORES

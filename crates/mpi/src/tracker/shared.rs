@@ -247,7 +247,7 @@ impl Tracker {
     fn report_shared_race(&mut self, race: &Race, place: &impl Place, out: &mut dyn Findings) {
         let Some(me) = self.rma.clock.as_ref().map(|clock| clock.me()) else { return };
         let (site, by) = self.reporter.past(&race.mine, place);
-        let (called, theirs) = afar(&race.theirs, race.other);
+        let (called, theirs) = remote_access(&race.theirs, race.other);
         let mine = (by, race.mine.mode, site);
         let other = (called, race.theirs.mode, theirs);
         // A pair has the same order, and so is the same finding, in whichever rank reports it.
@@ -365,8 +365,8 @@ fn is_remote(past: &Past) -> bool {
 }
 
 /// An access that another rank has published, and its site.
-fn afar(past: &Past, rank: u32) -> (&'static str, Site) {
+fn remote_access(past: &Past, rank: u32) -> (&'static str, Site) {
     let plain = if past.mode == Mode::Write { "store" } else { "load" };
     let called = CALLS.get(past.by % REMOTE).map_or(plain, |call| call.name.as_str());
-    (called, Site::afar(called, rank, past.pc as u32))
+    (called, Site::remote(called, rank, past.pc as u32))
 }

@@ -1,6 +1,6 @@
 //! The nursery's operations in the tracker: most end before more than their bytes is needed.
 
-use super::operation::telling;
+use super::operation::non_negative;
 use super::{Operation, Tracker};
 use crate::buffers::Args;
 use crate::nursery::Young;
@@ -60,9 +60,9 @@ impl Tracker {
         }
         for young in self.nursery.leave() {
             let Young { call, of, thread, stack, pc, frame, .. } = young;
-            let peer = call.at.peer.and_then(|_| telling(of.peer));
-            let tag = telling(young.tag);
-            let site = Site { call: Some(&call.name), thread, stack, pc, afar: None };
+            let peer = call.at.peer.and_then(|_| non_negative(of.peer));
+            let tag = non_negative(young.tag);
+            let site = Site { call: Some(&call.name), thread, stack, pc, remote: None };
             let on_stack = young.bytes.start;
             let operation =
                 Operation { peer, tag, of, frame, on_stack, ..Operation::at(call, site) };
