@@ -248,7 +248,7 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
          {}\
          \x20   let words = [{}];\n\
          \x20   // SAFETY: the program's own arguments, passed on.\n\
-         \x20   around({index}, &words, Sum::of(&words), Language::C, caller, || unsafe {{ {next} }})\n\
+         \x20   around({index}, &words, Sum::of(&words), Language::C, caller, &move || unsafe {{ {next} }})\n\
          }}",
         params.join(", "),
         own.unwrap_or_default(),
@@ -307,7 +307,9 @@ fn fortran_entries(out: &mut String, index: usize, call: &Call, library: &Librar
         let body = match through_c {
             true => "calling(caller, || next(__ARGS__))".replace("__ARGS__", &args),
             false => {
-                format!("fortran({index}, [{args}], {lengths}, caller, |[{args}]| next({args}))")
+                format!(
+                    "fortran({index}, [{args}], {lengths}, caller, &move |[{args}]: [usize; {count}]| next({args}))"
+                )
             }
         };
         let types = vec!["usize"; count].join(", ");

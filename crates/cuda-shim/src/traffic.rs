@@ -114,7 +114,7 @@ fn count_copy(copy: &Copy, stack: StackId, here: &Here, traffic: &mut Traffic, m
     };
     let bytes = (copy.width * copy.height * copy.depth) as u64;
     let parts = (source.map(|(_, base)| (base, &from)), target.map(|(_, base)| (base, &to)));
-    traffic.moved(ticks(), key, Amount::one(bytes), parts.0, parts.1);
+    traffic.record_transfer(ticks(), key, Amount::one(bytes), parts.0, parts.1);
 }
 
 /// What a copy touches on one side.

@@ -9,6 +9,7 @@ use crate::call::Call;
 use crate::process::{process, quietly, with_streams};
 use crate::real::{Real, SUCCESS};
 use commsan_cuda::{Failure, Line, Strength, Ticket};
+use commsan_cuda_abi::observe::{KernelFailure, SetFailures, SetWatch};
 use commsan_process::inside::Inside;
 use commsan_process::thread::Thread;
 use commsan_shadow::Mode;
@@ -19,25 +20,6 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 /// `commsan_simgpu_tag`.
 pub(crate) type Tag = unsafe extern "C" fn(u64);
-
-type Wants = extern "C" fn(u64) -> bool;
-type Touched = extern "C" fn(u64, bool, u64, u64, *const c_char, u32, u32);
-/// What `commsan_simgpu_failures` reports, as `commsan-simgpu` lays it out.
-#[repr(C)]
-struct DeviceFailure {
-    tag: u64,
-    what: *const c_char,
-    file: *const c_char,
-    line: u32,
-    block: [u32; 3],
-    thread: [u32; 3],
-    write: bool,
-    address: u64,
-    size: u64,
-}
-
-type Failures = unsafe extern "C" fn(extern "C" fn(&DeviceFailure));
-type Watch = unsafe extern "C" fn(Wants, Touched);
 
 /// Set to 1, simulated devices do not say what their kernels access, just as hardware does not: what is found then is
 /// what hardware must show (`gpu-check` compares both).
@@ -57,8 +39,8 @@ pub(crate) fn tag(call: &Call) -> Option<Tag> {
         let (tag, watch, failures) = (TAG.get()?, WATCH.get()?, FAILURES.get()?);
         // SAFETY: the simulated runtime's functions of these names.
         unsafe {
-            std::mem::transmute::<*mut _, Watch>(watch)(wants, touched);
-            std::mem::transmute::<*mut _, Failures>(failures)(failed);
+            std::mem::transmute::<*mut _, SetWatch>(watch)(Some(wants), Some(touched));
+            std::mem::transmute::<*mut _, SetFailures>(failures)(Some(failed));
             quietly(|| call.with(|streams, _, _| streams.resolve_doubts()));
             Some(std::mem::transmute::<*mut _, Tag>(tag))
         }
@@ -129,7 +111,7 @@ extern "C" fn touched(
     });
 }
 
-extern "C" fn failed(failed: &DeviceFailure) {
+extern "C" fn failed(failed: &KernelFailure) {
     quietly(|| {
         let _inside = Inside::enter();
         let mode = if failed.write { Mode::Write } else { Mode::Read };

@@ -5,7 +5,7 @@
 //! like other calls.
 
 use crate::callbacks;
-use crate::calling::Calling;
+use crate::calling::{Calling, Real};
 use crate::library::comm_self;
 use crate::rank::{Rank, mode, rank};
 use crate::sys;
@@ -84,7 +84,7 @@ pub(crate) fn before(rank: &dyn Rank, here: &Here) {
 }
 
 /// Runs `MPI_Finalize`, which waits for others when all callbacks have been called.
-pub(crate) fn during(thread: &Thread, call: impl FnOnce() -> c_int) -> c_int {
+pub(crate) fn during(thread: &Thread, call: Real) -> c_int {
     if !finalizes(thread) {
         return waiting::during(thread, call);
     }

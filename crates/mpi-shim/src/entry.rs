@@ -5,7 +5,7 @@ use crate::again::{Again, Sum};
 use crate::arguments;
 use crate::bounds;
 use crate::callbacks;
-use crate::calling::Calling;
+use crate::calling::{Calling, Real};
 use crate::collectives;
 use crate::effects::{Before, look_at_aliases};
 use crate::ending;
@@ -57,19 +57,18 @@ pub fn collect_strictly() {
 
 /// Runs the library's function `call` between commsan's checks. `row` is the call's row in the
 /// table.
-#[inline]
 pub(crate) fn around(
     row: usize,
     words: &[usize],
     sum: Sum,
     language: Language,
     caller: Caller,
-    call: impl FnOnce() -> c_int,
+    call: Real,
 ) -> c_int {
     let Some(rank) = rank() else { return call() };
     let Some(inside) = Inside::enter() else {
         return match callbacks::count(row) {
-            true => callbacks::like_any_other(|| around(row, words, sum, language, caller, call)),
+            true => callbacks::like_any_other(&|| around(row, words, sum, language, caller, call)),
             false => call(),
         };
     };
@@ -108,13 +107,7 @@ pub(crate) fn around(
 }
 
 /// Runs a call, and counts what it does.
-fn counted(
-    rank: &dyn Rank,
-    args: &Args,
-    sum: Sum,
-    here: &Here,
-    call: impl FnOnce() -> c_int,
-) -> c_int {
+fn counted(rank: &dyn Rank, args: &Args, sum: Sum, here: &Here, call: Real) -> c_int {
     let ahead = traffic::before(rank, args, here);
     let code = match rank.checks() {
         true => checked(rank, args, sum, here, call),
@@ -125,7 +118,7 @@ fn counted(
 }
 
 /// A call of a process that is not checked.
-fn plain(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+fn plain(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     match args.call.effect {
         Effect::Begin => phase::has_world(),
         Effect::Finalize | Effect::SessionEnd => {
@@ -142,13 +135,7 @@ fn plain(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int
 
 /// Runs a call and checks it.
 #[inline]
-fn checked(
-    rank: &dyn Rank,
-    args: &Args,
-    sum: Sum,
-    here: &Here,
-    call: impl FnOnce() -> c_int,
-) -> c_int {
+fn checked(rank: &dyn Rank, args: &Args, sum: Sum, here: &Here, call: Real) -> c_int {
     // The library may end the program when it is asked about a handle that it does not know.
     let calling = Calling::new(args, here);
     here.thread.calling.set(&raw const calling as usize);
@@ -186,7 +173,7 @@ fn checked(
 /// One of several threads calls. They may synchronise through other ranks: what another rank
 /// acquires may have been released by any thread of this one.
 #[cold]
-fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     let others = agents::cell(agents::Kind::Ranks, 0);
     if order::releases(args.call) {
         agents::release(others);
@@ -205,7 +192,7 @@ fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() ->
 }
 
 #[inline]
-fn watched(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+fn watched(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     if args.is_aliased() {
         look_at_aliases(rank, args, here);
     }
@@ -218,7 +205,7 @@ fn watched(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_i
 
 /// A call that only starts an operation.
 #[inline]
-fn start(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+fn start(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     let acquisitions = mode().is_ordered().then(|| order::before(rank, args, here));
     let entered = collectives::enter(rank, args, here);
     let code = callbacks::during(args.call, here.thread, call);
@@ -238,7 +225,7 @@ fn start(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int
 
 /// A one-sided operation.
 #[inline]
-fn one_sided(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+fn one_sided(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     if windows::goes_on(rank, args, here) {
         let code = call();
         if code != 0 {
@@ -255,7 +242,7 @@ fn one_sided(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c
 
 /// Any other call.
 #[inline]
-fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     let acquisitions = mode().is_ordered().then(|| order::before(rank, args, here));
     let ends = args.call.ends() && sessions::ends_all(args);
     if args.call.effect == Effect::Finalize {
@@ -268,13 +255,13 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     let mut before = Before::default();
     before.look(rank, args, here);
     let entered = collectives::enter(rank, args, here);
-    let call = || callbacks::during(args.call, here.thread, call);
+    let call: Real = &|| callbacks::during(args.call, here.thread, call);
     let code = match args.call.waits {
         true if ends => ending::during(here.thread, call),
         true if args.call.effect == Effect::SessionEnd => call(),
         true => {
             let all = collectives::to_await(rank, args, here);
-            waiting::during(here.thread, || {
+            waiting::during(here.thread, &|| {
                 all.inspect(|comm| collectives::await_all(*comm));
                 call()
             })

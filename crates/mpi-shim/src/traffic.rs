@@ -18,7 +18,7 @@ use crate::outcome::{arrived, by_reference, request_at, tokens};
 use crate::rank::{Rank, mode};
 use crate::windows;
 use commsan_callsite::StackId;
-use commsan_counters::{HOST, Identity, STEPS, Same, Steps, Traffic, WORDS, ticks};
+use commsan_counters::{CallSignature, HOST, Identity, MAX_STEPS, Steps, Traffic, WORDS, ticks};
 use commsan_mpi::Args;
 use commsan_mpi::rma::Group;
 use commsan_mpi::transfers::{TransferKind, Transfers, transfers};
@@ -180,12 +180,12 @@ impl Done<'_> {
         if !ok {
             // Whether a message is gone is not known then.
             if TransferKind::of(self.args.call) == Some(TransferKind::PointToPoint) {
-                self.with(|traffic| traffic.without_order(None));
+                self.with(|traffic| traffic.lose_receive_order(None));
             }
             return;
         }
         match effect {
-            Effect::Cancel => self.with(|traffic| traffic.without_order(None)),
+            Effect::Cancel => self.with(|traffic| traffic.lose_receive_order(None)),
             Effect::Init | Effect::InitPartitioned => {
                 let at = self.args.call.at.request.map_or(0, |index| self.args.words[index]);
                 // SAFETY: the call has succeeded and stored a handle there.
@@ -422,7 +422,7 @@ impl Done<'_> {
     }
 
     /// The call, as it may be made again.
-    fn same(&self, traffic: &mut Traffic) -> Same {
+    fn same(&self, traffic: &mut Traffic) -> CallSignature {
         let mut words = [0; WORDS];
         for (word, argument) in words.iter_mut().zip(self.args.words) {
             *word = *argument;
@@ -433,7 +433,7 @@ impl Done<'_> {
         }
         let stack = traffic.path(self.here);
         let call = traffic.strings.fixed(&self.args.call.name);
-        Same { call, stack, region: traffic.region(), words }
+        CallSignature { call, stack, region: traffic.region(), words }
     }
 
     /// Counts the call if it was made before.
@@ -442,7 +442,7 @@ impl Done<'_> {
         self.with(|traffic| {
             let same = self.same(traffic);
             let thread = self.here.thread.number();
-            known = traffic.repeated(&same, thread, self.times.0, self.times.1);
+            known = traffic.record_repeated(&same, thread, self.times.0, self.times.1);
         });
         known
     }
@@ -466,13 +466,13 @@ impl Done<'_> {
             }
             let stack = traffic.path(self.here);
             let call = traffic.strings.fixed(&self.args.call.name);
-            let calls = traffic.called(call, stack, self.times.0, self.times.1);
+            let calls = traffic.record_call(call, stack, self.times.0, self.times.1);
             let (here, time, steps) = (self.here, self.times.0, Some(SmallVec::new()));
             let mut counting = Counting { traffic, here, me, call, stack, time, steps };
             all.iter().for_each(|described| counting.add(described));
             let steps = counting.steps.take();
-            if let Some(steps) = steps.filter(|steps| steps.len() <= STEPS && self.repeats()) {
-                let mut kept = Steps { calls, steps: [None; STEPS] };
+            if let Some(steps) = steps.filter(|steps| steps.len() <= MAX_STEPS && self.repeats()) {
+                let mut kept = Steps { calls, steps: [None; MAX_STEPS] };
                 kept.steps.iter_mut().zip(steps).for_each(|(slot, step)| *slot = Some(step));
                 let same = self.same(traffic);
                 traffic.remember(same, kept);

@@ -12,6 +12,7 @@
 //! are not followed, those of libraries, may call at any time, if one of them ever has: such a
 //! process does not count as waiting.
 
+use crate::calling::Real;
 use crate::calling::{Calling, is_owner};
 use crate::collectives;
 use crate::datatypes;
@@ -28,7 +29,7 @@ use commsan_process::fence;
 use commsan_process::inside::Inside;
 use commsan_process::python;
 use commsan_process::thread::Thread;
-use commsan_threads::{Here, agents, work};
+use commsan_threads::{Here, activity, agents};
 use std::ffi::c_int;
 use std::io;
 use std::num::NonZero;
@@ -67,7 +68,7 @@ pub(crate) fn called(args: &Args, here: &Here) {
     let thread = here.thread;
     if thread.number() != 0 && agents::current().is_none() {
         STRANGER.store(true, Relaxed);
-        work::doubt();
+        activity::assume_active();
     }
     LATEST.store(here.return_address() as u64 | u64::from(args.call.row) << ADDRESS, Relaxed);
     CALLS.store(CALLS.load(Relaxed) + 1, Relaxed);
@@ -104,7 +105,7 @@ pub(crate) fn follow_threads() {
     if let Some((rendezvous, me)) = RENDEZVOUS.get()
         && !agents::is_parallel()
     {
-        work::show_on(rendezvous.word_of(*me));
+        activity::publish_to(rendezvous.word_of(*me));
     }
 }
 
@@ -116,7 +117,7 @@ const STACK: usize = 256 << 10;
 
 /// Runs a call that may wait for other ranks, by a thread that has left its description.
 #[inline]
-pub(crate) fn during(thread: &Thread, call: impl FnOnce() -> c_int) -> c_int {
+pub(crate) fn during(thread: &Thread, call: Real) -> c_int {
     begin_to_wait(thread);
     let code = call();
     over(thread);
@@ -146,7 +147,7 @@ fn prepare(thread: &Thread) {
 
 #[cold]
 fn wait_beside_others(thread: &Thread) {
-    if STRANGER.load(Relaxed) || !work::is_shown() || agents::current().is_none() {
+    if STRANGER.load(Relaxed) || !activity::is_published() || agents::current().is_none() {
         return;
     }
     prepare(thread);
@@ -156,7 +157,7 @@ fn wait_beside_others(thread: &Thread) {
     if let Some(place) = (ALONE + 1..BLOCKED.len()).find(takes) {
         // SAFETY: the call that this thread is in.
         unsafe { (*calling).shown.set(NonZero::new(place)) };
-        work::pause();
+        activity::pause();
     }
 }
 
@@ -176,7 +177,7 @@ pub(crate) fn over(thread: &Thread) {
         // SAFETY: the call that this thread is in.
         false => match unsafe { (*calling).shown.take() } {
             Some(place) => {
-                work::resume();
+                activity::resume();
                 place.get()
             }
             None => return,
@@ -208,7 +209,7 @@ pub fn gone() {
     if is_owner()
         && let Some((rendezvous, me)) = RENDEZVOUS.get()
     {
-        work::hide();
+        activity::unpublish();
         rendezvous.enter(*me);
     }
 }
@@ -220,11 +221,11 @@ fn answer(rank: &'static dyn Rank, rendezvous: Rendezvous, me: usize, mut before
         before = rendezvous.await_question(before);
         LOOKING.store(true, SeqCst);
         let mut moves = 0;
-        if fence::everywhere() {
+        if fence::on_all_threads() {
             moves = rendezvous.moves_of(me);
             let blocked = BLOCKED.iter().map(|place| place.load(Acquire));
             let blocked = blocked.filter(|call| moves % 2 == 1 && !call.is_null());
-            let others = if work::is_shown() { work::known() } else { 0 };
+            let others = if activity::is_published() { activity::known() } else { 0 };
             let beside = others.saturating_sub(blocked.clone().count() as u32);
             let look = |call: *mut Calling| {
                 // SAFETY: threads that wait do not return from their calls while these are
@@ -261,7 +262,7 @@ fn see_it_go_on(rank: &dyn Rank, inside: &Inside, moves: u64, is_same: impl Fn()
 fn facts() -> Facts<'static> {
     Facts {
         size_of: &datatypes::size_if_known,
-        is_the_programs: &|op| reduction(op) == OTHER,
+        is_program_code: &|op| reduction(op) == OTHER,
         count_at: &|array, index, large| Mpi.int_at(array, index, large),
         proc_null: Mpi::PROC_NULL,
     }

@@ -16,19 +16,19 @@ use serde::{Deserialize, Serialize};
 pub const VERSION: u32 = 1;
 
 /// Objects that [`Run`] lists at most: those with most traffic.
-pub const MOST_OBJECTS: usize = 2000;
+pub const MAX_OBJECTS: usize = 2000;
 
 /// Blocks of a matrix in one direction, unless the query says otherwise.
 pub const DEFAULT_BLOCKS: usize = 256;
 
 /// Transfers that [`Line`] lists at most.
-pub const MOST_TRANSFERS: usize = 500;
+pub const MAX_TRANSFERS: usize = 500;
 
 /// Bins of [`Timeline`] at most.
-pub const MOST_BINS: u32 = 512;
+pub const MAX_BINS: u32 = 512;
 
 /// Series of [`Timeline`] at most; what is left is the last of them.
-pub const MOST_SERIES: usize = 64;
+pub const MAX_SERIES: usize = 64;
 
 /// Why a question has no answer; both say what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -165,7 +165,7 @@ fn timeline(merged: &Merged) -> (Clock, u32) {
     let mut width = clocks().map(|(clock, _)| clock.width).max().unwrap_or(1);
     let last = clocks().map(|(clock, last)| clock.start(*last) - epoch).max().unwrap_or(0);
     let before = |width: u64| (began.saturating_sub(epoch) / width).min(last / width);
-    while last / width - before(width) >= u64::from(api::MOST_BINS) {
+    while last / width - before(width) >= u64::from(api::MAX_BINS) {
         width = width.saturating_mul(2);
     }
     let (before, bins) = (before(width), last / width - before(width) + 1);

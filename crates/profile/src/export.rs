@@ -88,7 +88,7 @@ trait Sink {
 pub use tables::TABLES;
 
 /// Pairs of places that collectives are taken apart into, in all; the largest groups stay whole first.
-pub const MOST_PAIRS: u64 = 1 << 20;
+pub const MAX_PAIRS: u64 = 1 << 20;
 
 /// Formats of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -108,7 +108,7 @@ impl std::fmt::Display for ReadError {
 impl std::error::Error for ReadError {}
 
 /// Reasons that an error lists.
-const MOST_REASONS: usize = 4;
+const MAX_REASONS: usize = 4;
 
 impl Profile {
     /// Reads a run. What is missing or damaged becomes a note, as long as there is anything to show.
@@ -137,7 +137,7 @@ impl Profile {
             }
         }
         if merged.ranks.is_empty() {
-            problems.truncate(MOST_REASONS);
+            problems.truncate(MAX_REASONS);
             return Err(ReadError::Unreadable(problems));
         }
         let info = run.read_info().unwrap_or_else(|error| {

@@ -6,7 +6,7 @@ use crate::spawned::Spawned;
 use rustc_hash::FxHashMap;
 
 /// Ranks that are listed although nobody mentions them; a larger job's size is no size.
-const MOST_RANKS: u32 = 1 << 22;
+const MAX_RANKS: u32 = 1 << 22;
 
 /// Places in the order of the tree.
 pub struct Places {
@@ -52,7 +52,7 @@ impl Places {
         let hosts = Hosts::of(merged);
         let mut all: Vec<(At, Known)> = merged.places.iter().map(|raw| hosts.place(*raw)).collect();
         let listed = merged.jobs.values().zip(0..).flat_map(|(of, job)| {
-            let listed = if of.size <= MOST_RANKS { of.size } else { 0 };
+            let listed = if of.size <= MAX_RANKS { of.size } else { 0 };
             (0..listed).map(move |rank| Rank { job, rank })
         });
         let ranks = listed.chain(merged.ranks.keys().copied());

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A larger file is generated code or no source at all.
-const LARGEST: u64 = 16 << 20;
+const MAX_FILE: u64 = 16 << 20;
 
 /// How names of sources end. A run directory may come from anybody, and what it calls a source is shown and passed on: no
 /// other file is read.
@@ -69,7 +69,7 @@ impl Sources {
         let metadata = path.metadata().map_err(|error| {
             format!("`{shown}` cannot be read ({error}): view the run where the program was built")
         })?;
-        if !metadata.is_file() || metadata.len() > LARGEST {
+        if !metadata.is_file() || metadata.len() > MAX_FILE {
             return Err(format!("`{shown}` is no source file: it has {} bytes", metadata.len()));
         }
         if !is_all_source(&path) {

@@ -20,13 +20,13 @@ const COLUMNS: usize = 80;
 const NCCL: &str = "buffers of NCCL";
 
 /// Kinds that are told one by one.
-const MOST_KINDS: usize = 6;
+const MAX_KINDS: usize = 6;
 
 /// Runs with more places are told node by node.
-const MOST_PLACES: usize = 1024;
+const MAX_PLACES: usize = 1024;
 
 /// Notes that are told in full.
-const MOST_NOTES: usize = 6;
+const MAX_NOTES: usize = 6;
 
 /// The run on one screen.
 ///
@@ -57,9 +57,9 @@ pub fn render(profile: &Profile) -> Result<String, Error> {
 
 /// What is missing of the run, and what else to know; empty if there is nothing.
 pub fn notes(profile: &Profile) -> String {
-    let shown = profile.notes.iter().take(MOST_NOTES);
+    let shown = profile.notes.iter().take(MAX_NOTES);
     let mut text: String = shown.map(|note| format!("note: {}\n", printed(note))).collect();
-    if let Some(more @ 1..) = profile.notes.len().checked_sub(MOST_NOTES) {
+    if let Some(more @ 1..) = profile.notes.len().checked_sub(MAX_NOTES) {
         text.push_str(&format!("note: {more} more notes in the viewer\n"));
     }
     text
@@ -94,10 +94,10 @@ fn kinds(profile: &Profile) -> Vec<(String, Amount)> {
             (profile.kinds[kind].name().to_owned(), Amount { count, bytes })
         })
         .collect();
-    if kinds.len() > MOST_KINDS {
+    if kinds.len() > MAX_KINDS {
         kinds.sort_by_key(|(_, amount)| Reverse((amount.bytes, amount.count)));
         let mut others = Amount::ZERO;
-        let rest = kinds.split_off(MOST_KINDS - 1);
+        let rest = kinds.split_off(MAX_KINDS - 1);
         rest.iter().for_each(|(_, amount)| others.add(*amount));
         kinds.push((format!("{} others", rest.len()), others));
     }
@@ -145,9 +145,9 @@ fn printed(text: &str) -> String {
 }
 
 fn top_pairs(profile: &Profile, most: usize) -> Result<Vec<(String, Amount)>, Error> {
-    let many = profile.model.places.len() > MOST_PLACES;
+    let many = profile.model.places.len() > MAX_PLACES;
     let level = if many { Level::Node } else { Level::Place };
-    let query = MatrixQuery { level, max: Some(MOST_PLACES), ..MatrixQuery::default() };
+    let query = MatrixQuery { level, max: Some(MAX_PLACES), ..MatrixQuery::default() };
     let matrix = profile.matrix(&query)?;
     let pairs = matrix.cells.iter().map(|(row, col, kinds)| {
         let mut amount = Amount::ZERO;

@@ -3,23 +3,23 @@
 //! That all ranks wait for each other's calls, and none has made one for long, is certain before anything
 //! comes here. If some are in a collective that all have come to, or wait for one-sided operations that no
 //! lock or epoch of another rank holds up, these may take their time, and that is no deadlock; otherwise no
-//! rank can go on, and what ranks say they wait for explains it: a circle of ranks each of which waits for
+//! rank can go on, and what ranks say they wait for explains it: a cycle of ranks each of which waits for
 //! the next, or a rank that waits for one that has ended. Operations of requests may be complete without
 //! their rank knowing: those that meet their counterpart explain nothing, and are left out where anything
 //! else does.
 
-use crate::circle::{self, WaitFor, envelope};
 use crate::facts::at;
 use crate::merge;
 use crate::ranks;
 use crate::symbols::Symbols;
+use crate::wait_for_graph::{self, WaitForGraph, envelope};
 use commsan_findings::{Code, Finding, Frame, Held, NeedKind, Site};
 use commsan_rundir::record::{RawNeed, RawWaiting};
 use commsan_rundir::{Deadlock, RankLog};
 use std::collections::BTreeMap;
 
-/// Places of a circle that are shown at most.
-const SHOWN: usize = 8;
+/// Places of a cycle that are shown at most.
+const MAX_SHOWN: usize = 8;
 
 /// A finding for each deadlock.
 pub(crate) fn findings(
@@ -109,7 +109,7 @@ struct Needed<'r> {
     missing: Vec<u32>,
 }
 
-/// A rank of the circle, and what it needs of the next.
+/// A rank of the cycle, and what it needs of the next.
 struct Link<'r> {
     rank: usize,
     next: usize,
@@ -174,20 +174,20 @@ impl<'r> Job<'r> {
         all
     }
 
-    /// Each rank of a circle with its need; or a rank that waits for one that has ended.
+    /// Each rank of a cycle with its need; or a rank that waits for one that has ended.
     fn links(&self) -> Vec<Link<'r>> {
         let needs: Vec<_> = (0..self.ranks.len()).map(|rank| self.needs(rank)).collect();
         let of = |rank: usize| needs[rank].iter().flat_map(|needed| needed.missing.iter().copied());
-        let waits = WaitFor::new(self.ranks.len(), of);
+        let waits = WaitForGraph::new(self.ranks.len(), of);
         let link = |rank: usize, next: usize| {
             let is_by = |needed: &&Needed| needed.missing.contains(&(next as u32));
             let Needed { log, waiting, need, .. } = *needs[rank].iter().find(is_by)?;
             let stack = self.symbols.stack(log, &waiting.site);
             Some(Link { rank, next, log, waiting, need, stack })
         };
-        if let Some(circle) = waits.circle() {
-            let nexts = circle.iter().cycle().skip(1);
-            return circle.iter().zip(nexts).filter_map(|(a, b)| link(*a, *b)).collect();
+        if let Some(cycle) = waits.shortest_cycle() {
+            let nexts = cycle.iter().cycle().skip(1);
+            return cycle.iter().zip(nexts).filter_map(|(a, b)| link(*a, *b)).collect();
         }
         let to_ended = (0..self.ranks.len()).find_map(|rank| {
             let ended = of(rank).find(|other| self.stuck(*other as usize).is_none())?;
@@ -243,7 +243,7 @@ impl<'r> Job<'r> {
             return format!("rank {rank} waits in {call} for rank {next}, which has ended");
         }
         let waiting: Vec<_> = links.iter().map(|link| (link.rank as u32, link.call())).collect();
-        circle::in_words(&waiting)
+        wait_for_graph::in_words(&waiting)
     }
 
     fn sites(&self, links: &[Link]) -> Vec<Site> {
@@ -267,12 +267,12 @@ impl<'r> Job<'r> {
                 }
             }
         }
-        sites.truncate(SHOWN);
+        sites.truncate(MAX_SHOWN);
         sites
     }
 
     fn why(&self, links: &[Link]) -> String {
-        let shown = links.iter().take(SHOWN).map(|link| {
+        let shown = links.iter().take(MAX_SHOWN).map(|link| {
             let beside = match link.waiting.beside {
                 0 => String::new(),
                 1 => ", and its other thread for threads of the rank".to_owned(),
@@ -287,7 +287,7 @@ impl<'r> Job<'r> {
             )
         });
         let mut parts: Vec<String> = shown.collect();
-        if links.len() > SHOWN {
+        if links.len() > MAX_SHOWN {
             parts.push(format!("and so on, {} ranks in all", links.len()));
         }
         let others = self.others(links);
@@ -322,7 +322,7 @@ impl<'r> Job<'r> {
             (_, 1) => format!("{} is {text}", ranks::named(&all)),
             _ => format!("{} are {text}", ranks::named(&all)),
         });
-        told.take(SHOWN).collect()
+        told.take(MAX_SHOWN).collect()
     }
 
     fn help(&self, links: &[Link]) -> String {
@@ -416,7 +416,7 @@ impl Link<'_> {
     }
 }
 
-/// How to get out of a circle of ranks that have such needs, on these communicators.
+/// How to get out of a cycle of ranks that have such needs, on these communicators.
 pub(crate) fn advice(needs: &[(NeedKind, u64)], to_itself: bool) -> &'static str {
     let all = |kind| needs.iter().all(|(other, _)| *other == kind);
     let any = |kind| needs.iter().any(|(other, _)| *other == kind);

@@ -4,10 +4,10 @@ use crate::merge::Observation;
 use commsan_findings::{Code, Frame, Problem, Role};
 use commsan_rundir::record::{RawAccess, RawOperation, RawSite};
 
+mod concurrency;
 pub mod device;
 mod operation;
 mod place;
-mod together;
 mod window;
 
 pub(crate) use operation::bytes;
@@ -476,8 +476,8 @@ fn advice(kind: Problem, argument: &str) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    pub(crate) use super::concurrency::tests::observation as together;
     pub(crate) use super::device::tests::observation as device;
-    pub(crate) use super::together::tests::observation as together;
     pub(crate) use super::window::tests::observation as one_sided;
     use super::*;
     use commsan_rundir::record::{RawArgument, RawFinding};

@@ -8,12 +8,11 @@
 //! RunDirectory → RankLog → Symbols → merge → Suppressions → Report → terminal, html, json, …
 //! ```
 
+mod bounds;
 pub mod checks;
-mod circle;
 mod deadlock;
 mod facts;
 pub mod github;
-mod hidden;
 pub mod html;
 pub mod json;
 pub mod junit;
@@ -21,10 +20,10 @@ mod merge;
 mod messages;
 pub mod names;
 mod notes;
-mod parts;
+mod pairwise_volumes;
+mod potential_deadlock;
 pub mod ranks;
 mod replay;
-mod room;
 pub mod sarif;
 mod sources;
 pub mod stack;
@@ -32,6 +31,7 @@ pub mod suppress;
 pub mod symbols;
 pub mod terminal;
 mod variables;
+mod wait_for_graph;
 mod wildcard;
 mod wording;
 
@@ -43,6 +43,7 @@ pub use suppress::{Suppressed, Suppressions};
 use commsan_findings::{Code, Finding, Severity};
 use commsan_rundir::{RankLog, RunDirectory};
 use merge::Observation;
+use potential_deadlock::PotentialDeadlock;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use symbols::Symbols;
@@ -120,10 +121,10 @@ impl Report {
             Ok(notices) => notices.into_iter().for_each(|notice| notes.warn(notice, None)),
             Err(error) => notes.warn(error.to_string(), None),
         }
-        let hidden = hidden::circles(&logs);
-        let symbols = Symbols::of(&logs, hidden.iter().flat_map(hidden::Hidden::sites));
+        let potential = potential_deadlock::cycles(&logs);
+        let symbols = Symbols::of(&logs, potential.iter().flat_map(PotentialDeadlock::sites));
         let seen = logs.iter().flat_map(|log| observations(log, &symbols));
-        let mut merged = merge::merge(seen.chain(room::observations(&logs, &symbols)));
+        let mut merged = merge::merge(seen.chain(bounds::observations(&logs, &symbols)));
         let deadlocks = directory.deadlocks().unwrap_or_else(|error| {
             notes.warn(error.to_string(), None);
             vec![]
@@ -135,10 +136,10 @@ impl Report {
             waits.into_iter().for_each(|(rank, text)| notes.add(text, Some(rank)));
         }
         merged.extend(messages::findings(&logs, &symbols));
-        let parts = parts::findings(&logs, &symbols);
-        merged.extend(parts::without_roots(parts, &merged));
+        let volumes = pairwise_volumes::findings(&logs, &symbols);
+        merged.extend(pairwise_volumes::without_roots(volumes, &merged));
         merged.extend(deadlock::findings(&deadlocks, &logs, &symbols));
-        merged.extend(hidden::findings(&hidden, &symbols));
+        merged.extend(potential_deadlock::findings(&potential, &symbols));
         leave_out_explained(&mut merged);
         merged.sort_by_key(|finding| (std::cmp::Reverse(finding.severity()), finding.code));
         notes.add_missing_lines(&merged, &symbols);

@@ -20,7 +20,7 @@ use commsan_rundir::{Job, Messages, RankLog};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Places of one side that are shown at most.
-const SHOWN: usize = 3;
+const MAX_SHOWN: usize = 3;
 
 /// Ranks of a job, with what each has counted.
 pub(crate) type Counts<'r> = BTreeMap<u32, (&'r RankLog, &'r Messages)>;
@@ -128,7 +128,7 @@ impl<'r> Exchange<'r> {
         let (_, first) = sends.first()?;
         let sent: u64 = sends.iter().map(|(_, m)| m.count).sum();
         let received = traffic.receives_from(sender);
-        let sites = sends.iter().take(SHOWN).map(|(rank, m)| {
+        let sites = sends.iter().take(MAX_SHOWN).map(|(rank, m)| {
             self.site(
                 *rank,
                 m,

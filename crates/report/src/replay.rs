@@ -3,18 +3,18 @@
 //!
 //! **Soundness.** Ranks do the same steps, in the same order: those in which time decides nothing, as
 //! `commsan_mpi::steps` has it. Which receive takes which message is the same in all runs then, each receive taking
-//! the first message that fits. What ranks do after their steps is not known: who waits for that may go on. A circle
+//! the first message that fits. What ranks do after their steps is not known: who waits for that may go on. A cycle
 //! of ranks that wait for steps behind each other's is one in any run with the same input in which MPI waits where it
 //! may. Of steps that do not fit together even if MPI waits nowhere, as some were made by `PMPI_` functions, nothing
 //! is said.
 
-use crate::circle::WaitFor;
+use crate::wait_for_graph::WaitForGraph;
 use commsan_findings::{Message, Step};
 use commsan_rundir::{Comm, Steps};
 use std::collections::HashMap;
 
 /// Circles that are looked for behind others.
-const MOST: usize = 32;
+const MAX_CYCLES: usize = 32;
 
 /// Where MPI waits though it need not.
 #[derive(Clone, Copy, Debug)]
@@ -138,18 +138,18 @@ impl<'s> Replay<'s> {
     }
 
     /// Ranks that wait for each other, if MPI waits where these rules say.
-    pub fn circles(&self, rules: Rules) -> Vec<Vec<Link>> {
+    pub fn cycles(&self, rules: Rules) -> Vec<Vec<Link>> {
         let loose = Rules { sends: false, collectives: false };
         if !Run::new(self, loose).go().is_empty() {
             return Vec::new();
         }
         let mut run = Run::new(self, rules);
         let mut found = Vec::new();
-        while found.len() < MOST {
+        while found.len() < MAX_CYCLES {
             let stuck = run.go();
-            let Some(circle) = run.circle(&stuck) else { break };
-            circle.iter().for_each(|link| run.pass(link.rank as usize));
-            found.push(circle);
+            let Some(cycle) = run.cycle(&stuck) else { break };
+            cycle.iter().for_each(|link| run.pass(link.rank as usize));
+            found.push(cycle);
         }
         found
     }
@@ -297,14 +297,14 @@ impl Run<'_> {
         }
     }
 
-    /// A smallest circle of those that wait.
-    fn circle(&mut self, stuck: &[u32]) -> Option<Vec<Link>> {
+    /// A smallest cycle of those that wait.
+    fn cycle(&mut self, stuck: &[u32]) -> Option<Vec<Link>> {
         if stuck.is_empty() {
             return None;
         }
         let of = |rank: usize| self.kept_by(rank as u32).into_iter().map(|(other, _)| other);
-        let circle = WaitFor::new(self.at.len(), of).circle()?;
-        let nexts = circle.iter().cycle().skip(1);
+        let cycle = WaitForGraph::new(self.at.len(), of).shortest_cycle()?;
+        let nexts = cycle.iter().cycle().skip(1);
         let link = |(rank, next): (&usize, &usize)| {
             let (rank, next) = (*rank as u32, *next as u32);
             let (_, meets) = self.kept_by(rank).into_iter().find(|(other, _)| *other == next)?;
@@ -315,7 +315,7 @@ impl Run<'_> {
             };
             Some(Link { rank, step, begun, next, meets })
         };
-        let links: Option<Vec<Link>> = circle.iter().zip(nexts).map(link).collect();
+        let links: Option<Vec<Link>> = cycle.iter().zip(nexts).map(link).collect();
         // They go on now, and are not woken again for what they have waited for.
         for link in links.iter().flatten() {
             self.ready.push(link.rank);

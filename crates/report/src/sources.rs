@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// A larger file is generated code or no source at all.
-const LARGEST_FILE: u64 = 16 << 20;
+const MAX_FILE: u64 = 16 << 20;
 
 /// Texts of source files, by the name that the debug information gives them.
 #[derive(Clone, Debug, Default)]
@@ -60,7 +60,7 @@ impl Sources {
 
 fn read(path: &Path) -> Option<String> {
     let metadata = path.metadata().ok()?;
-    if !metadata.is_file() || metadata.len() > LARGEST_FILE {
+    if !metadata.is_file() || metadata.len() > MAX_FILE {
         return None;
     }
     Some(String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned())

@@ -9,7 +9,7 @@ use commsan_findings::{Code, Finding, Frame, Severity, Site};
 use std::fmt::Write;
 
 /// Frames shown of one call stack; the rest is in `report.json`.
-const DEEPEST_STACK: usize = 12;
+const MAX_FRAMES: usize = 12;
 
 /// How the text is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,11 +223,11 @@ fn call_stacks(report: &Report, finding: &Finding) -> Vec<String> {
                 let _ = write!(text, " in `{function}`");
             }
             text += ", called by";
-            for frame in callers.iter().take(DEEPEST_STACK) {
+            for frame in callers.iter().take(MAX_FRAMES) {
                 let _ = write!(text, "\n  {}", frame_text(report, frame));
             }
-            if callers.len() > DEEPEST_STACK {
-                let _ = write!(text, "\n  … {} more", callers.len() - DEEPEST_STACK);
+            if callers.len() > MAX_FRAMES {
+                let _ = write!(text, "\n  … {} more", callers.len() - MAX_FRAMES);
             }
             text
         })

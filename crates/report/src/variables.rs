@@ -25,7 +25,7 @@ pub(crate) struct Variable {
     /// Its name in the source.
     pub name: Option<String>,
     /// Bytes from the address to the variable's end.
-    pub room: u64,
+    pub available: u64,
     /// Its size in bytes.
     pub size: u64,
     /// The basic type that all of it is of.
@@ -169,12 +169,17 @@ impl<'d> Lookup<'d> {
                             .line(unit, entry)
                             .is_some_and(|declared| declared <= u64::from(*line))
                         && let Ok(within) = u64::try_from(distance.saturating_sub(start))
-                        && let Some(room) = kind.size.checked_sub(within).filter(|room| *room > 0)
-                        && best.as_ref().is_none_or(|best| best.room < room)
+                        && let Some(available) =
+                            kind.size.checked_sub(within).filter(|available| *available > 0)
+                        && best.as_ref().is_none_or(|best| best.available < available)
                     {
                         let (size, elements) = (kind.size, kind.elements);
-                        best =
-                            Some(Variable { name: self.name(unit, entry), room, size, elements });
+                        best = Some(Variable {
+                            name: self.name(unit, entry),
+                            available,
+                            size,
+                            elements,
+                        });
                     }
                 }
                 dw::DW_TAG_compile_unit
@@ -205,7 +210,7 @@ impl<'d> Lookup<'d> {
         let (name, elements) = known.unzip();
         Some(Variable {
             name: name.or_else(|| Some(crate::names::readable(symbol, None))),
-            room: start + size - address,
+            available: start + size - address,
             size: *size,
             elements: elements.flatten(),
         })

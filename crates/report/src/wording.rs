@@ -43,15 +43,15 @@
 //! | `{missing}` | the call that opens the epoch which `{by}` needs |
 
 mod buffers;
+mod concurrency;
 mod device;
-mod together;
 mod windows;
 
 use crate::facts::{Case, Facts};
 use buffers::BUFFERS;
 use commsan_findings::Code;
+use concurrency::TOGETHER;
 use device::DEVICE;
-use together::TOGETHER;
 use windows::WINDOWS;
 
 /// The texts of one code.

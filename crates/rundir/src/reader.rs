@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// Longest line taken for a record. Real ones are a few KiB; without a limit, a log of zeroes,
 /// as some file systems leave after a crash, would be read into memory as one line.
-const LONGEST_LINE: usize = 1 << 20;
+const MAX_LINE: usize = 1 << 20;
 
 /// An executable or library, or a function of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -384,7 +384,7 @@ enum Ending {
     File,
 }
 
-/// Reads up to the next newline into `bytes`, keeping at most [`LONGEST_LINE`] bytes.
+/// Reads up to the next newline into `bytes`, keeping at most [`MAX_LINE`] bytes.
 fn read_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Ending> {
     let mut cut = false;
     loop {
@@ -395,7 +395,7 @@ fn read_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Ending
         let newline = available.iter().position(|&byte| byte == b'\n');
         let part = &available[..newline.unwrap_or(available.len())];
         let at_end = available.is_empty();
-        let room = LONGEST_LINE - bytes.len();
+        let room = MAX_LINE - bytes.len();
         cut |= part.len() > room;
         bytes.extend_from_slice(&part[..part.len().min(room)]);
         let used = part.len() + usize::from(newline.is_some());

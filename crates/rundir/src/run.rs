@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub const RUN_SCHEMA: u32 = 1;
 
 /// How many numbered names are tried before giving up.
-const MOST_NUMBERED: u32 = 100_000;
+const MAX_NUMBERED: u32 = 100_000;
 
 /// A directory that belongs to one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl RunDirectory {
     pub fn create(parent: &Path, program: &Path) -> Result<RunDirectory, RunError> {
         let name = program.file_name().unwrap_or(program.as_os_str());
         let name = name.to_string_lossy();
-        for number in 1..=MOST_NUMBERED {
+        for number in 1..=MAX_NUMBERED {
             let numbered = match number {
                 1 => format!("{name}.commsan"),
                 _ => format!("{name}.commsan-{number}"),

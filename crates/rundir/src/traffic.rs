@@ -21,7 +21,7 @@ const MAGIC: &[u8; 8] = b"CSTRAFIC";
 const HEADER: usize = 32;
 
 /// What is unpacked at most: far more than a rank writes, and what a damaged header could ask for.
-const MOST: u64 = 1 << 32;
+const MAX_UNPACKED: u64 = 1 << 32;
 
 /// All that a rank knows of what it has moved. Numbers of tables are positions in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -481,7 +481,7 @@ impl Snapshot {
             return Err(ReadError::Damaged("its checksum does not fit"));
         }
         let plain = u64::from_le_bytes(plain);
-        if plain > MOST {
+        if plain > MAX_UNPACKED {
             return Err(ReadError::Damaged("it claims to be larger than such files are"));
         }
         let bytes = lz4_flex::block::decompress(rest, plain as usize)

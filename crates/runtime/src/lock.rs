@@ -132,7 +132,7 @@ impl<T> Lock<T> {
             };
             let is_done = self.bias_owner.compare_exchange(known, next, AcqRel, Relaxed).is_ok();
             if is_done && next == REVOKING {
-                let is_seen = fence::everywhere();
+                let is_seen = fence::on_all_threads();
                 if !is_seen || !eventually(|| self.inside.load(Acquire) == 0) {
                     // The lock is abandoned, or may be in use: no thread can have it any more.
                     self.owner.store(known, Relaxed);

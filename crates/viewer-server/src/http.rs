@@ -30,7 +30,7 @@ const HEADERS: [(HeaderName, &str); 5] = [
 ];
 
 /// Answers smaller than this are sent as they are.
-const WORTH_PACKING: usize = 1024;
+const MIN_COMPRESSED: usize = 1024;
 
 /// How to serve.
 #[derive(Clone, Copy, Debug, Default)]
@@ -150,7 +150,7 @@ fn accepts_gzip(request: &Request) -> bool {
 
 fn packed(status: StatusCode, body: Vec<u8>, packs: bool) -> Response<Body> {
     let response = response(status, "application/json");
-    if !packs || body.len() < WORTH_PACKING {
+    if !packs || body.len() < MIN_COMPRESSED {
         return response.body(body.into()).unwrap_or_default();
     }
     let mut packer = GzEncoder::new(Vec::new(), Compression::fast());

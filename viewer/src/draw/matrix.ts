@@ -123,9 +123,9 @@ function labelled(blocks: readonly Block[], extent: Extent, pixels: number): { b
     });
 }
 
-const MOST_LETTERS = 17;
+const MAX_LETTERS = 17;
 
-export function shortened(label: string, letters = MOST_LETTERS): string {
+export function shortened(label: string, letters = MAX_LETTERS): string {
   return label.length <= letters ? label : `${label.slice(0, letters - 1)}…`;
 }
 

@@ -75,7 +75,7 @@ export function accessorsAt(accessors: readonly Accessor[], from: number, to: nu
 }
 
 /** Elements of a grid beyond which it is not laid out at once. */
-export const MOST_ELEMENTS = 1 << 24;
+export const MAX_ELEMENTS = 1 << 24;
 
 /** A grid of elements, or one plane of three dimensions, as the bytes that it takes. */
 export interface Plane {
@@ -89,7 +89,7 @@ export interface Plane {
 /** The plane of an object of the given shape. */
 export function planeOf(shape: readonly number[], element: number, plane: number): Plane | null {
   const [cols, rows = 1, planes = 1] = shape.toReversed();
-  if (cols === undefined || element <= 0 || rows * cols > MOST_ELEMENTS) return null;
+  if (cols === undefined || element <= 0 || rows * cols > MAX_ELEMENTS) return null;
   const at = Math.min(planes - 1, Math.max(0, plane));
   return { rows, cols, from: at * rows * cols * element, element };
 }

@@ -15,7 +15,7 @@ import { Choice } from "../ui/parts";
 import { type Column, DataTable } from "../ui/table";
 
 /** Pairs in a matrix beyond this many places are left to the table. */
-const MOST_PLACES = 256;
+const MAX_PLACES = 256;
 const LEFT = 124;
 const TOP = 116;
 const LEGEND = 120;
@@ -170,7 +170,7 @@ interface Difference {
 function differenceOf(pairs: readonly PairChange[], unit: Unit): Difference | null {
   const order = (a: string, b: string) => a.localeCompare(b, "en", { numeric: true });
   const names = [...new Set(pairs.flatMap((pair) => [pair.source, pair.target]))].sort(order);
-  if (names.length > MOST_PLACES) return null;
+  if (names.length > MAX_PLACES) return null;
   const position = new Map(names.map((name, index) => [name, index]));
   const before = new Float64Array(names.length ** 2);
   const after = new Float64Array(names.length ** 2);
@@ -236,7 +236,7 @@ function PairFigure({ pairs }: { pairs: readonly PairChange[] }) {
       <div class="empty">
         {pairs.length === 0
           ? "No amounts differ between any two places."
-          : `More than ${integer(MOST_PLACES)} places differ: the table lists the largest differences.`}
+          : `More than ${integer(MAX_PLACES)} places differ: the table lists the largest differences.`}
       </div>
     );
   }

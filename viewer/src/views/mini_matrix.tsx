@@ -13,7 +13,7 @@ import { Figure } from "../ui/figure";
 import { Answered } from "../ui/parts";
 import { useGrid } from "./system/grid";
 
-const MOST_BLOCKS = 32;
+const MAX_BLOCKS = 32;
 const HEIGHT = 232;
 
 interface MiniMatrixProps {
@@ -24,7 +24,7 @@ interface MiniMatrixProps {
 
 export function MiniMatrix({ title, parameters }: MiniMatrixProps) {
   const { route, run } = useShared();
-  const asked = useAnswer<Matrix>(matrixAddress(route, run, { ...parameters, max: MOST_BLOCKS }));
+  const asked = useAnswer<Matrix>(matrixAddress(route, run, { ...parameters, max: MAX_BLOCKS }));
   const of = "object" in parameters ? "object" : "line";
   return (
     <Answered asked={asked}>

@@ -25,7 +25,7 @@ const AXIS = 26;
 /** Height of the time in calls, below the traffic. */
 const WAITING = 90;
 /** More series than colours are shown as one. */
-const MOST_SERIES = 8;
+const MAX_SERIES = 8;
 
 interface Stack {
   label: string;
@@ -40,15 +40,15 @@ export function stacksOf(answer: TimelineDetail, unit: Unit, hidden: (series: Se
   const all = answer.series
     .filter((series) => !hidden(series))
     .map((series): Stack => ({ label: series.label, values: unit === "bytes" ? series.bytes : series.counts }));
-  if (all.length <= MOST_SERIES) return all;
+  if (all.length <= MAX_SERIES) return all;
   const total = ({ values }: Stack) => values.reduce((sum, value) => sum + value, 0);
   // What the answer has summed up itself is the last of its series.
   const summed = all.at(-1)?.label === REST ? all.slice(-1) : [];
   const ordered = all.slice(0, all.length - summed.length).sort((a, b) => total(b) - total(a));
-  const rest = [...ordered.slice(MOST_SERIES - 1), ...summed];
+  const rest = [...ordered.slice(MAX_SERIES - 1), ...summed];
   const bins = rest[0]?.values.length ?? 0;
   const values = Array.from({ length: bins }, (_, bin) => rest.reduce((sum, one) => sum + (one.values[bin] ?? 0), 0));
-  return [...ordered.slice(0, MOST_SERIES - 1), { label: summed.length > 0 ? REST : `${rest.length} others`, values }];
+  return [...ordered.slice(0, MAX_SERIES - 1), { label: summed.length > 0 ? REST : `${rest.length} others`, values }];
 }
 
 interface Chart {

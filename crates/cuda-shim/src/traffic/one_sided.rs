@@ -60,7 +60,7 @@ fn reaches(address: usize, pe: u32, there: usize, traffic: &mut Traffic) {
         return;
     };
     if let Some(object) = object_of(object, pe, traffic) {
-        traffic.objects.lies_at(start..start.saturating_add(block.len()), object);
+        traffic.objects.map_to(start..start.saturating_add(block.len()), object);
     }
 }
 
@@ -108,5 +108,5 @@ fn moves<'a>(moved: &'a Moved, here: &Here, traffic: &mut Traffic, me: u32) {
     };
     let part =
         |end: Option<((u32, usize), &'a Footprint)>| end.map(|((_, base), part)| (base, part));
-    traffic.moved(ticks(), key, Amount::one(moved.bytes), part(first), part(second));
+    traffic.record_transfer(ticks(), key, Amount::one(moved.bytes), part(first), part(second));
 }

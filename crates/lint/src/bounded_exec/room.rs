@@ -1,4 +1,4 @@
-//! Buffers with less room than calls use of them (CS-BUF-07, docs/room.md), as far as an execution
+//! Buffers with less room than calls use of them (CS-BUF-07, docs/bounds.md), as far as an execution
 //! knows the memory, the count and the datatype.
 //!
 //! A receive counts with what it has asked for, whatever arrives. **Missed**: what ends within the

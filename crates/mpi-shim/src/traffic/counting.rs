@@ -2,7 +2,7 @@
 
 use super::{Described, InOrder};
 use commsan_callsite::StackId;
-use commsan_counters::{Amount, Identity, Key, STEPS, Step, Traffic, User};
+use commsan_counters::{Amount, Identity, Key, MAX_STEPS, Step, Traffic, User};
 use commsan_mpi::transfers::{Peers, Transfer, TransferKind};
 use commsan_rundir::traffic::{End, Kind, Memory, Place, Side};
 use commsan_shadow::Footprint;
@@ -18,7 +18,7 @@ pub(super) struct Counting<'a> {
     pub(super) stack: StackId,
     pub(super) time: u64,
     /// What has been added, as far as that can be done again.
-    pub(super) steps: Option<SmallVec<[Step; STEPS]>>,
+    pub(super) steps: Option<SmallVec<[Step; MAX_STEPS]>>,
 }
 
 impl Counting<'_> {
@@ -71,7 +71,7 @@ impl Counting<'_> {
         };
         let parts = (first.map(|(_, part)| part), second.map(|(_, part)| part));
         let amount = Amount::one(transfer.bytes);
-        let row = self.traffic.moved(self.time, key, amount, parts.0, parts.1);
+        let row = self.traffic.record_transfer(self.time, key, amount, parts.0, parts.1);
         let channel = self.in_order(described.order, &key, row);
         let step = match (row, &transfer.footprint, side) {
             (Some(row), Footprint::Dense(range), Side::Source | Side::Target) => {
@@ -111,12 +111,12 @@ impl Counting<'_> {
         let channel = self.traffic.channel(key, user).filter(|_| is_known);
         match (channel, key.side) {
             (Some(channel), _) if order != InOrder::Taken => {
-                self.traffic.next_in(channel, row, user);
+                self.traffic.record_message(channel, row, user);
                 return Some((channel, comm));
             }
-            (Some(channel), _) => self.traffic.out_of_order(channel),
+            (Some(channel), _) => self.traffic.lose_order(channel),
             // It may be any sender's.
-            (None, Side::Target) if !is_known => self.traffic.without_order(key.group),
+            (None, Side::Target) if !is_known => self.traffic.lose_receive_order(key.group),
             (None, _) => {}
         }
         None

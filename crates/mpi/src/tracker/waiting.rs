@@ -68,7 +68,7 @@ pub struct Facts<'a> {
     /// Bytes of an element of a datatype.
     pub size_of: &'a dyn Fn(usize) -> Option<usize>,
     /// Whether a reduction is a function of the program.
-    pub is_the_programs: &'a dyn Fn(usize) -> bool,
+    pub is_program_code: &'a dyn Fn(usize) -> bool,
     /// The n-th element of an array of counts; the flag says whether they are large.
     pub count_at: &'a dyn Fn(usize, usize, bool) -> i64,
     /// `MPI_PROC_NULL`.
@@ -381,7 +381,7 @@ impl Tracker {
         if call.ends() {
             return self.together.need_of_finalize(call).map(|need| vec![need]);
         }
-        if at.op.is_some_and(|index| (facts.is_the_programs)(args.words[index])) {
+        if at.op.is_some_and(|index| (facts.is_program_code)(args.words[index])) {
             return Err(Unsure);
         }
         if let Some(on) = *on {

@@ -4,7 +4,7 @@ use super::Sums;
 use super::sums::known;
 use crate::Profile;
 use crate::api::{
-    Amount, Error, FileDetail, FileLine, Filter, Frame, Line, LineTransfer, MOST_TRANSFERS,
+    Amount, Error, FileDetail, FileLine, Filter, Frame, Line, LineTransfer, MAX_TRANSFERS,
 };
 use crate::model::{End, Row};
 use indexmap::IndexMap;
@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// Call paths that an answer lists.
-const MOST_STACKS: usize = 100;
+const MAX_STACKS: usize = 100;
 
 /// Transfers that are told as one; patterns stay patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,7 +88,7 @@ impl Profile {
             let pairs = self.model.expand(key.source, key.target);
             pairs.map(move |pair| self.line_transfer(key, pair, *amount))
         });
-        let transfers: Vec<_> = expanded.take(MOST_TRANSFERS).collect();
+        let transfers: Vec<_> = expanded.take(MAX_TRANSFERS).collect();
         let more = usize::try_from(all).unwrap_or(usize::MAX).saturating_sub(transfers.len());
         Ok(Line { transfers, more, stacks: self.stacks_to(file, line, &rows) })
     }
@@ -130,7 +130,7 @@ impl Profile {
             let at = model.line_of_stack[*stack as usize].map(|at| model.lines[at as usize]);
             at.is_some_and(|at| at.file as usize == file && at.line == line)
         };
-        let stacks = stacks.into_iter().filter(leads).take(MOST_STACKS);
+        let stacks = stacks.into_iter().filter(leads).take(MAX_STACKS);
         stacks.map(|stack| model.stacks[stack as usize].clone()).collect()
     }
 }

@@ -9,13 +9,13 @@ use std::cmp::Reverse;
 use std::hash::Hash;
 
 /// Lines and objects that are listed: the largest changes.
-const MOST: usize = 500;
+const MAX_ROWS: usize = 500;
 
-/// Pairs of places that are listed: all of [`MOST_PLACES`], in a run with one kind.
-const MOST_PAIRS: usize = MOST_PLACES * MOST_PLACES;
+/// Pairs of places that are listed: all of [`MAX_PLACES`], in a run with one kind.
+const MAX_PAIRS: usize = MAX_PLACES * MAX_PLACES;
 
 /// Runs with more places are compared node by node.
-const MOST_PLACES: usize = 128;
+const MAX_PLACES: usize = 128;
 
 type Amounts<K> = FxHashMap<K, Amount>;
 
@@ -26,15 +26,15 @@ impl Profile {
     /// Never for runs that were read.
     pub fn compare(&self, other: &Profile) -> Result<Comparison, Error> {
         let places = self.model.places.len().max(other.model.places.len());
-        let level = if places > MOST_PLACES { Level::Node } else { Level::Place };
+        let level = if places > MAX_PLACES { Level::Node } else { Level::Place };
         let named = |(name, before, after)| Change { name, before, after };
         let pairs = changes(other.named_pairs(level)?, self.named_pairs(level)?);
         let lines = changes(other.named_lines(), self.named_lines());
         let objects = changes(other.named_objects(), self.named_objects());
         let more = [
-            pairs.len().saturating_sub(MOST_PAIRS),
-            lines.len().saturating_sub(MOST),
-            objects.len().saturating_sub(MOST),
+            pairs.len().saturating_sub(MAX_PAIRS),
+            lines.len().saturating_sub(MAX_ROWS),
+            objects.len().saturating_sub(MAX_ROWS),
         ];
         let pair = |((source, target, kind), before, after)| PairChange {
             source,
@@ -53,9 +53,9 @@ impl Profile {
                 ranks: other.model.ranks.len(),
             },
             kinds: kinds.collect(),
-            pairs: pairs.into_iter().take(MOST_PAIRS).map(pair).collect(),
-            lines: lines.into_iter().take(MOST).map(named).collect(),
-            objects: objects.into_iter().take(MOST).map(named).collect(),
+            pairs: pairs.into_iter().take(MAX_PAIRS).map(pair).collect(),
+            lines: lines.into_iter().take(MAX_ROWS).map(named).collect(),
+            objects: objects.into_iter().take(MAX_ROWS).map(named).collect(),
             more,
         })
     }
@@ -70,7 +70,7 @@ impl Profile {
     }
 
     fn named_pairs(&self, level: Level) -> Result<Amounts<(String, String, String)>, Error> {
-        let max = Some(MOST_PLACES);
+        let max = Some(MAX_PLACES);
         let matrix = self.matrix(&MatrixQuery { level, max, ..MatrixQuery::default() })?;
         let mut pairs = Amounts::default();
         for (row, col, kinds) in &matrix.cells {

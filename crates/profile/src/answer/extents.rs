@@ -10,10 +10,10 @@ const ELEMENTS: [u64; 4] = [8, 4, 2, 1];
 const SHORTEST_ROW: u64 = 4;
 
 /// Rows that are tried.
-const MOST_ROWS: u64 = 1 << 16;
+const MAX_ROWS: u64 = 1 << 16;
 
 /// Shapes that are suggested at most.
-const MOST_SHAPES: usize = 8;
+const MAX_SHAPES: usize = 8;
 
 /// Extents of several lists as one, apart, with how often each byte was touched; at most `most` of them,
 /// the closest ones joined. What is joined says how often its most touched byte was.
@@ -90,7 +90,7 @@ pub fn shapes<'e>(
             true
         }
     });
-    shapes.truncate(MOST_SHAPES);
+    shapes.truncate(MAX_SHAPES);
     shapes
 }
 
@@ -114,7 +114,7 @@ fn row<'e>(
             start + length <= *row || (start == 0 && length % row == 0)
         })
     };
-    let fewest = 2..=MOST_ROWS.min(elements / usual.max(1));
+    let fewest = 2..=MAX_ROWS.min(elements / usual.max(1));
     fewest
         .rev()
         .filter(|rows| elements.is_multiple_of(*rows))

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// Blocks in one direction, whatever is asked for.
-const MOST_BLOCKS: usize = 4096;
+const MAX_BLOCKS: usize = 4096;
 
 /// No block.
 const NONE: u32 = u32::MAX;
@@ -25,7 +25,7 @@ impl Profile {
     /// # Errors
     /// When the question names what is not there.
     pub fn matrix(&self, query: &MatrixQuery) -> Result<Matrix, Error> {
-        let most = query.max.unwrap_or(DEFAULT_BLOCKS).clamp(1, MOST_BLOCKS);
+        let most = query.max.unwrap_or(DEFAULT_BLOCKS).clamp(1, MAX_BLOCKS);
         let all = self.places_of(&query.filter);
         let rows = self.blocks(query.rows.or(all), query.level, most)?;
         let cols = self.blocks(query.cols.or(all), query.level, most)?;

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 /// Accesses that an answer lists.
-const MOST_ACCESSES: usize = 4096;
+const MAX_ACCESSES: usize = 4096;
 
 /// Extents of an access, unless the question says otherwise.
 const DEFAULT_EXTENTS: usize = 256;
@@ -38,8 +38,8 @@ impl Profile {
         let most = most.unwrap_or(DEFAULT_EXTENTS);
         let mut accesses: Vec<_> = self.accesses(id).into_iter().collect();
         accesses.sort_by_key(|(key, (amount, _))| (std::cmp::Reverse(amount.bytes), key.instance));
-        let more = accesses.len().saturating_sub(MOST_ACCESSES);
-        accesses.truncate(MOST_ACCESSES);
+        let more = accesses.len().saturating_sub(MAX_ACCESSES);
+        accesses.truncate(MAX_ACCESSES);
         let extents: Vec<Vec<Extent>> =
             accesses.iter().map(|(_, (_, l))| self.extents(l)).collect();
         let size = self.model.objects[id].bytes;

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::hash::Hash;
 
 /// Entries of each list.
-const MOST: usize = 500;
+const MAX_ROWS: usize = 500;
 
 /// Amounts by something.
 struct Shares<K>(IndexMap<K, Amount, FxBuildHasher>);
@@ -28,7 +28,7 @@ impl<K: Hash + Eq> Shares<K> {
     fn largest<T>(self, entry: impl Fn(K, Amount) -> T) -> Vec<T> {
         let mut shares: Vec<(K, Amount)> = self.0.into_iter().collect();
         shares.sort_by_key(|(_, amount)| (Reverse(amount.bytes), Reverse(amount.count)));
-        shares.truncate(MOST);
+        shares.truncate(MAX_ROWS);
         shares.into_iter().map(|(key, amount)| entry(key, amount)).collect()
     }
 }

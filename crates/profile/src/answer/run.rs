@@ -34,7 +34,7 @@ impl Profile {
             regions: model.regions.clone(),
             calls: self.communication(),
             files: self.files(),
-            objects: self.objects(api::MOST_OBJECTS),
+            objects: self.objects(api::MAX_OBJECTS),
             notes: self.notes.clone(),
             findings: self.findings.iter().map(|finding| self.finding(finding)).collect(),
             checked: self.checked,

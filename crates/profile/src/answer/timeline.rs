@@ -2,7 +2,7 @@
 
 use super::sums::known;
 use crate::Profile;
-use crate::api::{By, Error, MOST_SERIES, Series, Timeline, TimelineQuery};
+use crate::api::{By, Error, MAX_SERIES, Series, Timeline, TimelineQuery};
 use crate::model::{End, Row};
 use std::cmp::Reverse;
 
@@ -134,10 +134,10 @@ impl Part {
 
 /// As many as can be told apart; the rest as one.
 fn first_few(mut series: Vec<Series>) -> Vec<Series> {
-    if series.len() <= MOST_SERIES {
+    if series.len() <= MAX_SERIES {
         return series;
     }
-    let rest = series.split_off(MOST_SERIES - 1);
+    let rest = series.split_off(MAX_SERIES - 1);
     let sum = |of: fn(&Series) -> &Vec<u64>| {
         let mut sum = vec![0_u64; of(&rest[0]).len()];
         for one in &rest {

@@ -1,6 +1,6 @@
 //! The tables: their columns, and what fills them.
 
-use super::{Column, MOST_PAIRS, Sink, Table, Type, Value};
+use super::{Column, MAX_PAIRS, Sink, Table, Type, Value};
 use crate::Profile;
 use crate::answer::join;
 use crate::api::{Amount, Direction, Frame, PlaceKind};
@@ -290,7 +290,7 @@ fn stay_whole(model: &Model) -> u64 {
     let mut sum = 0_u64;
     for (size, pairs) in by_size {
         sum = sum.saturating_add(pairs);
-        if sum > MOST_PAIRS {
+        if sum > MAX_PAIRS {
             return size;
         }
     }

@@ -103,9 +103,9 @@ fn steps(deeds: &[Deed]) -> Steps {
     Steps { comms: vec![comm(9, &[0, 1, 2]), comm(8, &[0, 1])], all }
 }
 
-fn circles(program: &[Steps], rules: Rules) -> Vec<Vec<Link>> {
+fn cycles(program: &[Steps], rules: Rules) -> Vec<Vec<Link>> {
     let ranks: Vec<_> = program.iter().map(Some).collect();
-    Replay::new(&ranks).circles(rules)
+    Replay::new(&ranks).cycles(rules)
 }
 
 /// MPI, as it takes one step of some rank after the other.
@@ -237,7 +237,7 @@ proptest! {
     ) {
         prop_assume!(Mpi::ends(&program, LOOSE, &order));
         let ends = Mpi::ends(&program, rules, &order);
-        prop_assert_eq!(circles(&program, rules).is_empty(), ends, "{:?}", program);
+        prop_assert_eq!(cycles(&program, rules).is_empty(), ends, "{:?}", program);
     }
 
     /// Of a part of the steps less is told, but nothing wrong.
@@ -251,14 +251,14 @@ proptest! {
             part.all.truncate(end.index(part.all.len() + 1));
         }
         let is_safe = Mpi::ends(&program, STRICT, &[]);
-        prop_assert!(!is_safe || circles(&parts, STRICT).is_empty(), "{:?} of {:?}", parts, program);
+        prop_assert!(!is_safe || cycles(&parts, STRICT).is_empty(), "{:?} of {:?}", parts, program);
     }
 
     /// Each waits for a step of the next that comes after the one where that waits.
     #[test]
     fn a_circle_is_one(program in programs()) {
-        for circle in circles(&program, STRICT) {
-            for (link, next) in circle.iter().zip(circle.iter().cycle().skip(1)) {
+        for cycle in cycles(&program, STRICT) {
+            for (link, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
                 prop_assert_eq!(link.next, next.rank);
                 prop_assert!(link.meets > next.step);
                 let steps = &program[link.rank as usize].all;
@@ -292,7 +292,7 @@ proptest! {
         };
         let all: Vec<Step> = all.into_iter().map(step).collect();
         let of = |rank: usize| Steps { all: all.iter().skip(rank).copied().collect(), ..steps(&[]) };
-        circles(&[of(0), of(1), of(2)], STRICT);
+        cycles(&[of(0), of(1), of(2)], STRICT);
     }
 }
 
@@ -308,8 +308,8 @@ fn receive(from: u32) -> Deed {
 fn two_that_send_first_wait_for_each_other() {
     let both = [steps(&[send(1), receive(1)]), steps(&[send(0), receive(0)])];
     let link = |rank, next| Link { rank, step: 1, begun: 0, next, meets: 2 };
-    assert_eq!(circles(&both, STRICT), [[link(0, 1), link(1, 0)]]);
-    assert_eq!(circles(&both, Rules { sends: false, collectives: true }), [] as [Vec<_>; 0]);
+    assert_eq!(cycles(&both, STRICT), [[link(0, 1), link(1, 0)]]);
+    assert_eq!(cycles(&both, Rules { sends: false, collectives: true }), [] as [Vec<_>; 0]);
 }
 
 /// Some of what has been done is missing.
@@ -317,19 +317,19 @@ fn two_that_send_first_wait_for_each_other() {
 fn nothing_is_said_of_what_cannot_have_been() {
     let both = [steps(&[receive(1), send(1)]), steps(&[receive(0), send(0)])];
     for rules in [LOOSE, STRICT] {
-        assert_eq!(circles(&both, rules), [] as [Vec<_>; 0]);
+        assert_eq!(cycles(&both, rules), [] as [Vec<_>; 0]);
     }
 }
 
 #[test]
 fn each_circle_is_told_of() {
     let twice = |other| steps(&[send(other), receive(other), send(other), receive(other)]);
-    assert_eq!(circles(&[twice(1), twice(0)], STRICT).len(), 2);
+    assert_eq!(cycles(&[twice(1), twice(0)], STRICT).len(), 2);
 }
 
 #[test]
 fn nobody_is_sure_of_ranks_that_have_told_nothing() {
     let first = steps(&[send(1), receive(1)]);
     let ranks = [Some(&first), None];
-    assert_eq!(Replay::new(&ranks).circles(STRICT), [] as [Vec<Link>; 0]);
+    assert_eq!(Replay::new(&ranks).cycles(STRICT), [] as [Vec<Link>; 0]);
 }

@@ -65,7 +65,7 @@ fn static_variables_are_found_with_size_and_elements() {
         let at = |name: &str, within| {
             let found = lookup.fixed(address(&variables, name) + within).unwrap();
             assert_eq!(found.name.as_deref(), Some(name), "{built}");
-            (found.size, found.room, found.elements)
+            (found.size, found.available, found.elements)
         };
         assert_eq!(at("table", 0), (40, 40, Some(("real", 4))), "{built}");
         assert_eq!(at("table", 36), (40, 4, Some(("real", 4))), "{built}");

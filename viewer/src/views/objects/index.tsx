@@ -12,7 +12,7 @@ import { MiniMatrix } from "../mini_matrix";
 import { Accesses } from "./accesses";
 
 /** Extents of an accessor that are asked for at most: more than a screen has pixels. */
-const MOST_EXTENTS = 4096;
+const MAX_EXTENTS = 4096;
 
 export function ObjectsView() {
   const { run, route, filter, go } = useShared();
@@ -79,7 +79,7 @@ export function ObjectsView() {
 }
 
 function ObjectDetail({ object }: { object: DataObject }) {
-  const asked = useAnswer<ObjectDetail>(address(`object/${object.id}`, { max: MOST_EXTENTS }));
+  const asked = useAnswer<ObjectDetail>(address(`object/${object.id}`, { max: MAX_EXTENTS }));
   return (
     <>
       <div class="main">

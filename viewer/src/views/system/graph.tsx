@@ -17,10 +17,10 @@ import { useGrid } from "./grid";
 import { useSelectedCell } from "./matrix";
 
 /** More nodes than this are a hairball. */
-export const MOST_NODES = 32;
+export const MAX_NODES = 32;
 
 /** Edges that carry their amount as text, if there are no more. */
-const MOST_TEXTS = 16;
+const MAX_TEXTS = 16;
 
 interface Point {
   x: number;
@@ -146,7 +146,7 @@ function drawing(
       drawEdge(painter, layout, edge, { width, colour, opacity: near(edge) ? 1 : 0.08 });
     }
     const texts = edges.filter(near);
-    if (texts.length <= MOST_TEXTS) {
+    if (texts.length <= MAX_TEXTS) {
       for (const edge of texts) {
         const text = quantity(edge.amount, route.unit);
         if (edge.row === edge.col) {

@@ -8,7 +8,7 @@ import type { Route } from "../../state/route";
 import { amount } from "../../state/traffic";
 
 /** Cells wider than this help nobody on a screen. */
-const MOST_BLOCKS = 256;
+const MAX_BLOCKS = 256;
 
 /** Above so many places, all of them are shown as nodes first. */
 const PLACES_AT_ONCE = 512;
@@ -25,7 +25,7 @@ export function levelOf(route: Route, places: number, nodes: number): "node" | "
 }
 
 /** Asks for the matrix in the route's window. */
-export function useMatrix(most = MOST_BLOCKS): Asked<Matrix> {
+export function useMatrix(most = MAX_BLOCKS): Asked<Matrix> {
   const { run, route } = useShared();
   const level = levelOf(route, run.places.length, nodesOf(run));
   return useAnswer<Matrix>(
@@ -34,7 +34,7 @@ export function useMatrix(most = MOST_BLOCKS): Asked<Matrix> {
       level: level === "node" ? "node" : null,
       rows: route.rows?.join("-"),
       cols: route.cols?.join("-"),
-      max: most === MOST_BLOCKS ? null : most,
+      max: most === MAX_BLOCKS ? null : most,
     }),
   );
 }

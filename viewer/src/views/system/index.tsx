@@ -9,7 +9,7 @@ import { Answered, Choice, Quantity } from "../../ui/parts";
 import { Subject } from "../../ui/subject";
 import { type Column, DataTable } from "../../ui/table";
 import { Details } from "./details";
-import { GraphFigure, MOST_NODES } from "./graph";
+import { GraphFigure, MAX_NODES } from "./graph";
 import { levelOf, nodesOf, useMatrix } from "./grid";
 import { MatrixFigure } from "./matrix";
 
@@ -22,7 +22,7 @@ const FORMS = [
 export function SystemView() {
   const { run, route, go } = useShared();
   const graph = route.form === "graph";
-  const asked = useMatrix(graph ? MOST_NODES : undefined);
+  const asked = useMatrix(graph ? MAX_NODES : undefined);
   const level = levelOf(route, run.places.length, nodesOf(run));
   return (
     <div class="view columns">
@@ -59,7 +59,7 @@ export function SystemView() {
         <Answered asked={asked}>
           {(matrix) =>
             graph ? (
-              <GraphFigure matrix={coarsen(matrix, MOST_NODES)} />
+              <GraphFigure matrix={coarsen(matrix, MAX_NODES)} />
             ) : route.form === "table" ? (
               <MatrixTable matrix={matrix} />
             ) : (
@@ -68,7 +68,7 @@ export function SystemView() {
           }
         </Answered>
       </div>
-      <Details matrix={graph && asked.value !== null ? coarsen(asked.value, MOST_NODES) : asked.value} />
+      <Details matrix={graph && asked.value !== null ? coarsen(asked.value, MAX_NODES) : asked.value} />
     </div>
   );
 }

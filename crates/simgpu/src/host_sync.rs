@@ -1,26 +1,25 @@
-//! Host synchronization of copies, sets and frees (CUDA Runtime API, "API synchronization
-//! behavior").
+//! Host synchronisation of copies, sets and frees ("API synchronization behavior" and "Stream
+//! synchronization behavior" of the CUDA Runtime API).
 //!
-//! "API synchronization behavior" and "Stream synchronization behavior" of the CUDA Runtime API.
-//! Where they leave it open, the seed decides for asynchronous calls. Others wait, since programs
-//! rely on it and are not told that they do: for the last step of a copy from pageable memory, too,
-//! and where memory is managed.
+//! Where the documentation leaves it open, the seed decides for asynchronous calls. Synchronous
+//! calls wait, since programs rely on it without knowing: also for the last step of a copy from
+//! pageable memory, and where memory is managed.
 
 use crate::memory::Place;
 
 /// A call that may make the host wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// `cudaMemcpy`, `cudaMemcpy2D`, `cudaMemcpyToSymbol` and their like.
+    /// `cudaMemcpy`, `cudaMemcpy2D`, `cudaMemcpyToSymbol` and similar.
     Copy,
-    /// `cudaMemcpyAsync` and its like.
+    /// `cudaMemcpyAsync` and similar.
     CopyAsync,
     /// A copy whose source is read before the call returns:
     /// `cudaMemcpySrcAccessOrderDuringApiCall`.
     CopyDuringCall,
-    /// `cudaMemset` and its like.
+    /// `cudaMemset` and similar.
     Set,
-    /// `cudaMemsetAsync` and its like.
+    /// `cudaMemsetAsync` and similar.
     SetAsync,
     /// `cudaFree`, `cudaFreeHost`.
     Free,
@@ -29,21 +28,21 @@ pub enum Call {
 /// What the host waits for before the call returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Nothing: the operation is in its stream.
+    /// Nothing: the operation is enqueued.
     Nothing,
-    /// What is in the stream; then the source is read, and the operation is in the stream.
+    /// All earlier work of the stream; then the source is read, and the operation is enqueued.
     Staging,
     /// The operation.
     Operation,
-    /// Everything on the device.
+    /// All work of the device.
     Device,
-    /// What the documentation leaves open: nothing, or [`Wait::Staging`].
+    /// Undocumented: nothing, or [`Wait::Staging`].
     PerhapsStaging,
-    /// What the documentation leaves open: nothing, or [`Wait::Operation`].
+    /// Undocumented: nothing, or [`Wait::Operation`].
     PerhapsOperation,
 }
 
-/// Places that a rule is for.
+/// Memory locations that a rule applies to.
 type Places = &'static [Place];
 
 const DEVICE: Places = &[Place::Device];
@@ -52,7 +51,7 @@ const HOST: Places = &[Place::Pinned, Place::Pageable];
 const NOT_HOST: Places = &[Place::Device, Place::Managed];
 const ANY: Places = &[Place::Device, Place::Managed, Place::Pinned, Place::Pageable];
 
-/// Call, source, destination, wait; the first row that fits holds. Sets and frees have no source.
+/// Call, source, destination, wait; the first matching row applies. Sets and frees have no source.
 #[rustfmt::skip]
 const TABLE: &[(Call, Places, Places, Wait)] = &[
     (Call::Copy,      DEVICE,   DEVICE,   Wait::Nothing),
@@ -68,7 +67,7 @@ const TABLE: &[(Call, Places, Places, Wait)] = &[
     (Call::Free,      ANY,      ANY,      Wait::Device),
 ];
 
-/// What the host waits for.
+/// What the host waits for in a call.
 pub fn wait(call: Call, from: Place, to: Place) -> Wait {
     TABLE
         .iter()

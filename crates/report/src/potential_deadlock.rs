@@ -5,33 +5,33 @@
 //! wrong (MPI 4.1 §6.14); one that needs its messages buffered is called unsafe (§3.5), and hangs when they grow. Missed is
 //! what comes after a rank's first 2,048 steps, or after it has asked for the first that comes, whatever it is.
 
-use crate::circle::{self, envelope};
 use crate::deadlock::advice;
 use crate::facts::at;
 use crate::merge;
 use crate::messages::{Counts, jobs, joined};
 use crate::replay::{Link, Replay, Rules};
 use crate::symbols::Symbols;
+use crate::wait_for_graph::{self, envelope};
 use commsan_findings::{Code, Finding, Frame, Message, NeedKind, Role, Site, Step};
 use commsan_rundir::record::RawSite;
 use commsan_rundir::{Job, RankLog, Steps};
 
 /// Ranks of a circle that are told of.
-const SHOWN: usize = 3;
+const MAX_SHOWN: usize = 3;
 
 /// Ranks that wait for each other where MPI may wait.
-pub(crate) struct Hidden<'r> {
+pub(crate) struct PotentialDeadlock<'r> {
     job: Job,
     code: Code,
     links: Vec<(Link, &'r RankLog, &'r RankLog)>,
 }
 
-/// All such circles.
-pub(crate) fn circles(logs: &[RankLog]) -> Vec<Hidden<'_>> {
-    jobs(logs).flat_map(|(job, ranks)| circles_of(job, &ranks)).collect()
+/// All such cycles.
+pub(crate) fn cycles(logs: &[RankLog]) -> Vec<PotentialDeadlock<'_>> {
+    jobs(logs).flat_map(|(job, ranks)| cycles_of(job, &ranks)).collect()
 }
 
-fn circles_of<'r>(job: Job, counts: &Counts<'r>) -> Vec<Hidden<'r>> {
+fn cycles_of<'r>(job: Job, counts: &Counts<'r>) -> Vec<PotentialDeadlock<'r>> {
     let size = counts.last_key_value().map_or(0, |(rank, _)| *rank as usize + 1);
     let mut ranks: Vec<Option<&Steps>> = vec![None; size];
     for (rank, (log, messages)) in counts {
@@ -41,12 +41,12 @@ fn circles_of<'r>(job: Job, counts: &Counts<'r>) -> Vec<Hidden<'r>> {
     let replay = Replay::new(&ranks);
     let mut found = Vec::new();
     let mut take = |code, rules, is_new: &dyn Fn(&[Link]) -> bool| {
-        for circle in replay.circles(rules).into_iter().filter(|circle| is_new(circle)) {
+        for cycle in replay.cycles(rules).into_iter().filter(|cycle| is_new(cycle)) {
             let log = |rank: u32| counts.get(&rank).map(|(log, _)| *log);
             let links =
-                circle.into_iter().map(|link| Some((link, log(link.rank)?, log(link.next)?)));
+                cycle.into_iter().map(|link| Some((link, log(link.rank)?, log(link.next)?)));
             if let Some(links) = links.collect() {
-                found.push(Hidden { job, code, links });
+                found.push(PotentialDeadlock { job, code, links });
             }
         }
     };
@@ -89,7 +89,7 @@ impl Place<'_> {
     }
 }
 
-impl Hidden<'_> {
+impl PotentialDeadlock<'_> {
     /// All places that are told of.
     pub fn sites(&self) -> impl Iterator<Item = (&RankLog, &RawSite<'static>)> {
         self.links.iter().flat_map(|(link, log, next)| {
@@ -172,12 +172,12 @@ impl Hidden<'_> {
             all.iter().map(|waiting| (waiting.link.rank, waiting.here.call())).collect();
         // A comma after "in a circle", which one has set off.
         let comma = if waiting.len() > 2 { "," } else { "" };
-        format!("{}{comma} {condition}", circle::in_words(&waiting))
+        format!("{}{comma} {condition}", wait_for_graph::in_words(&waiting))
     }
 
     fn why(&self, all: &[Waiting]) -> String {
-        let mut parts: Vec<String> = all.iter().take(SHOWN).map(Waiting::describe).collect();
-        if all.len() > SHOWN {
+        let mut parts: Vec<String> = all.iter().take(MAX_SHOWN).map(Waiting::describe).collect();
+        if all.len() > MAX_SHOWN {
             parts.push(format!("and so on, {} ranks in all", all.len()));
         }
         parts.push(match self.code {
@@ -254,12 +254,12 @@ fn sites(all: &[Waiting]) -> Vec<Site> {
             sites.push(site);
         }
     };
-    for waiting in all.iter().take(SHOWN) {
+    for waiting in all.iter().take(MAX_SHOWN) {
         let (rank, here) = (waiting.link.rank, &waiting.here);
         let label = format!("{} waits for {}", here.call(), waiting.what());
         add(Role::Wait, rank, here, label);
     }
-    for Waiting { link, there, .. } in all.iter().take(SHOWN) {
+    for Waiting { link, there, .. } in all.iter().take(MAX_SHOWN) {
         let label = format!("{} comes later", there.call());
         add(Role::Operation, link.next, there, label);
     }
@@ -267,6 +267,6 @@ fn sites(all: &[Waiting]) -> Vec<Site> {
 }
 
 /// A finding for each, those at the same places being one.
-pub(crate) fn findings(hidden: &[Hidden], symbols: &Symbols) -> Vec<Finding> {
-    joined(hidden.iter().filter_map(|hidden| hidden.finding(symbols)).collect())
+pub(crate) fn findings(potential: &[PotentialDeadlock], symbols: &Symbols) -> Vec<Finding> {
+    joined(potential.iter().filter_map(|deadlock| deadlock.finding(symbols)).collect())
 }

@@ -151,7 +151,7 @@ pub(super) const TOGETHER: &[Wording] = &[
         help: "compare both receives",
         fortran: "",
     },
-    // Deadlocks are told by `deadlock.rs` and `hidden.rs`; no rank alone reports one.
+    // `deadlock.rs` and `potential_deadlock.rs` report deadlocks; no rank alone does.
     Wording {
         code: Code::Deadlock,
         case: Case::Usual,

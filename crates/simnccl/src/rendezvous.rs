@@ -1,9 +1,9 @@
 //! Rendezvous of a communicator's ranks in shared memory, within one process or across several.
 //!
-//! A file in `/dev/shm`, named by the communicator's unique identifier, is there until all ranks
-//! have come. After that they exchange what they have to in rounds, in which each rank writes and
-//! then reads what all have written. Two places each are enough: who writes for the round after
-//! next knows that all have read that place, since they have written for the next one.
+//! A file in `/dev/shm`, named by the communicator's unique identifier, exists until all ranks have
+//! arrived. Then they exchange messages in rounds: each rank writes its own, and reads those of
+//! all. Two message buffers per rank are enough: a rank that writes for the round after next knows
+//! that all others have read that buffer, since they have written for the next round.
 
 use crate::abi::{ID_BYTES, UniqueId};
 use crate::error::{Failure, Result};
@@ -24,12 +24,12 @@ pub const MAX_RANKS: usize = 64;
 pub const MESSAGE_BYTES: usize = 128;
 
 /// Maximum time for which a waiting rank sleeps at once.
-const MAX_NAP: Duration = Duration::from_micros(500);
+const MAX_SLEEP: Duration = Duration::from_micros(500);
 /// Interval at which a waiting rank checks that the others are alive.
 const LIVENESS_INTERVAL: Duration = Duration::from_millis(100);
 
 impl UniqueId {
-    /// An identifier that no other communicator has.
+    /// A random identifier, which no other communicator has.
     pub fn new() -> Result<UniqueId> {
         let mut bytes = [0; ID_BYTES];
         let random =
@@ -38,8 +38,8 @@ impl UniqueId {
         Ok(UniqueId(bytes))
     }
 
-    /// The identifier of a communicator that is made of this one's, by its ranks alike, who all
-    /// name it the same.
+    /// The identifier of a communicator derived from this one's; all its ranks compute it from the
+    /// same name.
     pub fn child(&self, name: impl Hash) -> UniqueId {
         let mut bytes = [0; ID_BYTES];
         for (salt, part) in bytes[..24].chunks_exact_mut(8).enumerate() {
@@ -52,7 +52,7 @@ impl UniqueId {
 
     fn path(&self) -> PathBuf {
         let mut name = String::from("/dev/shm/commsan-nccl-");
-        // What makes it unique; the rest is zero.
+        // The random part; the rest is zero.
         for byte in &self.0[..24] {
             let _ = write!(name, "{byte:02x}");
         }
@@ -60,46 +60,46 @@ impl UniqueId {
     }
 }
 
-/// The file's contents.
+/// The contents of the file.
 #[repr(C)]
 struct Shared {
-    /// Ranks, once one has come.
+    /// Number of ranks, once one has arrived.
     ranks: AtomicU32,
-    /// How many have come.
+    /// Number of arrived ranks.
     arrived: AtomicU32,
-    /// Whether a rank has found that they do not fit together.
+    /// Whether a rank has found a mismatch.
     broken: AtomicU32,
     seats: [Seat; MAX_RANKS],
 }
 
-/// What a rank writes.
+/// The part that one rank writes.
 #[repr(C)]
 struct Seat {
-    /// Its process; 0 until it comes.
+    /// The rank's process id; 0 until it arrives.
     process: AtomicU32,
-    /// Whether it needs the others no more.
+    /// Whether the rank no longer needs the others.
     gone: AtomicU32,
-    /// Rounds that it has written.
+    /// Number of rounds that the rank has written.
     rounds: AtomicU64,
     messages: [[AtomicU8; MESSAGE_BYTES]; 2],
 }
 
-/// A rank's seat at the board.
+/// One rank's end of a rendezvous.
 #[derive(Debug)]
-pub struct Board {
+pub struct Rendezvous {
     shared: *const Shared,
     rank: usize,
     ranks: usize,
 }
 
-// SAFETY: what it points to is used by atomics only, and stays mapped as long as this is there.
-unsafe impl Send for Board {}
-// SAFETY: as above; rounds are one thread's at a time, whose caller holds a lock.
-unsafe impl Sync for Board {}
+// SAFETY: the shared memory is accessed by atomics only, and stays mapped as long as `self`.
+unsafe impl Send for Rendezvous {}
+// SAFETY: as for `Send`; a round is run by one thread at a time, whose caller holds a lock.
+unsafe impl Sync for Rendezvous {}
 
-impl Board {
-    /// Comes to the board, and waits until all have.
-    pub fn join(id: &UniqueId, rank: usize, ranks: usize) -> Result<Board> {
+impl Rendezvous {
+    /// Arrives, and waits until all ranks have.
+    pub fn join(id: &UniqueId, rank: usize, ranks: usize) -> Result<Rendezvous> {
         if ranks > MAX_RANKS {
             return Err(Failure::argument(format!(
                 "more than {MAX_RANKS} ranks are not simulated"
@@ -108,13 +108,15 @@ impl Board {
         let path = id.path();
         let shared =
             map(&path).map_err(|error| Failure::system("shared memory of ranks", &error))?;
-        let board = Board { shared, rank, ranks };
-        let outcome = board.come();
-        if outcome.is_err() || board.shared().arrived.load(Ordering::Acquire) as usize == ranks {
-            // All have it mapped, or none is to come any more. Whoever is first removes it.
+        let rendezvous = Rendezvous { shared, rank, ranks };
+        let outcome = rendezvous.come();
+        if outcome.is_err() || rendezvous.shared().arrived.load(Ordering::Acquire) as usize == ranks
+        {
+            // All ranks have mapped it, or no further rank is to arrive. The first one to get here
+            // removes it.
             let _ = std::fs::remove_file(path);
         }
-        outcome.map(|()| board)
+        outcome.map(|()| rendezvous)
     }
 
     fn come(&self) -> Result {
@@ -136,14 +138,14 @@ impl Board {
         self.wait("it came", || shared.arrived.load(Ordering::Acquire) == ranks)
     }
 
-    /// The ranks do not fit together: nobody is to wait for others any more.
+    /// Marks a mismatch, so that no rank waits for others any more.
     fn fail(&self, message: String) -> Failure {
         self.shared().broken.store(1, Ordering::Release);
         Failure::usage(message)
     }
 
     fn shared(&self) -> &Shared {
-        // SAFETY: mapped as long as `self` is there; all of it is atomic and good as zero.
+        // SAFETY: mapped as long as `self`; every field is atomic and valid as zero.
         unsafe { &*self.shared }
     }
 
@@ -151,7 +153,7 @@ impl Board {
         &self.shared().seats[rank]
     }
 
-    /// The process of a rank that has come.
+    /// The process of a rank that has arrived.
     pub fn process(&self, rank: usize) -> u32 {
         self.seat(rank).process.load(Ordering::Acquire)
     }
@@ -165,8 +167,8 @@ impl Board {
             to.store(*byte, Ordering::Relaxed);
         }
         own.rounds.store(round + 1, Ordering::Release);
-        let told = |rank: usize| self.seat(rank).rounds.load(Ordering::Acquire) > round;
-        self.wait("all had told", || (0..self.ranks).all(told))?;
+        let published = |rank: usize| self.seat(rank).rounds.load(Ordering::Acquire) > round;
+        self.wait("all had told", || (0..self.ranks).all(published))?;
         let read = |rank: usize| {
             let from = &self.seat(rank).messages[place];
             std::array::from_fn(|at| from[at].load(Ordering::Relaxed))
@@ -174,26 +176,26 @@ impl Board {
         Ok((0..self.ranks).map(read).collect())
     }
 
-    /// Needs the others no more.
+    /// Declares that this rank no longer needs the others.
     pub fn leave(&self) {
         self.seat(self.rank).gone.store(1, Ordering::Release);
     }
 
-    /// Whether nobody needs anybody any more, or is there.
+    /// Whether every rank has left or exited.
     pub fn have_all_left(&self) -> bool {
         let left = |rank: usize| self.seat(rank).gone.load(Ordering::Acquire) != 0;
         (0..self.ranks).all(|rank| left(rank) || self.is_dead(rank))
     }
 
-    /// Waits for that.
+    /// Waits until every rank has left or exited.
     pub fn wait_for_all_to_leave(&self) {
-        // Who has ended has left, so that this is no failure.
+        // A rank whose process has exited has left, so that this is no failure.
         while !self.have_all_left() {
-            std::thread::sleep(MAX_NAP);
+            std::thread::sleep(MAX_SLEEP);
         }
     }
 
-    /// Waits until something is so; an error if a rank that has not left is no more.
+    /// Waits for a condition; an error if a rank exits without having left.
     fn wait(&self, what: &str, is_so: impl Fn() -> bool) -> Result {
         let (mut nap, mut looked) = (Duration::from_micros(10), Instant::now());
         while !is_so() {
@@ -207,7 +209,7 @@ impl Board {
                 }
             }
             std::thread::sleep(nap);
-            nap = (nap * 2).min(MAX_NAP);
+            nap = (nap * 2).min(MAX_SLEEP);
         }
         Ok(())
     }
@@ -218,15 +220,15 @@ impl Board {
         if process == 0 || process == std::process::id() || left {
             return false;
         }
-        // SAFETY: a question; no signal is sent.
+        // SAFETY: signal 0 only checks for existence.
         let asked = unsafe { libc::kill(process as libc::pid_t, 0) };
         asked != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
     }
 }
 
-impl Drop for Board {
+impl Drop for Rendezvous {
     fn drop(&mut self) {
-        // SAFETY: mapped by us with this size, and used no more.
+        // SAFETY: mapped by us with this size, and no longer used.
         unsafe { libc::munmap(self.shared.cast_mut().cast(), size_of::<Shared>()) };
     }
 }
@@ -236,7 +238,7 @@ fn map(path: &PathBuf) -> io::Result<*const Shared> {
     let mut options = OpenOptions::new();
     let file =
         options.read(true).write(true).create(true).mode(0o600).custom_flags(flags).open(path)?;
-    // Every rank says the same size, so that nothing is ever cut off.
+    // Every rank sets the same size, so that nothing is ever truncated.
     file.set_len(size_of::<Shared>() as u64)?;
     let access = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a new mapping at an address that the system chooses.
@@ -250,7 +252,7 @@ fn map(path: &PathBuf) -> io::Result<*const Shared> {
     Ok(address.cast_const().cast())
 }
 
-/// Pads what a rank publishes to a whole message.
+/// Pads a few words to a whole message.
 pub fn message(words: &[u64]) -> [u8; MESSAGE_BYTES] {
     let mut message = [0; MESSAGE_BYTES];
     for (to, word) in message.chunks_exact_mut(8).zip(words) {
@@ -268,12 +270,14 @@ pub fn word(message: &[u8; MESSAGE_BYTES], number: usize) -> u64 {
 mod tests {
     use super::*;
 
-    fn meet(ranks: usize, each: impl Fn(Board, usize) + Sync) {
+    fn meet(ranks: usize, each: impl Fn(Rendezvous, usize) + Sync) {
         let id = UniqueId::new().expect("random bytes");
         std::thread::scope(|scope| {
             for rank in 0..ranks {
                 let (id, each) = (&id, &each);
-                scope.spawn(move || each(Board::join(id, rank, ranks).expect("all come"), rank));
+                scope.spawn(move || {
+                    each(Rendezvous::join(id, rank, ranks).expect("all come"), rank)
+                });
             }
         });
         assert!(!id.path().exists());
@@ -281,14 +285,15 @@ mod tests {
 
     #[test]
     fn all_learn_what_all_tell_round_by_round() {
-        meet(5, |board, rank| {
+        meet(5, |rendezvous, rank| {
             for round in 0..50 {
-                let told = board.exchange(&message(&[rank as u64, round])).expect("all tell");
-                let words: Vec<_> = told.iter().map(|m| (word(m, 0), word(m, 1))).collect();
+                let published =
+                    rendezvous.exchange(&message(&[rank as u64, round])).expect("all tell");
+                let words: Vec<_> = published.iter().map(|m| (word(m, 0), word(m, 1))).collect();
                 assert_eq!(words, (0..5).map(|rank| (rank, round)).collect::<Vec<_>>());
             }
-            board.leave();
-            board.wait_for_all_to_leave();
+            rendezvous.leave();
+            rendezvous.wait_for_all_to_leave();
         });
     }
 
@@ -298,7 +303,7 @@ mod tests {
         let codes = std::thread::scope(|scope| {
             let join = |rank, ranks| {
                 let id = &id;
-                scope.spawn(move || Board::join(id, rank, ranks).map(drop).map_err(|e| e.code))
+                scope.spawn(move || Rendezvous::join(id, rank, ranks).map(drop).map_err(|e| e.code))
             };
             let waits = join(0, 3);
             std::thread::sleep(Duration::from_millis(50));

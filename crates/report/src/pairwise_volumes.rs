@@ -16,7 +16,7 @@ use commsan_rundir::record::RawParts;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Differences that are told at most; more are of the same places nearly always.
-const TOLD: usize = 1000;
+const MAX_PAIRS: usize = 1000;
 
 /// A communicator's name, the kind of collective, who passes, and who gets.
 type Pair = (u64, u32, u32, u32);
@@ -53,7 +53,7 @@ pub(crate) fn findings(logs: &[RankLog], symbols: &Symbols) -> Vec<Finding> {
             let same = sent.bytes == got.bytes && (!known || sent.mark == got.mark);
             !same && tells(*from, *name) && tells(*to, *name)
         };
-        let pairs = pairs(&ranks).into_iter().filter(differs).take(TOLD);
+        let pairs = pairs(&ranks).into_iter().filter(differs).take(MAX_PAIRS);
         found.extend(pairs.filter_map(|(pair, said)| finding(pair, &said, &ranks, symbols)));
     }
     joined(found)

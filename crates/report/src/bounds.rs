@@ -71,12 +71,12 @@ fn judge(used: &RawUse<'_>, variable: &Variable) -> Option<(Code, String)> {
         Some(name) => format!("the variable `{name}`"),
         None => "a variable".to_owned(),
     };
-    if used.finding.operation.size > variable.room {
-        let problem = match variable.size - variable.room {
+    if used.finding.operation.size > variable.available {
+        let problem = match variable.size - variable.available {
             0 => format!("is {name} of {}", bytes(variable.size)),
             _ => format!(
                 "has {} to the end of {name} of {}",
-                bytes(variable.room),
+                bytes(variable.available),
                 bytes(variable.size)
             ),
         };
@@ -139,13 +139,13 @@ mod tests {
         elements: Option<Elements>,
         variable: (u64, u64, Option<Elements>),
     ) -> Option<(Code, String)> {
-        let (size_of, room, of) = variable;
+        let (size_of, available, of) = variable;
         let name = Some("line".to_owned());
-        judge(&used(size, elements), &Variable { name, room, size: size_of, elements: of })
+        judge(&used(size, elements), &Variable { name, available, size: size_of, elements: of })
     }
 
     #[test]
-    fn what_does_not_fit_is_told() {
+    fn what_does_not_fit_is_found() {
         let real = Some(("real", 8));
         assert_eq!(judged(80, real, (80, 80, real)), None);
         let (code, problem) = judged(88, real, (80, 80, real)).unwrap();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn other_types_are_told_unless_they_fit_any() {
+    fn other_types_are_found_unless_they_fit_any() {
         let (real, whole, half) = (Some(("real", 8)), Some(("integer", 8)), Some(("integer", 4)));
         for (elements, of, is_other) in [
             (real, whole, true),

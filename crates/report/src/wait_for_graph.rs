@@ -1,18 +1,18 @@
-//! The smallest circle of ranks that wait for each other, and what is said of it.
+//! The smallest cycle of ranks that wait for each other, and what is said of it.
 
 use crate::ranks;
 use fixedbitset::FixedBitSet;
 use std::collections::VecDeque;
 
-/// From how many ranks a circle is looked for, where none has two members: jobs are large.
-const STARTS: usize = 256;
+/// From how many ranks a cycle is looked for, where none has two members: jobs are large.
+const MAX_STARTS: usize = 256;
 
 /// Whom each rank waits for.
-pub(crate) struct WaitFor(Vec<FixedBitSet>);
+pub(crate) struct WaitForGraph(Vec<FixedBitSet>);
 
-impl WaitFor {
+impl WaitForGraph {
     /// Of as many ranks, `of(n)` being those that the n-th waits for.
-    pub(crate) fn new<I>(ranks: usize, of: impl Fn(usize) -> I) -> WaitFor
+    pub(crate) fn new<I>(ranks: usize, of: impl Fn(usize) -> I) -> WaitForGraph
     where
         I: IntoIterator<Item = u32>,
     {
@@ -22,11 +22,11 @@ impl WaitFor {
             others.filter(|other| *other < ranks).for_each(|other| row.insert(other));
             row
         };
-        WaitFor((0..ranks).map(row).collect())
+        WaitForGraph((0..ranks).map(row).collect())
     }
 
-    /// A smallest circle, from its lowest rank on: each waits for the next, the last for the first.
-    pub(crate) fn circle(&self) -> Option<Vec<usize>> {
+    /// A smallest cycle, from its lowest rank on: each waits for the next, the last for the first.
+    pub(crate) fn shortest_cycle(&self) -> Option<Vec<usize>> {
         let ranks = 0..self.0.len();
         if let Some(rank) = ranks.clone().find(|rank| self.0[*rank].contains(*rank)) {
             return Some(vec![rank]);
@@ -38,8 +38,8 @@ impl WaitFor {
         if let Some(pair) = ranks.clone().find_map(pair) {
             return Some(pair);
         }
-        let circles = ranks.take(STARTS).filter_map(|rank| self.back_to(rank));
-        circles.min_by_key(Vec::len).map(from_lowest)
+        let cycles = ranks.take(MAX_STARTS).filter_map(|rank| self.back_to(rank));
+        cycles.min_by_key(Vec::len).map(from_lowest)
     }
 
     /// A shortest way from a rank back to it.
@@ -94,11 +94,11 @@ pub(crate) fn envelope(tag: Option<i32>, on: &str) -> String {
     }
 }
 
-fn from_lowest(mut circle: Vec<usize>) -> Vec<usize> {
-    let lowest = circle.iter().enumerate().min_by_key(|(_, rank)| **rank);
+fn from_lowest(mut cycle: Vec<usize>) -> Vec<usize> {
+    let lowest = cycle.iter().enumerate().min_by_key(|(_, rank)| **rank);
     let at = lowest.map_or(0, |(at, _)| at);
-    circle.rotate_left(at);
-    circle
+    cycle.rotate_left(at);
+    cycle
 }
 
 #[cfg(test)]
@@ -109,7 +109,7 @@ mod tests {
     proptest! {
         /// Against all distances.
         #[test]
-        fn the_smallest_circle_is_found(edges in prop::collection::vec((0..9_u32, 0..9_u32), 0..20)) {
+        fn a_shortest_cycle_is_found(edges in prop::collection::vec((0..9_u32, 0..9_u32), 0..20)) {
             const RANKS: usize = 9;
             let of = |rank: usize| {
                 edges.iter().filter(move |edge| edge.0 as usize == rank).map(|edge| edge.1)
@@ -124,19 +124,19 @@ mod tests {
                 }
             }
             let shortest = (0..RANKS).map(|rank| distance[rank][rank]).min().unwrap();
-            let circle = WaitFor::new(RANKS, of).circle();
-            prop_assert_eq!(circle.as_ref().map_or(usize::MAX / 2, Vec::len), shortest);
-            for (at, rank) in circle.iter().flatten().enumerate() {
-                let circle = circle.as_ref().unwrap();
-                let next = circle[(at + 1) % circle.len()] as u32;
+            let cycle = WaitForGraph::new(RANKS, of).shortest_cycle();
+            prop_assert_eq!(cycle.as_ref().map_or(usize::MAX / 2, Vec::len), shortest);
+            for (at, rank) in cycle.iter().flatten().enumerate() {
+                let cycle = cycle.as_ref().unwrap();
+                let next = cycle[(at + 1) % cycle.len()] as u32;
                 prop_assert!(of(*rank).any(|other| other == next));
-                prop_assert!(*rank >= circle[0]);
+                prop_assert!(*rank >= cycle[0]);
             }
         }
     }
 
     #[test]
     fn ranks_beyond_the_job_are_left_out() {
-        assert_eq!(WaitFor::new(2, |_| [7, 9]).circle(), None);
+        assert_eq!(WaitForGraph::new(2, |_| [7, 9]).shortest_cycle(), None);
     }
 }
