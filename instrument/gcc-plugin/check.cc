@@ -22,7 +22,8 @@ static location_t place_of_use(gimple *statement, int depth) {
   return UNKNOWN_LOCATION;
 }
 
-/* The vectorizer's loads of sums that are done in order have no line: they are for a statement that has one. */
+/* The vectorizer's loads of ordered sums have no line: they get that of a statement that has
+ * one. */
 location_t place_of(gimple *statement) {
   const int far = 4;
   const location_t own = gimple_location(statement);

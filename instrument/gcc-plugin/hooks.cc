@@ -2,7 +2,7 @@
  *
  * The calls of a check that hits preserve all registers, whatever the ABI of the platform says
  * (hooks/inline.c), so that the path beside them can keep its values there. gcc has no attribute
- * that tells this to callers; it has the notion of ABIs that differ in what a call clobbers, and
+ * by which callers know this; it has the notion of ABIs that differ in what a call clobbers, and
  * this adds one.
  */
 #include "plugin.h"

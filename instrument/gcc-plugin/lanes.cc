@@ -4,7 +4,7 @@
 
 #include "../hooks/commsan_abi.h"
 
-/* What the hook is told: index and mask are vectors in memory; without index, lanes follow each
+/* The hook's arguments: index and mask are vectors in memory; without index, lanes follow each
  * other; a mask of width 0 is one of bits. */
 struct lanes {
   tree pointer, data, index, mask;

@@ -1,15 +1,15 @@
 /* Loops without checks.
  *
- * An innermost loop that calls nothing cannot start or end an operation, so what it touches can be
- * asked about before it runs: where accesses walk through memory evenly, scalar evolution tells the
+ * An innermost loop that calls nothing cannot start or end an operation, so what it accesses can be
+ * queried before it runs: where accesses walk through memory evenly, scalar evolution gives the
  * range. The loop gets a second copy, with all checks, which decides byte by byte; the first runs
  * without checks of these accesses, while no byte of the ranges concerns an operation.
  *
- * Nor can it synchronise with anybody, so what it does to memory that others may access, which is to be
- * noted, happens at one time. Of accesses that are made in every iteration it is known before how often
- * and where they are, to the byte; these are noted then, and the first copy runs.
+ * Nor can it synchronise with anybody, so what it does to memory that others may access, which is
+ * to be noted, happens at one time. Of accesses that are made in every iteration it is known before
+ * how often and where they are, to the byte; these are noted then, and the first copy runs.
  *
- * An operation that another thread starts while the loop runs is not seen by the former.
+ * An operation that another thread starts while the loop runs is not seen by the first copy.
  */
 #include "plugin.h"
 

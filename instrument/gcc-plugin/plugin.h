@@ -76,7 +76,7 @@ location_t place_of(gimple *statement);
 struct check_point {
   gimple_stmt_iterator at;
   location_t where;
-  /* If set, it is told what the check itself loads. */
+  /* If set, it collects what the check itself loads. */
   hash_set<gimple *> *loads = NULL;
 
   explicit check_point(gimple *before);
@@ -105,12 +105,12 @@ void check_frame(function *f, bool excluded);
 /* For C++ functions as the front end leaves them, so that exceptions are seen leaving. */
 void mark_exceptional_exit(void *declaration, void *);
 
-/* threads.cc: whether accesses of a function are to be noted, since OpenMP runs it, or what calls it, in
- * several threads and one of them may call MPI meanwhile. */
+/* threads.cc: whether accesses of a function are to be noted, since OpenMP runs it, or what
+ * calls it, in several threads and one of them may call MPI meanwhile. */
 bool shares_memory(tree function);
 /* Looks at the unit as it is before functions are compiled. */
 void find_sharing(void *, void *);
-/* Tells of atomic operations, fences and writes to volatile variables. */
+/* Reports atomic operations, fences and writes to volatile variables. */
 void tell_synchronisation(function *f);
 
 /* loops.cc: `unchecked` are statements that need no check, in copies of loops that only run while

@@ -1,10 +1,10 @@
 /* Threads: where MPI is called beside them, and by what they synchronise.
  *
  * Only a parallel region that calls MPI can have a thread whose access is concurrent with an
- * operation of another one. Where a unit has such a region, what its regions and tasks do is noted, and
- * what functions of the unit do that these call: each access, or loop, sees to it that its pages are.
- * Threads of POSIX, C11 and C++ go on beside whatever their maker does: what a unit does that makes some and
- * calls MPI is noted as a whole. Elsewhere threads cost nothing.
+ * operation of another one. Where a unit has such a region, what its regions and tasks do is noted,
+ * and what functions of the unit do that these call: each access, or loop, makes sure that its
+ * pages are. Threads of POSIX, C11 and C++ run beside whatever their creator does: what a unit does
+ * that creates some and calls MPI is noted as a whole. Elsewhere threads cost nothing.
  */
 #include "plugin.h"
 
@@ -31,7 +31,8 @@ static bool is_mpi(tree function) {
   return starts_with(name, "MPI_") || starts_with(name, "PMPI_") || starts_with(name, "mpi_");
 }
 
-/* Makes threads that nothing but the program's own synchronisation ends; of std::thread, its library's part. */
+/* Creates threads that only the program's own synchronisation ends; of std::thread, its
+ * library's part. */
 static bool makes_threads(tree function) {
   const char *name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(function));
   return !strcmp(name, "pthread_create") || !strcmp(name, "thrd_create") ||
@@ -76,7 +77,7 @@ void find_sharing(void *, void *) {
 
 bool shares_memory(tree function) { return all_share || sharing.contains(function); }
 
-/* Which memory, and what is to be told before and after; null memory is a fence. */
+/* Which memory, and what is to be reported before and after; null memory is a fence. */
 struct synchronisation {
   tree pointer;
   int before, after;
@@ -99,8 +100,8 @@ static void respect(unsigned order, synchronisation &found) {
   }
 }
 
-/* What calls whose result is only tested have become (tree-ssa-ccp.cc). That of __sync has its address
- * in place of the order. */
+/* What calls whose result is only tested have become (tree-ssa-ccp.cc). That of __sync has its
+ * address in place of the order. */
 static bool describe_internal(gcall *call, synchronisation &found) {
   unsigned pointer = 0, order = 3;
   switch (gimple_call_internal_fn(call)) {

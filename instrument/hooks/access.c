@@ -13,7 +13,7 @@
     if (hits) commsan_look((uintptr_t)p, size, write, pc, caller_frame);                           \
   }
 
-/* Programs of old wait for each other by volatile variables. */
+/* Old programs synchronise by volatile variables. */
 #define TELL(p)                                                                                    \
   do {                                                                                             \
     if (__builtin_expect(COMMSAN_ABI->parallel != 0, 0))                                           \

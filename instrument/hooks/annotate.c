@@ -1,4 +1,4 @@
-/* Entry points of ThreadSanitizer that tell it what commsan does not ask: which accesses to
+/* Entry points of ThreadSanitizer with information that commsan does not use: which accesses to
  * ignore, home-made locks, fibers. Programs that call them must still link and run. */
 #include "hooks.h"
 

@@ -13,7 +13,7 @@
 /* gcc may add hints above the order proper. */
 #define ORDER(order) ((order) & 0x7f)
 
-/* Tells the runtime by what threads, or ranks, synchronise, while there are several. */
+/* Reports to the runtime by what threads, or ranks, synchronise, while there are several. */
 HOOK void __commsan_synchronise(const volatile void *p, int kind) {
   if (COMMSAN_ABI->parallel && COMMSAN_ABI->synchronise && !commsan_disagrees)
     COMMSAN_ABI->synchronise((uintptr_t)p, kind);
@@ -119,7 +119,7 @@ typedef unsigned __int128 wide;
   HOOK wide __tsan_atomic128_##name(volatile wide *p, wide v, int order) {                         \
     CHECK(p, 1);                                                                                   \
     release(p, order);                                                                             \
-    wide old = *p; /* may be torn; then the exchange fails and tells the true value */             \
+    wide old = *p; /* may be torn; then the exchange fails and gives the true value */             \
     for (wide found; (found = __sync_val_compare_and_swap(p, old, next)) != old;) old = found;     \
     acquire(p, order);                                                                             \
     return old;                                                                                    \

@@ -1,9 +1,9 @@
-/* What is read from a pipe, socket or eventfd was written before: by that, event loops hand work from
- * thread to thread.
+/* What is read from a pipe, socket or eventfd was written before: this is how event loops hand work
+ * from thread to thread.
  *
- * A pipe is known by its inode, which both ends have. The ends of a connection have inodes of their own, and
- * eventfds one for all: these count as one channel. Whoever reads comes after all that have written to the
- * channel so far, and files order nothing, so that output and input do not.
+ * A pipe is identified by its inode, which both ends share. The ends of a connection have inodes of
+ * their own, and all eventfds share one: these count as one channel. A reader is ordered after all
+ * that have written to the channel so far. Files order nothing, so that output and input do not.
  */
 #ifndef COMMSAN_CHANNEL_H
 #define COMMSAN_CHANNEL_H
@@ -28,7 +28,8 @@ static __attribute__((noinline, cold, unused)) void pass_through(int fd, int kin
   errno = code;
 }
 
-/* For functions that take from a channel, once they have moved so many bytes, and those that give, before. */
+/* For functions that take from a channel, once they have moved so many bytes, and those that
+ * give, before. */
 #define PASS(name, kind, condition)                                                                \
   do {                                                                                             \
     if (__builtin_expect(COMMSAN_ABI->parallel != 0, 0) && (condition) &&                          \

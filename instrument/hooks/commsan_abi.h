@@ -94,8 +94,9 @@ struct commsan_abi {
   void (*synchronise)(uintptr_t addr, int kind);
   /* Where each thread keeps the number of its agent and epoch, from its thread pointer. */
   uint64_t stamp;
-  /* Threads and parallel regions beside the first thread, and in bit 32 whether there are windows that
-   * other ranks load from and store to; while 0, there is nobody to synchronise with. */
+  /* Threads and parallel regions beside the first thread, and in bit 32 whether there are
+   * windows that other ranks load from and store to; while 0, there is nobody to synchronise
+   * with. */
   uint64_t parallel;
   /* By slot, set when cells of the page change, then by block of slots; NULL while nobody asks. */
   bool *changed;

@@ -3,7 +3,7 @@
  * clang's thread pass leaves out elements of arrays and fields of structures on the stack, even
  * when their address is given away (it asks whether the element's address is captured, not the
  * variable's). Its coverage pass leaves out nothing, so commsan takes plain accesses from there
- * and everything else from the thread pass. Alignment is not told.
+ * and everything else from the thread pass. Alignment is not reported.
  */
 #include "hooks.h"
 

@@ -1,7 +1,7 @@
 /* libgfortran: intrinsic functions of arrays and strings.
  *
- * Those that need not touch all of an argument are left out (any, all, pack, unpack, masks), or are asked
- * afterwards what they have touched.
+ * Those that need not access all of an argument are left out (any, all, pack, unpack, masks), or
+ * what they have accessed is determined afterwards.
  */
 #include "fortran.h"
 
@@ -104,8 +104,8 @@ WRAP_OTHER(size_t, _gfortran_string_len_trim, "len_trim", (size_t n, const char 
   return length;
 })
 
-/* Positions count from 1, and 0 is none; a search from the back ends where it finds. Nothing is read where
- * nothing can be found. */
+/* Positions count from 1, and 0 is none; a search from the back ends where it finds. Nothing is
+ * read where nothing can be found. */
 #define SEARCH(name, in_reports, width)                                                            \
   WRAP_OTHER(size_t, _gfortran_string_##name, in_reports,                                          \
              (size_t n, const char *text, size_t m, const char *other, int back), {                \

@@ -17,7 +17,7 @@
 
 bool commsan_disagrees;
 
-/* Tells who looks at the file, not at the process, that this module carries hooks: an ELF note
+/* Marks the file, for readers that do not see the process, as a module with hooks: an ELF note
  * that survives strip, with the ABI's version. */
 #define TEXT(x) #x
 #define NOTE(version)                                                                              \
@@ -35,7 +35,8 @@ bool commsan_is_libc(const void *function) {
          (uintptr_t)function - runtime_begin < runtime_end - runtime_begin;
 }
 
-/* Whether a path leads to a runtime, not the injector. Functions that search strings are wrapped. */
+/* Whether a path leads to a runtime, not the injector. Functions that search strings are
+ * wrapped. */
 static bool is_runtime(const char *path) {
   static const char prefix[] = "libcommsan_";
   const char *name = path;

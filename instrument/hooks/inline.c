@@ -94,8 +94,8 @@ HOOKS(write, 1)
 VECTOR_HOOKS(read, 0)
 VECTOR_HOOKS(write, 1)
 
-/* Says that threads work on these bytes, while there are several: their pages are noted from now on, as
- * if they were exposed. */
+/* Reports that threads work on these bytes, while there are several: their pages are noted from
+ * now on, as if they were exposed. */
 HOOK KEEPS_REGISTERS void __commsan_share(const void *p, size_t size) {
   const uintptr_t addr = (uintptr_t)p;
   if (!(uint32_t)COMMSAN_ABI->parallel || commsan_disagrees) return;
@@ -121,8 +121,8 @@ static bool page_is_clear(uintptr_t slot, unsigned first, unsigned last, int wri
   return true;
 }
 
-/* Ranges that are longer, or end before they begin, are left to checks: a loop may compute any address
- * for an access that it never gets to. */
+/* Ranges that are longer, or end before they begin, are left to checks: a loop may compute any
+ * address for an access that it never reaches. */
 #define LONGEST (1ull << 32)
 
 /* Has a range noted, unless all of its pages are already. */
@@ -132,11 +132,11 @@ static void share_range(uintptr_t first, uintptr_t last, const void *pc) {
     if (!is_exposed(at)) return commsan_report(first, last - first + 1, COMMSAN_SHARE, NULL, pc, caller_frame);
 }
 
-/* What a loop asks before it runs without checks: whether nothing is pending from the first byte
- * to the last, as far as granules tell. `how` is 1 for writes, plus COMMSAN_NOTE if the loop can tell
- * beforehand all that it does to the range (sweep.c): then the answer is 1, plus COMMSAN_NOTE if it
- * must, since pages of the range are exposed. COMMSAN_SHARE if threads work in the loop: then all of the
- * range must be noted while there are several. */
+/* The query of a loop before it runs without checks: whether nothing is pending from the first
+ * byte to the last, as far as granules show. `how` is 1 for writes, plus COMMSAN_NOTE if all
+ * that the loop does to the range is known beforehand (sweep.c): then the answer is 1, plus
+ * COMMSAN_NOTE if it must be noted, since pages of the range are exposed. COMMSAN_SHARE if
+ * threads work in the loop: then all of the range must be noted while there are several. */
 HOOK uint64_t __commsan_range_clear(uintptr_t first, uintptr_t last, uint64_t how) {
   const unsigned granules = (1u << (COMMSAN_PAGE_SHIFT - COMMSAN_GRANULE_SHIFT)) - 1;
   const uintptr_t first_page = first >> COMMSAN_PAGE_SHIFT, last_page = last >> COMMSAN_PAGE_SHIFT;

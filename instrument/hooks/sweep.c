@@ -46,8 +46,8 @@ static inline __attribute__((always_inline)) void sweep(uintptr_t first, uint64_
 }
 
 /* A loop that has found its ranges clear is going to access `size` bytes in each of so many
- * iterations, first at an address, and then every `step` bytes. Nothing in the loop synchronises, so
- * that all of that happens at one time, which may as well be now. */
+ * iterations, first at an address, and then every `step` bytes. Nothing in the loop
+ * synchronises, so that all of that happens at one time, which may as well be now. */
 HOOK void __commsan_read_sweep(uintptr_t first, uint64_t times, int64_t step, size_t size) {
   sweep(first, times, step, size, 0, CALLER_PC);
 }

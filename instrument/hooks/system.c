@@ -1,4 +1,5 @@
-/* What the system is asked: times, names and files; what is told is written where the caller wants it. */
+/* Queries of the system: times, names and files. The answer is written where the caller wants
+ * it. */
 #define _GNU_SOURCE
 #include "wrap.h"
 
@@ -9,7 +10,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-/* One macro for each way in which success is told. */
+/* One macro for each way in which success is returned. */
 #define TOLD(name, T, parameters, ...)                                                             \
   WRAP(int, name, #name, parameters, {                                                             \
     int result = __real_##name(__VA_ARGS__);                                                       \
@@ -89,7 +90,8 @@ WRAP(size_t, strftime, "strftime", (char *to, size_t size, const char *format, c
 CALENDAR(localtime_r)
 CALENDAR(gmtime_r)
 
-/* The byte behind a token becomes a terminator, if it is none: where the next search begins tells. */
+/* The byte behind a token becomes a terminator, if it is none: where the next search begins
+ * shows whether it did. */
 WRAP(char *, strtok_r, "strtok_r", (char *text, const char *between, char **rest), {
   char *token = __real_strtok_r(text, between, rest);
   if (token) {

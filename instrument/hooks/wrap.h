@@ -15,7 +15,7 @@
 #include "hooks.h"
 
 /* WRAP(result type, name, "name in reports", (parameters), { body }): in the body, READS and
- * WRITES check a range, `on` tells whether anything has to be checked. */
+ * WRITES check a range, `on` is whether anything has to be checked. */
 #define WRAP(T, name, name_in_reports, parameters, ...)                                            \
   T __real_##name parameters;                                                                      \
   T __wrap_##name parameters;                                                                      \

@@ -45,13 +45,13 @@ enum Subcommands {
     /// Compile or link C so that every load and store is checked: commsan cc mpicc ARGS
     #[command(disable_help_flag = true)]
     Cc(Compile),
-    /// The same for C++
+    /// Compile or link C++ so that every load and store is checked: commsan cxx mpicxx ARGS
     #[command(disable_help_flag = true)]
     Cxx(Compile),
-    /// The same for Fortran
+    /// Compile or link Fortran so that every load and store is checked: commsan fc mpifort ARGS
     #[command(disable_help_flag = true)]
     Fc(Compile),
-    /// The same for CUDA: the host's code, and what it takes to see GPU work: commsan nvcc ARGS
+    /// Compile or link CUDA, host code checked and GPU work visible: commsan nvcc ARGS
     #[command(disable_help_flag = true)]
     Nvcc(Compile),
     /// Analyse a program without running it: commsan lint ./app

@@ -33,7 +33,7 @@ pub struct Program {
     pub lines: bool,
     /// Libraries that ld.so does not find.
     pub missing: Vec<String>,
-    /// What it has to do with CUDA.
+    /// Its CUDA part, if it has one.
     pub cuda: Option<Cuda>,
 }
 
@@ -163,7 +163,7 @@ pub fn libraries(path: &Path) -> io::Result<Libraries> {
     Ok(libraries)
 }
 
-/// The sanitizer whose runtime defines a function; the injector has the same table.
+/// The sanitizer whose runtime defines a function; the injector has a table like this.
 fn sanitizer_defining(function: &str) -> Option<&'static str> {
     Some(match function {
         "__asan_init" => "AddressSanitizer",

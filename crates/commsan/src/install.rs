@@ -13,10 +13,6 @@ pub const INJECTOR: &str = "libcommsan_inject.so";
 /// Variable with options for AddressSanitizer.
 pub const ASAN_OPTIONS: &str = "ASAN_OPTIONS";
 
-/// Runtime for each MPI: its name for people and its file name.
-pub const RUNTIMES: [(&str, &str); 2] =
-    [("Open MPI", "libcommsan_openmpi.so"), ("MPICH", "libcommsan_mpich.so")];
-
 /// Directory, among the libraries, of the CUDA runtimes with simulated devices.
 pub const SIMULATED: &str = "simgpu";
 

@@ -22,8 +22,8 @@ use std::process::ExitCode;
 /// `commsan lint`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Programs, libraries and objects compiled by `commsan cc` with clang or flang, bitcode, or source
-    /// files
+    /// Programs, libraries and objects compiled by `commsan cc` with clang or flang, bitcode, or
+    /// source files
     files: Vec<PathBuf>,
     /// Directory with compile_commands.json: analyses all sources named there
     #[arg(short = 'p', long = "build", value_name = "DIR")]

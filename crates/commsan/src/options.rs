@@ -379,7 +379,7 @@ impl Value for LateMpi {
 choice! {
     /// Memory model of windows.
     MemoryModel {
-        /// As the attribute `MPI_WIN_MODEL` of each says.
+        /// That of the attribute `MPI_WIN_MODEL` of each window.
         Auto = "auto",
         /// Separate.
         Separate = "separate",
@@ -403,7 +403,7 @@ choice! {
 /// Which objects that are never freed are looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Leaks {
-    /// Those that programs run out of, or that others wait for.
+    /// Only leaks of objects that programs run out of, or that others wait for.
     #[default]
     Auto,
     /// All, or none but files.
@@ -435,12 +435,12 @@ impl Value for Leaks {
 /// Devices of CUDA programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gpu {
-    /// As the environment says.
+    /// The devices that `COMMSAN_GPU` names.
     #[default]
     Auto,
-    /// Those of the machine.
+    /// The devices of the machine.
     Real,
-    /// So many simulated ones.
+    /// This many simulated devices.
     Simulated(u32),
 }
 

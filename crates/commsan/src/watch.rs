@@ -80,7 +80,7 @@ struct Watcher {
     options: Options,
     jobs: Vec<Watched>,
     deadlocks: Vec<Deadlock>,
-    /// Of how many of them the report says who waits for whom.
+    /// For how many deadlocks the report already shows the wait-for graph.
     explained: usize,
     told: Vec<String>,
 }
@@ -107,9 +107,9 @@ struct Watched {
 #[derive(Clone, Copy)]
 enum End {
     Open,
-    /// Its launcher was asked to end it.
+    /// The job's launcher was asked to terminate it.
     Asked(Instant),
-    /// What was left of it then was killed.
+    /// The remaining processes of the job were killed.
     Made,
 }
 
@@ -426,16 +426,16 @@ impl Rank {
 /// What a process does, as the kernel sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It runs, or sleeps until something comes.
+    /// The process runs, or sleeps until an event.
     Free,
-    /// It is stopped, or waits for a disk or a processor.
+    /// The process is stopped, or waits for a disk or a processor.
     HeldUp,
-    /// It has ended.
+    /// The process has ended.
     Gone,
 }
 
 impl State {
-    /// Of a process that had had a processor for `ran` nanoseconds, which is brought up to date.
+    /// The state of a process; `ran`, its processor time in nanoseconds at the last look, is updated.
     fn of(seen: Option<Seen>, ran: &mut u64) -> State {
         let Some(seen) = seen else { return State::Gone };
         match seen.state {

@@ -62,9 +62,9 @@ const KEPT_CALLS: &[&str] = &[
     "-fno-builtin-snprintf",
 ];
 
-/// The same for gfortran, which has no names to keep: array assignments become copies. And its
-/// front end declares arguments with explicit interfaces not to escape, which would leave local
-/// arrays that are passed to MPI without hooks.
+/// Keeps calls of `memcpy` and `memset` in gfortran's code, which has no names to keep: array
+/// assignments become copies. Its front end also declares that arguments with explicit interfaces
+/// do not escape, which would leave local arrays that are passed to MPI without hooks.
 const KEPT_COPIES: &[&str] = &[
     "-mmemcpy-strategy=libcall:-1:noalign",
     "-mmemset-strategy=libcall:-1:noalign",
@@ -75,8 +75,8 @@ const KEPT_COPIES: &[&str] = &[
 /// ThreadSanitizer is there.
 const QUIET: &[&str] = &["-Wno-tsan", "-U__SANITIZE_THREAD__"];
 
-/// Told to the compiler proper, so that the driver adds no runtime to links. It marks functions to
-/// be checked, and keeps the optimizer from accesses that the program does not make.
+/// Passed to the compiler proper, so that the driver adds no runtime to links. It marks functions
+/// to be checked, and keeps the optimizer from accesses that the program does not make.
 const CLANG_THREAD: &[&str] = &["-Xclang", "-fsanitize=thread"];
 
 /// The accesses that the thread pass itself would report come from elsewhere. Passed to the driver,
@@ -84,7 +84,7 @@ const CLANG_THREAD: &[&str] = &["-Xclang", "-fsanitize=thread"];
 const CLANG_ACCESSES: &[&str] =
     &["-Xclang", "-mllvm", "-Xclang", "-tsan-instrument-memory-accesses=0"];
 
-/// All else the plugin does, too.
+/// Switches off what else clang's thread pass inserts: the plugin inserts it, too.
 const CLANG_PLUGIN: &[&str] = &[
     "-Xclang",
     "-mllvm",
@@ -100,7 +100,7 @@ const CLANG_PLUGIN: &[&str] = &[
     "-tsan-instrument-memintrinsics=0",
 ];
 
-/// Without it, plain accesses come from the coverage pass, since the thread pass overlooks arrays
+/// Without the plugin, plain accesses come from the coverage pass, since the thread pass overlooks arrays
 /// on the stack.
 const CLANG_HOOKS: &[&str] = &[
     "-Xclang",
@@ -111,9 +111,10 @@ const CLANG_HOOKS: &[&str] = &[
     "-fsanitize-coverage-trace-stores",
 ];
 
-/// These passes see no vector access above 16 bytes.
+/// Without the plugin, vector accesses above 16 bytes are not seen.
 const NARROW_VECTORS: &[&str] = &["-mprefer-vector-width=128"];
-/// Nor any masked or gathered one, which AVX offers to the vectorizers.
+/// Without the plugin, masked and gathered accesses are not seen, which AVX offers to the
+/// vectorizers.
 const NO_VECTORS: &[&str] = &["-fno-vectorize", "-fno-slp-vectorize"];
 
 /// Decides what to add; `library` is the directory that holds the archive, `plugin` the one

@@ -17,7 +17,12 @@ use support::{Library, Toolkit, run};
 struct Environment {
     devices: u32,
     seed: u32,
+    /// Whether devices keep to themselves what kernels access, as hardware does.
+    opaque: bool,
 }
+
+/// One device that reports what kernels access.
+const ONE: Environment = Environment { devices: 1, seed: 0, opaque: false };
 
 /// Compiles a program, runs it in each environment with the printer preloaded, and gives what it prints and what is
 /// told each time.
@@ -35,7 +40,8 @@ fn told(source: &Path, flags: &[String], environments: &[Environment]) -> Vec<(S
             .env("LD_PRELOAD", printer())
             .env("COMMSAN_TOLD", &told)
             .env("COMMSAN_GPU", format!("sim:{}", environment.devices))
-            .env("COMMSAN_GPU_SEED", environment.seed.to_string());
+            .env("COMMSAN_GPU_SEED", environment.seed.to_string())
+            .env("COMMSAN_GPU_OPAQUE", if environment.opaque { "1" } else { "0" });
         let printed = run(&mut command).expect("it checks itself");
         (printed, fs::read_to_string(&told).expect("the printer has written it"))
     };
@@ -127,13 +133,29 @@ fn named(told: &str) -> String {
 
 #[test]
 fn every_family_of_calls() {
-    insta::assert_snapshot!(names_of("everything.cu", &[], Environment { devices: 2, seed: 0 }));
+    insta::assert_snapshot!(names_of("everything.cu", &[], Environment { devices: 2, ..ONE }));
 }
 
 #[test]
 fn default_streams_of_threads() {
     let flags = ["--default-stream=per-thread".to_owned()];
-    insta::assert_snapshot!(names_of("per_thread.cu", &flags, Environment { devices: 1, seed: 0 }));
+    insta::assert_snapshot!(names_of("per_thread.cu", &flags, ONE));
+}
+
+/// With `COMMSAN_GPU_OPAQUE=1` launches are reported, but neither what their kernels access, nor that
+/// the device would say so.
+#[test]
+fn an_opaque_device_does_not_report_what_kernels_access() {
+    let flags = ["--default-stream=per-thread".to_owned()];
+    let environments = [ONE, Environment { opaque: true, ..ONE }];
+    let runs = told(&programs("").join("per_thread.cu"), &flags, &environments);
+    let [(printed, open), (opaque_printed, opaque)] = &runs[..] else { panic!("two runs") };
+    assert_eq!((&**printed, &**opaque_printed), ("done\n", "done\n"));
+    let count =
+        |told: &str, event: &str| told.lines().filter(|line| line.starts_with(event)).count();
+    assert!(count(open, "Touched") > 0 && count(open, "DoubtsAreResolved") == 1, "{open}");
+    assert!(!opaque.contains("Touched ") && !opaque.contains("DoubtsAreResolved"), "{opaque}");
+    assert_eq!(count(open, "Enqueued"), count(opaque, "Enqueued"));
 }
 
 /// The simulated runtime's own programs notice nothing, whatever is run when.
@@ -172,5 +194,5 @@ fn does_not_notice(source: &Path) {
     };
     let flags: Vec<_> = of("nvcc").unwrap_or("").split_whitespace().map(str::to_owned).collect();
     let devices = of("devices").map_or(1, |devices| devices.parse().expect("a number"));
-    told(source, &flags, &[0, 1].map(|seed| Environment { devices, seed }));
+    told(source, &flags, &[0, 1].map(|seed| Environment { devices, seed, ..ONE }));
 }

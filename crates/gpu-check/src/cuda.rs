@@ -1,4 +1,5 @@
-//! NVIDIA's driver, loaded at run time: as much of it as is needed to ask for devices and to launch kernels of PTX.
+//! NVIDIA's driver, loaded at run time: as much of it as is needed to query devices and to launch
+//! kernels of PTX.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 
@@ -19,8 +20,8 @@ pub struct Driver {
 macro_rules! call {
     ($driver:expr, $name:literal, fn($($ty:ty),* $(,)?), $($argument:expr),* $(,)?) => {{
         let found = $driver.symbol($name)?;
-        // SAFETY: the function of this name in the driver's library has this signature (cuda.h); arguments are
-        // values or live for the call.
+        // SAFETY: the function of this name in the driver's library has this signature (cuda.h);
+        // arguments are values or live for the call.
         let code = unsafe {
             std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($ty),*) -> c_int>(found)($($argument),*)
         };
@@ -107,7 +108,8 @@ impl Driver {
             MULTIPROCESSORS,
             self.device
         )?;
-        // SAFETY: the driver has written a string that ends with NUL into the array, which was zero.
+        // SAFETY: the driver has written a string that ends with NUL into the array, which was
+        // zero.
         let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
         let module = std::fs::read_to_string("/proc/driver/nvidia/version").unwrap_or_default();
         let driver = module.split_whitespace().find(|word| word.split('.').count() == 3);
@@ -237,12 +239,12 @@ impl Driver {
             // SAFETY: cuda.h's function of this name; the variable lives for the call.
             unsafe { std::mem::transmute::<*mut c_void, Ask>(found)(code, &mut text) };
         }
-        let told = if text.is_null() {
+        let meaning = if text.is_null() {
             "unknown error".into()
         } else {
             // SAFETY: a constant string of the driver.
             unsafe { CStr::from_ptr(text) }.to_string_lossy()
         };
-        format!("{} gives {code} ({told})", name.to_string_lossy())
+        format!("{} gives {code} ({meaning})", name.to_string_lossy())
     }
 }

@@ -3,7 +3,7 @@
 use crate::cuda::Driver;
 use crate::kit::{Instruction, InstructionResults};
 
-/// Most differences told of one instruction.
+/// Maximum number of differences reported of one instruction.
 const MAX_EXAMPLES: usize = 3;
 
 /// Executes all; the results of those that end.

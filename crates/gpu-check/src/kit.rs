@@ -7,7 +7,8 @@ use std::path::Path;
 
 /// Name of the list of a kit's programs, in its directory.
 pub const MANIFEST: &str = "manifest.json";
-/// Name of the list of PTX instructions with operands and results, in the kit's directory. Optional.
+/// Name of the list of PTX instructions with operands and results, in the kit's directory.
+/// Optional.
 pub const INSTRUCTIONS: &str = "instructions.json";
 
 /// The programs of a kit.
@@ -42,7 +43,7 @@ pub struct Case {
     pub options: Vec<String>,
     /// Base name of its source file.
     pub file: String,
-    /// Findings on simulated devices that do not say what kernels access.
+    /// Findings on simulated devices that do not report what kernels access.
     pub expected: BTreeSet<Seen>,
     /// Findings on simulated devices.
     pub simulated: BTreeSet<Seen>,
@@ -77,7 +78,8 @@ pub struct Timing {
 pub struct Instruction {
     /// Name of the kernel in `ptx`.
     pub name: String,
-    /// A module with the kernel `NAME(in, out)`: each thread of a block reads three words and writes one.
+    /// A module with the kernel `NAME(in, out)`: each thread of a block reads three words and
+    /// writes one.
     pub ptx: String,
     /// Operands of each thread.
     pub input: Vec<[u64; 3]>,

@@ -1,10 +1,11 @@
 //! `gpu-check`: does commsan find on hardware what it finds on simulated devices?
 //!
-//! `pack` compiles the CUDA programs of `tests/cases`, runs them on simulated devices that do not say what kernels
-//! access (as hardware does not), and leaves a kit: commsan, programs, the CUDA runtime, an MPI. `run` needs nothing
-//! but the kit and an NVIDIA driver. It runs each program alone and under commsan, holds what is found against what
-//! simulated devices showed, executes PTX instructions and compares their results, and measures what commsan costs.
-//! It writes one JSON file and prints a table. With `--gpu sim:N` it does all that on simulated devices.
+//! `pack` compiles the CUDA programs of `tests/cases`, runs them on simulated devices that do not
+//! report what kernels access (as hardware does not), and leaves a kit: commsan, programs, the CUDA
+//! runtime, an MPI. `run` needs nothing but the kit and an NVIDIA driver. It runs each program
+//! alone and under commsan, compares its findings with those on simulated devices, executes PTX
+//! instructions and compares their results, and measures what commsan costs. It writes one JSON
+//! file and prints a table. With `--gpu sim:N` it does all that on simulated devices.
 
 mod cuda;
 mod instructions;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Architectures whose machine code programs contain, beside PTX for others: a virtual one, and those compiled for.
-/// The second is for what the first lacks.
+/// Architectures whose machine code programs contain, beside PTX for others: a virtual one, and
+/// those compiled for. The second is for what the first lacks.
 const ARCHITECTURES: [(&str, &str); 2] =
     [("compute_80", "compute_80,sm_80,sm_90"), ("compute_90", "compute_90,sm_90")];
 
@@ -196,7 +196,8 @@ fn sources(directory: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Applies `work` to all paths, three for two cores at once, as launchers also sleep; the results in order, without those that are `None`.
+/// Applies `work` to all paths, three at once for two cores, since launchers also sleep; the
+/// results in order, without those that are `None`.
 fn each<T: Send>(
     paths: Vec<PathBuf>,
     work: impl Fn(&Path) -> Result<Option<T>, String> + Sync,

@@ -52,7 +52,7 @@ impl Kit {
         self.gpu == "real"
     }
 
-    /// The command of `commsan run`, up to `--`, if `checked` says where its run directory is and with which options.
+    /// The command of a job, behind `commsan run` if `checked` gives its run directory and options.
     fn command(&self, job: &Job<'_>, checked: Option<(&Path, &[String])>) -> Command {
         let mut words: Vec<std::ffi::OsString> = Vec::new();
         let gpu = if self.is_real() { "real".to_owned() } else { format!("sim:{}", job.devices) };
@@ -105,7 +105,8 @@ impl Kit {
         if job.device_messages && self.is_real() {
             command.env("OMPI_MCA_pml", "ucx").env("OMPI_MCA_osc", "ucx");
             command.env("OMPI_MCA_pml_ucx_tls", "any").env("OMPI_MCA_pml_ucx_devices", "any");
-            // It does not see all allocations: each pointer is asked for (without, messages crash on an H100).
+            // UCX does not see all allocations: it must query each pointer (without that, messages
+            // crash on an H100).
             command.env("UCX_MEMTYPE_CACHE", "n").env("UCX_WARN_UNUSED_ENV_VARS", "n");
         } else {
             command.env("OMPI_MCA_pml", "ob1");
@@ -113,11 +114,12 @@ impl Kit {
         command
     }
 
-    /// Runs a program in `directory`, which is made; under `commsan run` with these options if there are any.
+    /// Runs a program in `directory`, which is made; under `commsan run` with these options if
+    /// there are any.
     ///
     /// # Errors
     ///
-    /// The directory cannot be made, or the command not be started.
+    /// The directory cannot be made, or the command cannot be started.
     pub fn run(
         &self,
         job: &Job<'_>,

@@ -161,9 +161,10 @@ impl Session {
                     format!("{} {} {}:{}", seen.code, seen.role, seen.file, seen.line)
                 };
                 result.missing = case.expected.difference(&found).map(shown).collect();
-                // What is found may also be what simulated devices find by telling what kernels access.
+                // Findings may also be those of simulated devices that report what kernels access.
                 let known: BTreeSet<_> = case.expected.union(&case.simulated).cloned().collect();
-                // A program that ends in an error here without commsan, too, is reported with that error.
+                // A program that ends in an error here without commsan, too, is reported with that
+                // error.
                 let is_own = |seen: &&Seen| {
                     result.native != "0"
                         && matches!(seen.code, Code::CallFailed | Code::CallCrashed)
@@ -247,7 +248,8 @@ impl Session {
     }
 }
 
-/// Seconds that a program says it has measured: `measured 1.5e-6 s`, or `1.25 s` at the end of a line.
+/// Seconds that a program prints as measured: `measured 1.5e-6 s`, or `1.25 s` at the end of a
+/// line.
 fn measured(output: &str) -> Option<f64> {
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     output.lines().rev().find_map(|line| {

@@ -13,7 +13,8 @@ pub fn of_file(file: &Path) -> Result<ExitCode, String> {
     Ok(print(&kit::read(file)?))
 }
 
-/// Prints the table; the exit code is 1 if something was found that should not be, or less than should be.
+/// Prints the table; the exit code is 1 if something was found that should not be, or less than
+/// should be.
 pub fn print(results: &Results) -> ExitCode {
     println!("{} ({}), {:.0} s", results.machine, results.gpu, results.seconds);
     let count = |kind: &str, verdict| {

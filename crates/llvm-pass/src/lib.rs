@@ -1,16 +1,15 @@
-//! A pass plugin for clang and flang: puts commsan's checks into programs, and keeps what
-//! `commsan lint` analyses ([`save`]).
+//! A pass plugin for clang and flang: puts commsan's checks into programs, and keeps what `commsan
+//! lint` analyses ([`save`]).
 //!
 //! It runs when the optimizer is done, so that loops are vectorized and calls inlined as in a
-//! program without checks, and each access that is left gets its check inline: a load from the
-//! page filter, a test, a branch hardly ever taken (`check.rs`). A function whose variables others
-//! may know also has the pages of its frame looked at before it returns.
+//! program without checks, and each access that is left gets its check inline: a load from the page
+//! filter, a test, a branch hardly ever taken (`check.rs`). A function whose variables others may
+//! know also has the pages of its frame looked at before it returns.
 //!
-//! Read in this order: [`access`] says what an instruction touches, [`escape`] and [`survey`] which
-//! of that needs a check, [`loops`] which of these a loop can make once for many iterations, as
-//! many as
-//! [`count`] knows of, and [`sweep`] what it then notes, [`check`] writes the rest, [`copies`] settles
-//! copies, [`threads`] does what matters to several threads only.
+//! Read in this order: [`access`] determines what an instruction accesses, [`escape`] and
+//! [`survey`] which of that needs a check, [`loops`] which of these a loop can make once for many
+//! iterations, as many as [`count`] knows of, and [`sweep`] what it then notes. [`check`] writes
+//! the rest, [`copies`] handles copies, [`threads`] does what matters to several threads only.
 //!
 //! Not checked: inline assembly, and gathers written as intrinsics of one processor.
 
@@ -69,7 +68,7 @@ extern "C" fn register(builder: *mut c_void) {
 /// what the program may not read, and clang has set it where the source does not decline.
 const CHECKED: &str = "sanitize_thread";
 
-/// Before the optimizer runs: flang has no options for what clang is told by the wrapper.
+/// Before the optimizer runs: flang lacks the options that the wrapper passes to clang.
 extern "C" fn mark(module: LLVMModuleRef) {
     let module = Module(module);
     if save::is_wanted() {

@@ -79,7 +79,7 @@ fn calls(function: Value) -> impl Iterator<Item = Value> {
     function.blocks().flat_map(|block| block.instructions()).filter(is_call)
 }
 
-/// Tells of atomic operations, fences and writes to volatile variables.
+/// Reports atomic operations, fences and writes to volatile variables.
 pub fn synchronise(module: Module, function: Value) {
     let all: Vec<_> = function.blocks().flat_map(|block| block.instructions()).collect();
     for instruction in all {

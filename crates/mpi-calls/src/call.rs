@@ -1,4 +1,4 @@
-//! One row of the table, and what follows from it.
+//! One row of the table of calls, and facts that follow from it.
 
 use crate::{Demand, Effect, Fit, Flow, Message, Object, Param, Positions, Role, Rule};
 use commsan_shadow::Mode;
@@ -10,7 +10,7 @@ pub struct Call {
     pub name: String,
     /// Parameters in order.
     pub params: Vec<Param>,
-    /// What the call does to requests and to the library.
+    /// What the call does to requests, objects and the library.
     pub effect: Effect,
     /// What it, or the operation it starts, does to buffers.
     pub accesses: Vec<Rule>,
@@ -34,7 +34,7 @@ pub struct Call {
     pub fit: Fit,
     /// Whether each pair of ranks has amounts of its own, which this call says.
     pub parts: bool,
-    /// Where the parameters are that many look for.
+    /// Positions of its parameters.
     pub at: Positions,
     /// Whether the only access is one run of elements, on every rank.
     pub simple: bool,

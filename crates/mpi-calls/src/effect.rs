@@ -1,11 +1,11 @@
-//! What calls do besides touching buffers.
+//! Effects of calls on requests, objects and the library, beside accesses to buffers.
 
-/// What a call does besides touching buffers.
+/// The effect of a call on requests, objects and the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Touches its buffers before it returns.
+    /// Only accesses its buffers, before it returns.
     Block,
-    /// None.
+    /// No effect that matters here.
     Local,
     /// Starts an operation that ends when its request completes.
     Start,
@@ -23,31 +23,31 @@ pub enum Effect {
     Parrived,
     /// Starts a persistent request.
     Go,
-    /// Starts several.
+    /// Starts several persistent requests.
     GoAll,
     /// Completes one request.
     Wait,
-    /// Completes one if the flag comes back true.
+    /// Completes one request if it returns a true flag.
     Test,
-    /// Completes all.
+    /// Completes all requests of an array.
     WaitAll,
-    /// Completes all or none.
+    /// Completes all requests of an array, or none.
     TestAll,
-    /// Completes the one at the index that comes back.
+    /// Completes the request at the index that it returns.
     WaitAny,
-    /// Completes that one if the flag comes back true.
+    /// Completes the request at the index that it returns, if it returns a true flag.
     TestAny,
-    /// Completes those whose indices come back (`MPI_Waitsome`, `MPI_Testsome`).
+    /// Completes the requests whose indices it returns (`MPI_Waitsome`, `MPI_Testsome`).
     Some,
-    /// Says whether an operation is complete and leaves the request alone.
+    /// Returns whether an operation is complete, without completing its request.
     GetStatus,
-    /// Gives a request up.
+    /// Frees a request.
     Free,
-    /// Asks for an operation to be cancelled.
+    /// Requests the cancellation of an operation.
     Cancel,
     /// `MPI_Pack`: writes the buffer between the two positions.
     Pack,
-    /// `MPI_Unpack`: reads it there.
+    /// `MPI_Unpack`: reads the buffer between the two positions.
     Unpack,
     /// Initialises the library.
     Begin,
@@ -80,11 +80,11 @@ pub enum Effect {
     Fence,
     /// `MPI_Win_start`: begins an access epoch.
     EpochBegin,
-    /// `MPI_Win_complete`: ends it.
+    /// `MPI_Win_complete`: ends an access epoch.
     EpochEnd,
     /// `MPI_Win_post`: begins an exposure epoch.
     ExposureBegin,
-    /// `MPI_Win_wait`, or `MPI_Win_test` with a true flag: ends it.
+    /// `MPI_Win_wait`, or `MPI_Win_test` with a true flag: ends an exposure epoch.
     ExposureEnd,
     /// `MPI_Win_lock`, of all ranks where it names none.
     Lock,
@@ -108,7 +108,7 @@ pub enum Effect {
     Ask,
     /// Makes a key of attributes.
     KeyvalMake,
-    /// Frees one.
+    /// Frees a key of attributes.
     KeyvalFree,
     /// `MPI_Grequest_complete`: the program says that its own operation is complete.
     GrequestComplete,
@@ -116,7 +116,7 @@ pub enum Effect {
     Bare,
     /// `MPI_Buffer_attach`: lends memory to MPI.
     BufferAttach,
-    /// `MPI_Buffer_detach`: takes it back.
+    /// `MPI_Buffer_detach`: takes the attached memory back.
     BufferDetach,
     /// Opens a file.
     FileOpen,
@@ -124,6 +124,6 @@ pub enum Effect {
     FileClose,
     /// Begins a split collective: an operation that its file stands for.
     SplitBegin,
-    /// Ends it.
+    /// Ends a split collective.
     SplitEnd,
 }

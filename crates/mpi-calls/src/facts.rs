@@ -12,7 +12,7 @@ pub struct Message {
     pub peer: usize,
     /// The number of elements.
     pub count: usize,
-    /// Their datatype.
+    /// The datatype of the elements.
     pub datatype: usize,
 }
 
@@ -88,13 +88,13 @@ impl Object {
 /// leaving on the other (MPI 4.1 §6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// It is none.
+    /// No order: the call is no collective.
     None,
-    /// From everybody to everybody.
+    /// From all ranks to all ranks.
     All,
-    /// From the root to everybody.
+    /// From the root to all ranks.
     FromRoot,
-    /// From everybody to the root.
+    /// From all ranks to the root.
     ToRoot,
     /// From lower ranks to higher ones.
     Upwards,
@@ -103,7 +103,7 @@ pub enum Flow {
 }
 
 impl Flow {
-    /// Of the family of collectives with this name.
+    /// The flow of the family of collectives with this name.
     pub(crate) fn of(name: &str) -> Flow {
         match name {
             "Bcast" | "Scatter" | "Scatterv" => Flow::FromRoot,
@@ -115,7 +115,7 @@ impl Flow {
     }
 }
 
-/// What each rank passes to a collective alike (MPI 4.1 §6.4-6.12).
+/// Which data of a collective must be equal on all ranks (MPI 4.1 §6.4-6.12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
     /// Nothing that one rank alone could know.
@@ -127,7 +127,7 @@ pub enum Fit {
 }
 
 impl Fit {
-    /// Of the family of collectives with this name.
+    /// The fit of the family of collectives with this name.
     pub(crate) fn of(name: &str) -> Fit {
         match name {
             "Bcast"

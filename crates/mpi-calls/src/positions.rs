@@ -1,4 +1,4 @@
-//! Where a call has the parameters that many look for.
+//! Positions of a call's parameters, looked up once.
 
 use crate::{Param, Role};
 
@@ -35,29 +35,29 @@ pub struct Positions {
     pub win: Option<usize>,
     /// A file.
     pub file: Option<usize>,
-    /// Displacement, count and datatype at the target of a one-sided operation.
+    /// The displacement at the target of a one-sided operation.
     pub displacement: Option<usize>,
-    /// See `displacement`.
+    /// The count at the target of a one-sided operation.
     pub target_count: Option<usize>,
-    /// See `displacement`.
+    /// The datatype at the target of a one-sided operation.
     pub target_datatype: Option<usize>,
     /// A reduction operation.
     pub op: Option<usize>,
-    /// The source and tag of what a call receives.
+    /// The source of what a call receives.
     pub source: Option<usize>,
-    /// See `source`.
+    /// The tag of what a call receives.
     pub received_tag: Option<usize>,
-    /// The destination of what it sends.
+    /// The destination of what a call sends.
     pub dest: Option<usize>,
-    /// Where it stores the message it has found, for `MPI_Mrecv`.
+    /// Where a call stores the message it has found, for `MPI_Mrecv`.
     pub message: Option<usize>,
     /// The other value of `MPI_Compare_and_swap`.
     pub compared: Option<usize>,
-    /// What a call that synchronises a window names besides: a group, how to lock, assertions.
+    /// The group that a call synchronises a window with.
     pub group: Option<usize>,
-    /// See `group`.
+    /// The type of a lock.
     pub lock_type: Option<usize>,
-    /// See `group`.
+    /// The assertions of a call that synchronises a window.
     pub assert: Option<usize>,
     /// The position in a packed buffer.
     pub position: Option<usize>,

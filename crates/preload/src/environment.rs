@@ -29,7 +29,7 @@ pub fn entries() -> impl Iterator<Item = &'static CStr> {
         let entry =
             unsafe { if environ.is_null() { std::ptr::null_mut() } else { *environ.add(index) } };
         index += 1;
-        // SAFETY: as above.
+        // SAFETY: an entry of `environ` is null or a C string.
         (!entry.is_null()).then(|| unsafe { CStr::from_ptr(entry) })
     })
 }

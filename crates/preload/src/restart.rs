@@ -222,7 +222,7 @@ fn last_loader_error() -> Vec<u8> {
     if error.is_null() {
         return b"unknown error".to_vec();
     }
-    // SAFETY: as above.
+    // SAFETY: it is not null, so a C string valid until the next dl call.
     unsafe { CStr::from_ptr(error.cast::<c_void>().cast()) }.to_bytes().to_vec()
 }
 

@@ -67,7 +67,7 @@ impl Module {
 
     /// Whether an atomic may poll for values written by others, as lock acquisition does: a
     /// compare-and-swap, or an exchange or no-op update whose result is used.
-    pub fn looks(&self, site: Site) -> bool {
+    pub fn may_poll(&self, site: Site) -> bool {
         let function = self.functions.get(site.function as usize);
         let Some(body) = function.and_then(|function| function.body.as_ref()) else { return false };
         let Some(atomic) = body.instructions.get(site.instruction as usize) else { return false };

@@ -16,7 +16,7 @@ use alone as kind;
 #[cfg(not(feature = "serial"))]
 use rank as kind;
 
-pub use kind::{calm, forget, may_be_exposed, note, remembers, share};
+pub use kind::{forget, may_be_exposed, note, on_sequential, remembers, share};
 #[cfg(not(feature = "serial"))]
 pub use rank::use_atomically;
 

@@ -1,8 +1,8 @@
-//! Next-fit allocator of an address range.
+//! Next-fit allocator of an address range (Knuth, TAOCP vol. 1, §2.5).
 //!
-//! The search continues where the last allocation ended and wraps around at the end of the range,
-//! so that a freed address is not reused soon: a stale pointer then points to unmapped memory
-//! rather than to other data.
+//! The search continues where the last allocation ended and wraps around to the start where nothing
+//! ahead fits, so that a freed address is not reused soon: a stale pointer then points to unmapped
+//! memory rather than to other data.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -197,7 +197,7 @@ mod tests {
             // SAFETY: both boxes lie in their vectors, as the spans say.
             unsafe { if staged { copy.finish(&copy.stage()) } else { copy.run() } };
             prop_assert_eq!(&result, &expected);
-            // SAFETY: as above.
+            // SAFETY: both boxes lie in their vectors, as the spans say.
             unsafe { Set { to, extent, value: 255, element: 1 }.run() };
             prop_assert!(result.iter().all(|&byte| byte == 255));
         }

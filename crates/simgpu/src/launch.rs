@@ -255,7 +255,7 @@ mod tests {
         unsafe { *(variable as *mut i32) = -100 };
         launch(&mut session, request(1, 0), &to, &by).expect("a kernel");
         session.wait_for_device(0).expect("no fault");
-        // SAFETY: as above.
+        // SAFETY: allocated, and nothing runs.
         assert_eq!(unsafe { *(to as *const i32) }, 42);
         launch(&mut session, request(1, 0), &7, &by).expect("not known yet");
         assert_eq!(session.wait_for_device(0), Err(Error::ILLEGAL_ADDRESS));

@@ -156,7 +156,7 @@ fn run_group<O: Observer>(
                 current.pc += 1;
             }
             Action::Load(load) => {
-                current.rounds.looks |= load.ordered;
+                current.rounds.polled |= load.ordered;
                 memories!().load(&rows, load, active).map_err(place)?;
                 current.pc += 1;
             }
@@ -167,13 +167,13 @@ fn run_group<O: Observer>(
             Action::Branch(target) if active == current.mask => {
                 let back = *target <= current.pc;
                 current.pc = *target;
-                if back && current.rounds.again(warp.groups.len() > 1) {
+                if back && current.rounds.count_iteration(warp.groups.len() > 1) {
                     current.store(warp);
                     return Ok(true);
                 }
             }
             Action::Atomic(atomic) => {
-                current.rounds.looks |= atomic.polls;
+                current.rounds.polled |= atomic.polls;
                 memories!().atomic(&rows, atomic, active).map_err(place)?;
                 current.pc += 1;
             }
@@ -186,7 +186,7 @@ fn run_group<O: Observer>(
                 current.pc += 1;
             }
             Action::Mbarrier(operation) => {
-                current.rounds.looks = true;
+                current.rounds.polled = true;
                 let changed = mbarrier_step(&mut memories!(), &rows, operation, active);
                 changed.map_err(place)?;
                 current.pc += 1;

@@ -54,7 +54,7 @@ pub struct Group {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rounds {
     /// Whether the current iteration has polled memory that others change.
-    pub looks: bool,
+    pub polled: bool,
     /// Number of iterations that have polled.
     pub polls: u32,
     /// Number of all iterations.
@@ -69,9 +69,9 @@ const MAX_SPINS: u32 = 4096;
 impl Rounds {
     /// Counts a backward branch; returns whether the group should yield, given whether there are
     /// others.
-    pub fn again(&mut self, others: bool) -> bool {
+    pub fn count_iteration(&mut self, others: bool) -> bool {
         self.spins += 1;
-        self.polls += u32::from(std::mem::take(&mut self.looks));
+        self.polls += u32::from(std::mem::take(&mut self.polled));
         let enough = self.polls >= MAX_POLLS || others && self.spins >= MAX_SPINS;
         if enough {
             *self = Rounds::default();

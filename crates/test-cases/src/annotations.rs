@@ -86,7 +86,8 @@ impl Case {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, has a directive or mark that does not exist, or is in the wrong place.
+    /// The file cannot be read, has a directive or mark that does not exist, or is in the wrong
+    /// place.
     pub fn read(root: &Path, path: &Path) -> Result<Case, String> {
         let case = Case::read_part(root, path)?;
         if case.marks.is_empty() == case.name.starts_with(&Kind::Fail.to_string()) {

@@ -57,8 +57,8 @@ impl Report {
         self.ranks
     }
 
-    /// The sites of all findings but those that only explain; places are those in the source `file` (a base name)
-    /// where a call path has one.
+    /// The sites of all findings except those that only explain. A site is in the source `file` (a
+    /// base name) where its call path has a frame there.
     pub fn sites(&self, file: &str) -> BTreeMap<Seen, Observers> {
         let mut seen: BTreeMap<Seen, Observers> = BTreeMap::new();
         for finding in &self.findings {

@@ -1,4 +1,5 @@
-//! Annotated test programs: the directives and marks in their comments, and reports held against them.
+//! Annotated test programs: the directives and marks in their comments, and the comparison of
+//! reports with them.
 //!
 //! End-to-end tests and `gpu-check` share this; the format is documented in `docs/test-cases.md`.
 

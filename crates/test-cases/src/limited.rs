@@ -19,7 +19,8 @@ pub struct Ended {
     pub time: Duration,
 }
 
-/// Runs a command in a process group of its own, to its end or to the limit. Its output is kept in the file `log`.
+/// Runs a command in a process group of its own, to its end or to the limit. Its output is kept in
+/// the file `log`.
 ///
 /// # Errors
 ///

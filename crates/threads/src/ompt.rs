@@ -55,7 +55,7 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
     if set.is_null() {
         return 0;
     }
-    // SAFETY: as above.
+    // SAFETY: the runtime's own function, of this type.
     let set = unsafe { std::mem::transmute::<*const c_void, Set>(set) };
     for (event, callback) in [
         (3, parallel_begin as *const c_void),
@@ -104,7 +104,7 @@ unsafe extern "C" fn parallel_end(
     let Some((region, before)) = OPENED.with_borrow_mut(Vec::pop) else { return };
     match before {
         Some(team) => tasks::restore(team),
-        None => tasks::restore(tasks::lead(region, 1)), // nobody has worked in it
+        None => tasks::restore(tasks::lead(region, 1)), // no thread has worked in it
     }
     tasks::close(region);
 }

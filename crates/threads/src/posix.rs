@@ -362,7 +362,7 @@ pub unsafe extern "C" fn pthread_mutex_lock(mutex: usize) -> c_int {
     let mut code = unsafe { is_free(mutex) };
     if code == libc::EBUSY {
         let waits = is_program.then(activity::wait);
-        // SAFETY: as above.
+        // SAFETY: the program's argument.
         code = unsafe { next(mutex) };
         over(waits);
     }

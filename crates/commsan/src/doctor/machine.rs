@@ -4,11 +4,12 @@ use super::Check;
 use crate::child::search;
 use crate::cuda::has_device;
 use crate::elf;
-use crate::install::{INJECTOR, RUNTIMES, SIMULATED, library_directory};
+use crate::install::{INJECTOR, SIMULATED, library_directory};
 use commsan_compiler_wrapper::{
     family::{Compiler, Family},
     nvcc, plugin,
 };
+use commsan_mpi_calls::abi::MpiFamily;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -45,7 +46,8 @@ fn libraries() -> Vec<Check> {
         Check::fail("injector", format!("{} is missing", injector.display()), install)
     }];
     let mut usable = 0;
-    for (mpi, file) in RUNTIMES {
+    for mpi in MpiFamily::ALL {
+        let file = mpi.runtime();
         let what = format!("runtime for {mpi}");
         let path = directory.join(file);
         let mend = format!("build commsan where {mpi}'s mpicc is installed");
@@ -85,8 +87,8 @@ fn libraries() -> Vec<Check> {
 /// Launchers and compilers of MPI.
 fn mpi() -> Vec<Check> {
     let mut checks = Vec::new();
-    let launcher = flavour("mpirun", "--version");
-    let compiler = flavour("mpicc", "-show");
+    let launcher = library_of("mpirun", "--version");
+    let compiler = library_of("mpicc", "-show");
     let apt = "`apt install openmpi-bin libopenmpi-dev` or `apt install mpich libmpich-dev`; on \
                clusters `module load` one";
     checks.push(match &launcher {
@@ -109,7 +111,7 @@ fn mpi() -> Vec<Check> {
     if others.len() > 1 {
         checks.push(Check::ok("both MPIs", others.join(", ")));
     }
-    if launcher.is_some_and(|(_, mpi)| mpi == "Open MPI") || !others.is_empty() {
+    if launcher.is_some_and(|(_, mpi)| mpi == MpiFamily::OpenMpi.name()) || !others.is_empty() {
         checks.extend(open_mpi());
     }
     checks
@@ -145,8 +147,8 @@ fn open_mpi() -> Vec<Check> {
     checks
 }
 
-/// Where `command` is and which MPI's it is, by what it says about itself.
-fn flavour(command: &str, question: &str) -> Option<(PathBuf, &'static str)> {
+/// Where `command` is and which MPI's it is, by its output.
+fn library_of(command: &str, question: &str) -> Option<(PathBuf, &'static str)> {
     let path = search(OsStr::new(command))?;
     let output = Command::new(&path).arg(question).stdin(Stdio::null()).output();
     let mut answer = path.canonicalize().unwrap_or_default().display().to_string();
@@ -157,13 +159,13 @@ fn flavour(command: &str, question: &str) -> Option<(PathBuf, &'static str)> {
     let answer = answer.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| answer.contains(word));
     let mpi = if has(&["open mpi", "openmpi", "open-mpi", "openrte", "-lopen-"]) {
-        "Open MPI"
+        MpiFamily::OpenMpi.name()
     } else if has(&["intel(r) mpi", "i_mpi"]) {
         "Intel MPI (MPICH ABI)"
     } else if has(&["hydra", "mpich"]) {
-        "MPICH"
+        MpiFamily::Mpich.name()
     } else if answer.contains("-lmpi") {
-        "Open MPI"
+        MpiFamily::OpenMpi.name()
     } else {
         "an unknown MPI"
     };

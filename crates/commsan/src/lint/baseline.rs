@@ -6,7 +6,7 @@ use commsan_findings::{Code, Finding};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// What is known of old.
+/// Findings of an earlier report, which are not reported again.
 #[derive(Default)]
 pub struct Baseline {
     /// How many there are of each.

@@ -1,7 +1,7 @@
 //! What an nvcc command line asks for, as far as it decides what is added.
 //!
-//! Options have a long and a short name, with two dashes or one; a value is joined by `=` or the next
-//! word. Options also come from two environment variables and from files.
+//! Options have a long and a short name, with two dashes or one; a value is joined by `=` or the
+//! next word. Options also come from two environment variables and from files.
 
 use std::ffi::OsString;
 

@@ -6,21 +6,20 @@ const C: &[&str] = &["gcc", "clang-19", "mpicc.openmpi", "mpicc.mpich"];
 const CXX: &[&str] = &["g++", "clang++-19"];
 const FORTRAN: &[&str] = &["gfortran"];
 
-/// The same build with and without a wrapper gives the same output; the wrapped one has hooks and
-/// no libtsan.
+/// A build with a wrapper gives the output of the build without, has hooks and no libtsan.
 #[track_caller]
 fn unchanged(wrapper: &str, compiler: &str, arguments: &str) {
     let place = Place::new();
-    let told = format!("{compiler} {arguments}");
+    let command = format!("{compiler} {arguments}");
     place.ok(&format!("{compiler} {arguments} -o plain"));
     let said = place.ok(&format!("{wrapper} {compiler} {arguments} -o wrapped"));
-    assert_eq!(said, "", "{told}");
-    assert_eq!(place.ok("./wrapped"), place.ok("./plain"), "{told}");
+    assert_eq!(said, "", "{command}");
+    assert_eq!(place.ok("./wrapped"), place.ok("./plain"), "{command}");
     let symbols = place.ok("nm wrapped");
     let hooked = symbols.contains("commsan_report") && symbols.contains("__tsan_init");
-    assert!(hooked && !symbols.contains(" U __tsan"), "{told}\n{symbols}");
-    assert!(!place.ok("ldd wrapped; true").contains("tsan"), "{told}");
-    assert!(!place.ok("nm -D wrapped; true").contains("__tsan"), "{told}");
+    assert!(hooked && !symbols.contains(" U __tsan"), "{command}\n{symbols}");
+    assert!(!place.ok("ldd wrapped; true").contains("tsan"), "{command}");
+    assert!(!place.ok("nm -D wrapped; true").contains("__tsan"), "{command}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::real::Real;
 use commsan_callsite::StackId;
 use commsan_counters::{Amount, Key, Traffic, ticks};
 use commsan_cuda::demangled;
-use commsan_cuda_abi::observe::{self, Accesses, LOAD, STORE, SetProfile};
+use commsan_cuda_abi::observe::{Accesses, HOST, LOAD, STORE, SetProfile};
 use commsan_process::inside::Inside;
 use commsan_process::thread;
 use commsan_rundir::traffic::{End, Kind, Place, Side};
@@ -82,7 +82,7 @@ fn count(accesses: &Accesses, traffic: &mut Traffic, me: u32) {
     }
     let (stack, library) = origin(accesses.origin);
     let owner = traffic.objects.at(accesses.start as usize);
-    let device = (accesses.owner != observe::HOST).then_some(Place::Device(accesses.owner));
+    let device = (accesses.owner != HOST).then_some(Place::Device(accesses.owner));
     let running = End::At(Place::Device(accesses.device));
     let owned = End::At(device.unwrap_or(Place::Rank(me)));
     let kind = match (device.is_some(), accesses.kind) {
@@ -118,8 +118,9 @@ fn count(accesses: &Accesses, traffic: &mut Traffic, me: u32) {
     let (start, bytes) = (accesses.start as usize, accesses.bytes as usize);
     let footprint = Footprint::Dense(start..start + bytes);
     let part = owner.map(|(_, base)| (base, &footprint));
-    let count = accesses.bytes / u64::from(accesses.size.max(1)) * accesses.times;
-    let amount = Amount { count, bytes: accesses.bytes * accesses.times, times: accesses.times };
+    let number = accesses.bytes / u64::from(accesses.size.max(1)) * accesses.times;
+    let amount =
+        Amount { count: number, bytes: accesses.bytes * accesses.times, times: accesses.times };
     let (read, written) = if loads { (part, None) } else { (None, part) };
     traffic.record_transfer(ticks(), key, amount, read, written);
 }

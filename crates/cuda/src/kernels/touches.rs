@@ -26,7 +26,7 @@ impl Told {
                 .instruction(access.site)
                 .map_or(Strength::Weak, |instruction| instruction.strength()),
             line: line.map(|(file, line)| Line { file: file.into(), line }),
-            looks: access.kind == AccessKind::Atomic && module.looks(access.site),
+            looks: access.kind == AccessKind::Atomic && module.may_poll(access.site),
         }
     }
 }

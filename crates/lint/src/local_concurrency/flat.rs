@@ -12,7 +12,9 @@ use commsan_points_to::PointsTo;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Approximate maximum number of instructions of a function with its callees inlined.
+/// Maximum number of instructions to which a function grows by inlining, but for a jump: a call
+/// with whose callee it would exceed that stays a call. A function that is longer by itself is kept
+/// whole, and nothing is inlined into it.
 const MAX_INSTRUCTIONS: usize = 20_000;
 
 /// Maximum depth of nested calls that are inlined.

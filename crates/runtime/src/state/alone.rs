@@ -34,7 +34,7 @@ pub fn note(_: Range<usize>, _: Mode, _pc: usize, _by: usize) {}
 pub fn share(_: &Thread, _: &Range<usize>) {}
 
 /// There is one thread again.
-pub fn calm() {}
+pub fn on_sequential() {}
 
 /// Nothing is remembered of memory in which nothing is pending.
 pub fn remembers() -> bool {

@@ -119,7 +119,7 @@ pub fn share(thread: &Thread, bytes: &Range<usize>) {
 }
 
 /// There is one thread again.
-pub fn calm() {
+pub fn on_sequential() {
     let Some(state) = STATE.get() else { return };
     let shared = state.published.sharing.swap(false, Ordering::Relaxed);
     if (shared || state.published.remembering.load(Ordering::Relaxed))

@@ -139,7 +139,7 @@ impl<T: Copy> In<T> {
         if count > 0 && self.0.is_null() {
             return Err(Error::INVALID_VALUE);
         }
-        // SAFETY: the program has promised that there are so many.
+        // SAFETY: the program has promised `count` values.
         Ok((0..count).map(|at| unsafe { self.0.add(at).read_unaligned() }).collect())
     }
 }

@@ -101,7 +101,7 @@ impl<T: Copy> In<T> {
         if self.0.is_null() {
             return None;
         }
-        // SAFETY: the program has promised that there are so many.
+        // SAFETY: the program has promised `count` values.
         Some((0..count).map(|at| unsafe { self.0.add(at).read_unaligned() }).collect())
     }
 

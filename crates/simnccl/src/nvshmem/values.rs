@@ -128,7 +128,8 @@ pub unsafe fn change<T: Bits>(address: usize, change: impl Fn(T) -> T) -> T {
 /// Whether value `number` compares as required, by `NVSHMEM_CMP_EQ` and the like.
 ///
 /// # Safety
-/// There are so many values, which others may change concurrently, and so many operands.
+/// `at` holds more than `number` values, which others may change concurrently, and `with` as many
+/// operands.
 pub unsafe fn holds<T: Bits>(at: usize, number: usize, how: c_int, with: Operand) -> bool {
     // SAFETY: by this function's contract.
     let (value, with) = unsafe {
