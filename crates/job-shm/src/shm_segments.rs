@@ -46,15 +46,15 @@ pub struct ShmSegments {
 struct Own {
     name: SegmentName,
     words: &'static [AtomicU64],
-    lent: bool,
+    in_use: bool,
 }
 
 impl ShmSegments {
     /// Allocates a segment of so many words, all zero.
     pub fn allocate(&mut self, words: usize) -> io::Result<(SegmentName, &'static [AtomicU64])> {
-        let fits = |own: &&mut Own| !own.lent && own.words.len() >= words;
+        let fits = |own: &&mut Own| !own.in_use && own.words.len() >= words;
         if let Some(own) = self.own.iter_mut().filter(fits).min_by_key(|own| own.words.len()) {
-            own.lent = true;
+            own.in_use = true;
             return Ok((own.name, own.words));
         }
         // SAFETY: a system call; the name only shows in /proc.
@@ -69,7 +69,7 @@ impl ShmSegments {
         let name = SegmentName::new(std::process::id(), file.as_raw_fd());
         // Processes that come late open it by this process's descriptor.
         std::mem::forget(file);
-        self.own.push(Own { name, words, lent: true });
+        self.own.push(Own { name, words, in_use: true });
         Ok((name, words))
     }
 
@@ -78,7 +78,7 @@ impl ShmSegments {
         if let Some(own) = self.own.iter_mut().find(|own| own.name == name) {
             let (start, size) = (own.words.as_ptr().cast_mut(), size_of_val(own.words));
             // SAFETY: a mapping of this process's; readers of atomics see zeros from now on.
-            own.lent = unsafe { libc::madvise(start.cast(), size, libc::MADV_REMOVE) } != 0;
+            own.in_use = unsafe { libc::madvise(start.cast(), size, libc::MADV_REMOVE) } != 0;
         }
     }
 

@@ -25,8 +25,9 @@ use std::num::NonZero;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// The library's function with the program's arguments: called once. An indirect call costs a nanosecond; what is
-/// done around it, compiled anew for each of some hundred functions, would be most of the runtime.
+/// The library's function with the program's arguments: called once. An indirect call costs a
+/// nanosecond; what is done around it, compiled anew for each of some hundred functions, would be
+/// most of the runtime.
 pub(crate) type Real<'a> = &'a dyn Fn() -> c_int;
 
 /// A call that has not returned, on the stack of the calling thread.

@@ -5,7 +5,7 @@
 
 use crate::vclock::{Epoch, VectorClock};
 
-/// Agents that are told apart at a time.
+/// Agents that are distinguished at a time.
 pub const AGENTS: usize = 128;
 
 /// The vector clock of an agent: in place, since one is made for each call of several threads.

@@ -80,9 +80,9 @@ impl PublishedShadow {
     /// This process's published shadow of memory of this name, which is not 0, in words that are
     /// all zero.
     pub fn new(words: &'static [AtomicU64], bytes: usize, name: u64) -> PublishedShadow {
-        let bulletin = PublishedShadow::over(words, bytes, Shadow::new);
-        bulletin.name.store(name, Release);
-        bulletin
+        let published = PublishedShadow::over(words, bytes, Shadow::new);
+        published.name.store(name, Release);
+        published
     }
 
     /// The published shadow of another process.
@@ -96,7 +96,7 @@ impl PublishedShadow {
         shadow: impl Fn(&'static Header, Cells, &'static [Place], &'static [AtomicU32]) -> Shadow,
     ) -> PublishedShadow {
         let layout = Layout::of(bytes);
-        assert!(words.len() >= layout.words(), "memory for a bulletin");
+        assert!(words.len() >= layout.words(), "memory for a published shadow");
         let (cells, rest) = words.split_at(layout.cells);
         let (header, rest) = rest.split_at(HEADER);
         let (words, rest) = rest.split_at(2);

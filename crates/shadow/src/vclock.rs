@@ -162,8 +162,8 @@ mod tests {
         prop::collection::vec((0..AGENTS, step), 0..60)
     }
 
-    /// Runs the execution with clocks of this kind, and returns for each pair of steps whether the first happens
-    /// before the second.
+    /// Runs the execution with clocks of this kind, and returns for each pair of steps whether the
+    /// first happens before the second.
     fn by_clocks<C: Components + Clone>(none: C, steps: &[(usize, Step)]) -> Vec<Vec<bool>> {
         let mut clocks = vec![VectorClock::new(none.clone()); AGENTS];
         let mut cells = vec![VectorClock::new(none); CELLS];
@@ -176,7 +176,7 @@ mod tests {
             if let Step::Acquire(cell) = step {
                 clock.join(&cells[*cell]);
             }
-            // An epoch of its own for each step, so that epochs tell steps apart.
+            // An epoch of its own for each step, so that epochs distinguish steps.
             let now = Epoch { agent: *agent as u32, time: clock.time(*agent as u32) };
             seen.push((now, clock.clone()));
             if let Step::Release(cell) = step {
@@ -190,8 +190,8 @@ mod tests {
         seen.iter().map(before).collect()
     }
 
-    /// Happens-before by its definition: the transitive closure of program order, and of each release before each
-    /// later acquire of the same cell.
+    /// Happens-before by its definition: the transitive closure of program order, and of each
+    /// release before each later acquire of the same cell.
     fn by_definition(steps: &[(usize, Step)]) -> Vec<Vec<bool>> {
         let count = steps.len();
         let mut before = vec![vec![false; count]; count];

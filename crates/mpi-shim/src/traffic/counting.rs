@@ -115,7 +115,7 @@ impl Counting<'_> {
                 return Some((channel, comm));
             }
             (Some(channel), _) => self.traffic.lose_order(channel),
-            // It may be anyone's.
+            // It may be any sender's.
             (None, Side::Target) if !is_known => self.traffic.lose_receive_order(key.group),
             (None, _) => {}
         }

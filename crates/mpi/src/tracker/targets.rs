@@ -1,6 +1,6 @@
 //! One-sided operations of several threads of one rank that meet at their target.
 //!
-//! The target cannot tell threads apart: there, what one of them has completed before another
+//! The target cannot distinguish threads: there, what one of them has completed before another
 //! starts counts as ordered. Here it does only if the threads synchronise.
 //!
 //! **Soundness.** Both operations are of this rank, on one window and target, and access a common

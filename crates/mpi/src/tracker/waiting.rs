@@ -69,7 +69,7 @@ pub struct Facts<'a> {
     pub size_of: &'a dyn Fn(usize) -> Option<usize>,
     /// Whether a reduction is a function of the program.
     pub is_program_code: &'a dyn Fn(usize) -> bool,
-    /// The n-th element of an array of counts, and whether they are large.
+    /// The n-th element of an array of counts; the flag says whether they are large.
     pub count_at: &'a dyn Fn(usize, usize, bool) -> i64,
     /// `MPI_PROC_NULL`.
     pub proc_null: i32,
