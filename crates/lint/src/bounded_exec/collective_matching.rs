@@ -177,10 +177,12 @@ impl<'p> Job<'_, 'p> {
             return None;
         }
         let predefined = |datum: Datum| matches!(datum, Datum::Int(_) | Datum::Address(..));
-        if entry.op != other.op && predefined(entry.op) && predefined(other.op) {
-            if self.op(one.0, entry.op) != self.op(two.0, other.op) {
-                self.ops_differ(one, two);
-            }
+        if entry.op != other.op
+            && predefined(entry.op)
+            && predefined(other.op)
+            && self.op(one.0, entry.op) != self.op(two.0, other.op)
+        {
+            self.ops_differ(one, two);
         }
         let differs = |(one, other): (&(_, Option<i64>), &(_, Option<i64>))| {
             one.1.zip(other.1).is_some_and(|(one, other)| one != other)
