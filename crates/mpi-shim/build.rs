@@ -1,6 +1,7 @@
 //! Generates the MPI entry points: for each row of the call table that this MPI's `mpi.h` has, a
 //! C function with the header's own prototype, and the Fortran symbols.
 
+use commsan_mpi_calls::abi::MpiFamily;
 use commsan_mpi_calls::{CALLS, Call, Effect};
 use std::collections::HashMap;
 use std::env;
@@ -16,16 +17,17 @@ fn main() {
     let openmpi = env::var_os("CARGO_FEATURE_OPENMPI").is_some();
     let mpich = env::var_os("CARGO_FEATURE_MPICH").is_some();
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let flavour = match (openmpi, mpich) {
-        (true, false) => Flavour::OPEN_MPI,
-        (false, true) => Flavour::MPICH,
+    let library = match (openmpi, mpich) {
+        (true, false) => Library::OPEN_MPI,
+        (false, true) => Library::MPICH,
         // Without an MPI, or with all features, the crate is empty.
         _ => return,
     };
     println!("cargo::rustc-cfg=has_mpi");
-    let flags = flavour.flags();
+    let flags = library.flags();
     let bindings = bindgen::Builder::default()
         .header("src/probe.h")
+        .header_contents("assertions.h", &assertions(library.family))
         .clang_args(&flags)
         .allowlist_function("PMPIX?_.*")
         .allowlist_type("MPI_.*")
@@ -38,7 +40,7 @@ fn main() {
         .layout_tests(false)
         .generate_comments(false)
         .generate()
-        .unwrap_or_else(|e| panic!("cannot read mpi.h of {}: {e}", flavour.name))
+        .unwrap_or_else(|e| panic!("cannot read mpi.h of {}: {e}", library.family))
         .to_string();
     let prototypes = prototypes(&bindings);
     std::fs::write(out.join("bindings.rs"), bindings).expect("OUT_DIR is writable");
@@ -51,13 +53,13 @@ fn main() {
         if let Some(prototype) = prototypes.get(&call.name.replacen("MPI", "PMPI", 1)) {
             c_entry(&mut entries, index, call, prototype);
             if call.effect != Effect::Bare {
-                fortran_entries(&mut entries, index, call, &flavour);
+                fortran_entries(&mut entries, index, call, &library);
             }
         }
     }
     write(&out.join("entries.rs"), &entries);
-    for library in flavour.libraries {
-        println!("cargo::rustc-link-lib=dylib={library}");
+    for name in library.libraries {
+        println!("cargo::rustc-link-lib=dylib={name}");
     }
 }
 
@@ -66,8 +68,8 @@ fn write(path: &Path, text: &str) {
 }
 
 /// What differs between MPI libraries at build time.
-struct Flavour {
-    name: &'static str,
+struct Library {
+    family: MpiFamily,
     /// Environment variable that names the compiler wrapper, and candidates.
     wrapper: (&'static str, &'static [&'static str]),
     /// Arguments that make the wrapper print its compile command.
@@ -81,9 +83,9 @@ struct Flavour {
     fortran_calls_c: bool,
 }
 
-impl Flavour {
-    const OPEN_MPI: Flavour = Flavour {
-        name: "Open MPI",
+impl Library {
+    const OPEN_MPI: Library = Library {
+        family: MpiFamily::OpenMpi,
         wrapper: ("COMMSAN_OPENMPI_CC", &["mpicc.openmpi", "mpicc"]),
         show: &["--showme:compile"],
         libraries: &["mpi"],
@@ -91,8 +93,8 @@ impl Flavour {
         cptr: true,
         fortran_calls_c: false,
     };
-    const MPICH: Flavour = Flavour {
-        name: "MPICH",
+    const MPICH: Library = Library {
+        family: MpiFamily::Mpich,
         wrapper: ("COMMSAN_MPICH_CC", &["mpicc.mpich", "mpicc"]),
         show: &["-show"],
         libraries: &["mpich"],
@@ -125,8 +127,25 @@ impl Flavour {
                     .collect();
             }
         }
-        panic!("no compiler wrapper of {} found (tried {tried:?}); set {variable}", self.name)
+        panic!("no compiler wrapper of {} found (tried {tried:?}); set {variable}", self.family)
     }
+}
+
+/// Static assertions that the table of this family's constants and handles, from which programs are
+/// analysed without their `mpi.h`, agrees with this `mpi.h`: if not, it cannot be read.
+fn assertions(family: MpiFamily) -> String {
+    let mut text = "#include <mpi.h>\n#include <stddef.h>\n".to_owned();
+    for (expression, value) in family.claims() {
+        writeln!(text, "_Static_assert({expression} == {value}, \"{expression}\");")
+            .expect("writing to a string");
+    }
+    for (handle, number) in family.numbered_handles() {
+        // Newer headers lack what the standard has removed.
+        let name = handle.name;
+        writeln!(text, "#ifdef {name}\n_Static_assert({name} == {number:#x}, \"{name}\");\n#endif")
+            .expect("writing to a string");
+    }
+    text
 }
 
 /// A function of the header: parameters as (name, type) in source form.
@@ -228,7 +247,7 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
          {}\
          \x20   let words = [{}];\n\
          \x20   // SAFETY: the program's own arguments, passed on.\n\
-         \x20   around({index}, &words, Sum::of(&words), Language::C, caller, || unsafe {{ {next} }})\n\
+         \x20   around({index}, &words, Sum::of(&words), Language::C, caller, &move || unsafe {{ {next} }})\n\
          }}",
         params.join(", "),
         own.unwrap_or_default(),
@@ -253,11 +272,11 @@ fn synchronous(name: &str) -> Option<String> {
 }
 
 /// The Fortran symbols of a call, in an order that is the same for all.
-fn fortran_symbols(name: &str, call: &Call, flavour: &Flavour) -> Vec<String> {
+fn fortran_symbols(name: &str, call: &Call, library: &Library) -> Vec<String> {
     let lower = name.to_lowercase();
     if let Some(small) = lower.strip_suffix("_c") {
         // Large counts exist in mpi_f08 only, as overloads of the plain name.
-        let large = flavour.f08.iter().filter(|suffix| suffix.contains("large"));
+        let large = library.f08.iter().filter(|suffix| suffix.contains("large"));
         return large.map(|suffix| format!("{small}{suffix}")).collect();
     }
     let spellings = |name: &str| {
@@ -265,17 +284,17 @@ fn fortran_symbols(name: &str, call: &Call, flavour: &Flavour) -> Vec<String> {
     };
     let mut symbols = spellings(&lower).to_vec();
     let returns_address = call.name == "MPI_Alloc_mem" || call.named("baseptr").is_some();
-    if flavour.cptr && returns_address {
+    if library.cptr && returns_address {
         symbols.extend(spellings(&format!("{lower}_cptr")));
     }
-    let plain = flavour.f08.iter().filter(|suffix| !suffix.contains("large"));
+    let plain = library.f08.iter().filter(|suffix| !suffix.contains("large"));
     symbols.extend(plain.map(|suffix| format!("{lower}{suffix}")));
     symbols
 }
 
-fn fortran_entries(out: &mut String, index: usize, call: &Call, flavour: &Flavour) {
-    let symbols = fortran_symbols(&call.name, call, flavour);
-    let strict = synchronous(&call.name).map(|name| fortran_symbols(&name, call, flavour));
+fn fortran_entries(out: &mut String, index: usize, call: &Call, library: &Library) {
+    let symbols = fortran_symbols(&call.name, call, library);
+    let strict = synchronous(&call.name).map(|name| fortran_symbols(&name, call, library));
     let (visible, lengths) = call.fortran_arguments();
     let count = visible + lengths;
     let params: Vec<_> = (0..count).map(|i| format!("a{i}: usize")).collect();
@@ -283,11 +302,13 @@ fn fortran_entries(out: &mut String, index: usize, call: &Call, flavour: &Flavou
     let (params, args) = (params.join(", "), args.join(", "));
     for (nth, symbol) in symbols.iter().enumerate() {
         // MPICH's mpi_f08 calls PMPI, except where it must unpack a buffer's descriptor.
-        let through_c = flavour.fortran_calls_c && !symbol.ends_with("_f08_");
+        let through_c = library.fortran_calls_c && !symbol.ends_with("_f08_");
         let body = match through_c {
             true => "calling(caller, || next(__ARGS__))".replace("__ARGS__", &args),
             false => {
-                format!("fortran({index}, [{args}], {lengths}, caller, |[{args}]| next({args}))")
+                format!(
+                    "fortran({index}, [{args}], {lengths}, caller, &move |[{args}]: [usize; {count}]| next({args}))"
+                )
             }
         };
         let types = vec!["usize"; count].join(", ");

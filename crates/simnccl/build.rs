@@ -1,4 +1,4 @@
-//! Programs ask for `libnccl.so.2`, so that is the library's name.
+//! Sets the library's name to `libnccl.so.2`, which programs are linked with.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -3,7 +3,7 @@
 
 use commsan_findings::record::{RawNeed, Record};
 use commsan_findings::{Code, Problem, Role};
-use commsan_shadow::{Mode, Stamp};
+use commsan_shadow::{Epoch, Mode};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -167,7 +167,7 @@ pub trait Place {
         None
     }
     /// The thread that an agent was or is.
-    fn thread_of(&self, stamp: Stamp) -> u32;
+    fn thread_of(&self, stamp: Epoch) -> u32;
     /// The name at an address that hooks passed, a C string; `None` for 0.
     fn name_at(&self, address: usize) -> Option<&'static str>;
     /// Whether `address` lay on the current thread's stack, below what is in use now.
@@ -335,17 +335,6 @@ pub type Placed = (Role, Site);
 
 /// What others must do for an operation to complete.
 pub type Need = RawNeed<'static, Placed>;
-
-/// What a process passes to another rank, or gets from it, in collectives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Part {
-    /// Bytes in all.
-    pub bytes: u64,
-    /// A sum that tells the sequence of amounts and types.
-    pub mark: u64,
-    /// Some types are not known, so that bytes alone can be compared.
-    pub vague: bool,
-}
 
 /// Where findings go.
 pub trait Findings {

@@ -194,7 +194,7 @@ impl Forwarding {
         Forwarding { former }
     }
 
-    /// Tells the child's process number and lets signals in.
+    /// Publishes the child's process number and unblocks signals.
     fn to(&self, child: u32) {
         CHILD.store(child.cast_signed(), Ordering::Relaxed);
         mask(libc::SIG_UNBLOCK);
@@ -212,7 +212,7 @@ impl Drop for Forwarding {
     }
 }
 
-/// Starts a thread that gets none of the signals that are handed on: they are for the one that waits.
+/// Starts a thread in which the forwarded signals are blocked: they are for the thread that waits.
 pub fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     let former = current_mask();
     mask(libc::SIG_BLOCK);

@@ -1,6 +1,6 @@
 //! Small changes to the command, where the environment alone would not reach the ranks.
 //!
-//! Open MPI's mpirun forwards no variables to other nodes unless told by `-x`; and a user's own
+//! Open MPI's mpirun forwards no variables to other nodes without `-x`; and a user's own
 //! `-x LD_PRELOAD=…` would replace ours. (Its other way, the parameter `mca_base_env_list`, cannot
 //! be combined with `-x`: mpirun then gives up.) MPICH's and Slurm's launchers forward everything.
 
@@ -30,7 +30,8 @@ fn is_open_mpi(command: &[OsString]) -> bool {
     ["orterun", "prterun", "prun", "mpirun.openmpi", "mpiexec.openmpi"].contains(&name.as_str())
 }
 
-/// Changes every `LD_PRELOAD` and `ASAN_OPTIONS` that the command sets for its ranks as those of the environment are.
+/// Changes every `LD_PRELOAD` and `ASAN_OPTIONS` that the command sets for its ranks in the way in
+/// which those of the environment are changed.
 fn keep_preload(command: &mut [OsString], environment: &JobEnvironment) {
     let Some(ours) = injector(environment) else { return };
     let change = |name: &[u8], value: OsString| match name {

@@ -1,7 +1,8 @@
 //! `commsan cc`, `cxx`, `fc` and `nvcc`, and the aliases `commsan-cc`, …: compiler wrappers.
 //!
-//! Build systems look for a compiler's other tools by its name: CMake takes `commsan-gcc-ar` for what belongs to
-//! `commsan-cc`, and does no link-time optimization of archives without. So there are aliases of those, too.
+//! Build systems derive the names of a compiler's other tools from its own: CMake takes
+//! `commsan-gcc-ar` for what belongs to `commsan-cc`, and does no link-time optimization of
+//! archives without it. So there are aliases of those, too.
 
 use crate::child;
 use crate::exit_code;

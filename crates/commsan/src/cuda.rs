@@ -1,4 +1,4 @@
-//! What a program file tells about its CUDA part, and whether simulated devices can run it.
+//! What a program file shows about its CUDA part, and whether simulated devices can run it.
 
 use commsan_ptx::fatbin;
 use object::{Object, ObjectSection, ReadRef};
@@ -63,8 +63,8 @@ impl Cuda {
     }
 }
 
-/// Why none of the fatbins in a section can be executed. Kernels of single ones are told when they are
-/// launched; nvcc's links leave one without.
+/// Why none of the fatbins in a section can be executed. Kernels that single fatbins lack are
+/// reported when they are launched; nvcc's links leave one without kernels.
 fn no_ptx(section: &[u8]) -> Option<String> {
     let mut reasons = Vec::new();
     for fatbin in fatbins(section) {

@@ -1,6 +1,7 @@
-//! What a program file tells about itself: which MPI, how linked, how compiled.
+//! What a program file shows about itself: which MPI, how linked, how compiled.
 
 use crate::cuda::Cuda;
+use commsan_mpi_calls::abi::MpiFamily;
 use object::read::ReadCache;
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::fs::File;
@@ -8,24 +9,6 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-
-/// Families of MPI libraries, as libraries' names tell them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mpi {
-    /// Open MPI.
-    OpenMpi,
-    /// MPICH and everything with its ABI.
-    Mpich,
-}
-
-impl std::fmt::Display for Mpi {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Mpi::OpenMpi => "Open MPI",
-            Mpi::Mpich => "MPICH",
-        })
-    }
-}
 
 /// Facts about a program file.
 #[derive(Debug, Default)]
@@ -39,7 +22,7 @@ pub struct Program {
     /// Whether execution changes the user or group, so that ld.so ignores preloads.
     pub setuid: bool,
     /// MPI libraries that it loads, directly or through others.
-    pub mpi: Vec<(Mpi, PathBuf)>,
+    pub mpi: Vec<(MpiFamily, PathBuf)>,
     /// Whether MPI itself is linked in.
     pub static_mpi: bool,
     /// Whether commsan's hooks are linked in.
@@ -127,7 +110,7 @@ pub fn read(path: &Path) -> io::Result<Program> {
             let name = crate::program::base_name(path.as_os_str());
             names.push(name.clone());
             program.sanitizer = program.sanitizer.or(sanitizer_in(&name));
-            if let Some(mpi) = mpi_of(&name) {
+            if let Some(mpi) = MpiFamily::of_library(name.as_bytes()) {
                 program.mpi.push((mpi, path));
             }
         }
@@ -204,21 +187,6 @@ fn sanitizer_in(file: &str) -> Option<&'static str> {
         ("lsan", "LeakSanitizer"),
     ];
     known.into_iter().find(|(name, _)| is(name)).map(|(_, name)| name)
-}
-
-/// Which MPI a library belongs to; the injector has the same rule.
-fn mpi_of(file: &str) -> Option<Mpi> {
-    if file.starts_with("libmpich.so") {
-        return Some(Mpi::Mpich);
-    }
-    if let Some(version) = file.strip_prefix("libmpi.so") {
-        let twelve = version == ".12" || version.starts_with(".12.");
-        return Some(if twelve { Mpi::Mpich } else { Mpi::OpenMpi });
-    }
-    let cray = file.strip_prefix("libmpi_")?;
-    let vendors = ["cray", "gnu", "intel", "amd", "nvidia"];
-    let of_vendor = vendors.iter().any(|vendor| cray.starts_with(vendor));
-    (of_vendor && cray.contains(".so.12")).then_some(Mpi::Mpich)
 }
 
 #[cfg(test)]

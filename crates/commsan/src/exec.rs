@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 const JOB: &str = "job";
 
 /// How long to wait for the rank that makes the directory; shared file systems lag.
-const PATIENCE: Duration = Duration::from_secs(20);
+const DIRECTORY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Becomes `command`, checked.
 pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failure> {
@@ -82,7 +82,7 @@ fn join(settings: &Settings, command: &[OsString]) -> Result<PathBuf, Failure> {
 /// Whether the run directory `path` was made for the job `id`; waits until that is known.
 fn belongs_to(path: &Path, id: &str) -> bool {
     let start = Instant::now();
-    while start.elapsed() < PATIENCE {
+    while start.elapsed() < DIRECTORY_TIMEOUT {
         if let Ok(info) = RunDirectory::open(path).and_then(|run| run.read_info()) {
             return info.facts.get(JOB).is_some_and(|job| job == id);
         }

@@ -12,7 +12,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// An error told by `what`, without a full stop.
+    /// An error that `what` describes, without a full stop.
     pub fn new(code: u8, what: impl Into<String>) -> Failure {
         Failure { code, what: what.into(), help: Vec::new() }
     }

@@ -2,7 +2,7 @@
 
 use crate::exit_code;
 use crate::failure::Failure;
-use crate::options::{Flavour, Gpu, Options};
+use crate::options::{Gpu, LateMpi, Options};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -66,10 +66,8 @@ pub fn job_environment(run_dir: &Path, options: &Options) -> Result<JobEnvironme
     ];
     let mut remove = vec!["COMMSAN_RANK_PID"];
     match options.mpi {
-        Flavour::Auto => remove.push("COMMSAN_MPI"),
-        Flavour::OpenMpi => set.push(("COMMSAN_MPI", "openmpi".into())),
-        Flavour::Mpich => set.push(("COMMSAN_MPI", "mpich".into())),
-        Flavour::None => set.push(("COMMSAN_MPI", "none".into())),
+        LateMpi::Auto => remove.push("COMMSAN_MPI"),
+        chosen => set.push(("COMMSAN_MPI", chosen.text().into())),
     }
     match devices(options) {
         Gpu::Simulated(number) => set.extend(simulated(number, options, &library)?),
@@ -83,8 +81,8 @@ pub fn devices(options: &Options) -> Gpu {
     options.gpu.in_environment(std::env::var("COMMSAN_GPU").ok().as_deref())
 }
 
-/// What makes programs find simulated devices. The injector preloads them into ranks; but programs have
-/// to start for that, which they do not where no CUDA runtime is found.
+/// The variables that make programs find simulated devices. The injector preloads them into ranks;
+/// but first the program must start, which it does not where ld.so finds no CUDA runtime.
 fn simulated(
     number: u32,
     options: &Options,
@@ -127,8 +125,9 @@ pub fn preload(injector: &OsStr, inherited: Option<OsString>) -> OsString {
     OsString::from_vec(all.join(&b':'))
 }
 
-/// `inherited` options of AddressSanitizer, so that its shared library does not insist on being loaded first. It fears
-/// for the functions it stands in front of, of which the injector defines none.
+/// `inherited` options of AddressSanitizer, extended so that its shared library does not insist on
+/// being loaded first. It checks that to protect the functions it interposes, of which the injector
+/// defines none.
 pub fn behind_injector(inherited: Option<OsString>) -> OsString {
     const ANY_ORDER: &str = "verify_asan_link_order=0";
     let mut options = inherited.unwrap_or_default();

@@ -34,10 +34,11 @@ pub struct Arguments {
     /// In which threads functions run that nobody in the program calls
     #[arg(long, value_enum, value_name = "WHERE", default_value = "main")]
     initial_context: ContextName,
-    /// Also tell of communicators, datatypes, groups, reductions and persistent requests that nobody frees
+    /// Also report communicators, datatypes, groups, reductions and persistent requests that nobody
+    /// frees
     #[arg(long)]
     leaks: bool,
-    /// With how many ranks to rehearse the program; 0 for none
+    /// Numbers of ranks to execute the program with symbolically, up to a bound; 0 for none
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,2,3,4",
           value_parser = clap::value_parser!(u8).range(0..=32))]
     ranks: Vec<u8>,

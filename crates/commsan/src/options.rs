@@ -3,6 +3,7 @@
 //! One entry here is the flag of `commsan run`, the key of `COMMSAN_OPTIONS` and of
 //! `commsan.toml`, the line of `commsan config --explain` and the row in `docs/usage.md`.
 
+use commsan_mpi_calls::abi::MpiFamily;
 use std::path::{Path, PathBuf};
 
 /// Who reads an option.
@@ -40,7 +41,7 @@ impl Spec {
     }
 }
 
-/// A text is no value of its option; tells what would be.
+/// What a valid value would be, where a text is none.
 pub type Expected = String;
 
 /// A type of option values.
@@ -134,8 +135,8 @@ options! {
         "Limit checks of threads and collectives to the calls that `commsan lint --emit-checks FILE` has flagged";
     gen_suppressions: bool = "false", "BOOL", Launcher,
         "Print suppressions that would cover the findings";
-    mpi: Flavour = "auto", "auto|openmpi|mpich|none", Launcher,
-        "MPI of programs that load it late, such as Python, where the launcher does not tell";
+    mpi: LateMpi = "auto", "auto|openmpi|mpich|none", Launcher,
+        "MPI of programs that load it late, such as Python, where the launcher does not show it";
     gpu: Gpu = "auto", "auto|real|sim:N", Launcher,
         "Devices of CUDA programs: this machine's, or N simulated ones; auto does as COMMSAN_GPU says";
     gpu_seed: Bounded<0, 4_294_967_295> = "0", "S", Launcher,
@@ -175,7 +176,7 @@ options! {
     profile: bool = "false", "BOOL", Rank,
         "Count what is moved, from where to where: `commsan profile` does";
     check: bool = "true", "BOOL", Rank,
-        "Look for mistakes; `commsan profile` does not unless it is told to";
+        "Look for mistakes; `commsan profile` does not by default";
     sample: Share = "1/1", "1/N", Rank,
         "Which bytes of objects are moved is looked at for one transfer in N; totals are always exact";
     objects_from: Bounded<0, 4_294_967_295> = "1024", "BYTES", Rank,
@@ -335,17 +336,43 @@ macro_rules! choice {
     };
 }
 
-choice! {
-    /// Which MPI programs use that load it late.
-    Flavour {
-        /// The one whose launcher started them.
-        Auto = "auto",
-        /// Open MPI.
-        OpenMpi = "openmpi",
-        /// MPICH and everything with its ABI.
-        Mpich = "mpich",
-        /// None: programs that load the CUDA runtime late.
-        None = "none"
+/// Which MPI programs use that load it late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LateMpi {
+    /// The one whose launcher started them.
+    #[default]
+    Auto,
+    /// A library of this family.
+    Family(MpiFamily),
+    /// None: programs that load the CUDA runtime late.
+    None,
+}
+
+impl LateMpi {
+    /// The value of the option.
+    pub fn text(self) -> &'static str {
+        match self {
+            LateMpi::Auto => "auto",
+            LateMpi::Family(family) => family.key(),
+            LateMpi::None => "none",
+        }
+    }
+}
+
+impl Value for LateMpi {
+    fn set(&mut self, text: &str, _: &Path) -> Result<(), Expected> {
+        let families = MpiFamily::ALL.map(LateMpi::Family);
+        let all = [&[LateMpi::Auto], &families[..], &[LateMpi::None]].concat();
+        let chosen = all.iter().find(|choice| choice.text() == text).copied();
+        *self = chosen.ok_or_else(|| {
+            let texts: Vec<_> = all.iter().map(|choice| format!("`{}`", choice.text())).collect();
+            format!("one of {}", texts.join(" "))
+        })?;
+        Ok(())
+    }
+
+    fn texts(&self) -> Vec<String> {
+        vec![self.text().to_owned()]
     }
 }
 
@@ -417,7 +444,7 @@ pub enum Gpu {
     Simulated(u32),
 }
 
-/// More devices than a node has.
+/// Maximum number of simulated devices: more than a node has.
 const MAX_DEVICES: u32 = 64;
 
 impl Value for Gpu {

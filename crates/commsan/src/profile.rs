@@ -56,8 +56,8 @@ pub fn unchecked(run: &RunDirectory, options: &Options) -> Result<Summary, Failu
     Ok(Summary { ranks, findings: 0, notices: notices.len(), incomplete: false })
 }
 
-/// Brings together what ranks have counted, keeps it as tables in the run directory, and prints what it
-/// amounts to. Says what fails, and whether all was well.
+/// Merges what ranks have counted, keeps it as tables in the run directory, and prints a summary.
+/// Reports what fails, and returns whether all was well.
 pub fn finish(run: &RunDirectory, options: &Options) -> bool {
     let profile = match read(run, options.quiet) {
         Ok(profile) => profile,

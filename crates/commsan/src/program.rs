@@ -120,7 +120,7 @@ fn script(command: &[OsString], index: usize) -> Option<usize> {
     (index + 1..command.len()).find(|&i| Path::new(&command[i]).is_file())
 }
 
-/// Whether this word is a shell, whose commands cannot be told.
+/// Whether this word is a shell, whose commands are unknown.
 pub fn is_shell(word: &OsStr) -> bool {
     SHELLS.contains(&base_name(word).as_str())
 }

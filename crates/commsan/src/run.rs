@@ -185,7 +185,7 @@ fn decide(program: i32, summary: &Result<Summary, Failure>, options: &Options) -
     }
 }
 
-/// Says why nothing was checked, or profiled, as far as that can be told.
+/// Says why nothing was checked, or profiled, as far as the reason is known.
 fn explain_silence(
     command: &[OsString],
     code: i32,

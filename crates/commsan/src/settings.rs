@@ -62,7 +62,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The settings of `commsan profile`: it counts, and looks for mistakes only if somebody said so.
+    /// The settings of `commsan profile`: it counts, and checks only if some setting says so.
     pub fn for_profile(mut self) -> Settings {
         self.options.profile = true;
         if self.origins("check") == [Origin::Default] {

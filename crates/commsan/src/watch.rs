@@ -1,23 +1,28 @@
-//! While the command runs: collectives that do not match are told at once, for the job may hang; and if
-//! it does, it is ended.
+//! Deadlock detection while the command runs. Collectives that do not match are reported at once,
+//! for the job may hang; if the job does hang, it is terminated.
 //!
-//! **Soundness.** A job is ended only if all its ranks wait within MPI calls and none of them has moved for
-//! as long as `stuck_after` says, and either some of its collectives do not match, or each rank, asked,
-//! says that only calls of other ranks can end its wait. Then nobody is left who could make one: a slow
-//! program is none of this, for somebody in it computes. Two things could still move, and get time
-//! for it. A message that has been sent already may be under way: its bytes count as slowly as no machine
-//! moves them within a node, and each of thousands counts. One-sided operations may take as long as they like
-//! while no lock or epoch of another rank holds them up. And a rank may be held up, stopped by a debugger or
-//! waiting for a disk: only the time when it is not counts. Wrongly ended would be a job in which MPI calls back a function
-//! of the program's that takes longer than that (of an attribute or an error handler: user-defined
-//! reductions are known, and leave a job alone, and `MPI_Finalize` waits when its callbacks have run).
+//! **Soundness.** A job is terminated only if all its ranks wait within MPI calls, none of them has
+//! moved for as long as `stuck_after` says, and either some of its collectives do not match, or
+//! each rank, asked, answers that only calls of other ranks can end its wait. Then no rank is left
+//! that could make such a call. A slow program is no such case, for some rank of it computes.
 //!
-//! A launcher, too, is ended that sleeps for [`LIMIT_OF_SLEEP`] though all its ranks have ended and it has not taken note
-//! of it: Open MPI's does after some of the jobs that end in an error.
+//! Two things could still move, and get time for it. A message that has been sent may be under way:
+//! its bytes are assumed to travel more slowly than within any node, and so is each of thousands of
+//! messages. One-sided operations may take as long as they like while no lock or epoch of another
+//! rank holds them up. A rank may also be held up, stopped by a debugger or waiting for a disk:
+//! only the time when it is not counts.
 //!
-//! Missed are deadlocks while some thread of a rank runs outside of MPI for ever, asks again and again (`MPI_Test`), or
-//! waits for others by what is not followed (`threads/work.rs`); and those of jobs on several nodes of which one
-//! cannot be asked any more, as the rank has ended that answered for it.
+//! A job would be terminated wrongly in which MPI calls back a function of the program that takes
+//! longer than that: a function of an attribute, or an error handler. User-defined reductions are
+//! known, and suspend the decision; `MPI_Finalize` waits after its callbacks have run.
+//!
+//! A launcher is terminated, too, that sleeps for [`MAX_LAUNCHER_SLEEP`] though all its ranks have
+//! ended and it has not noticed: Open MPI's does after some of the jobs that end in an error.
+//!
+//! **Missed**: deadlocks while some thread of a rank runs outside of MPI for ever, polls
+//! (`MPI_Test`), or waits for others by means that are not followed (`threads/work.rs`); and those
+//! of jobs on several nodes of which one cannot be asked any more, since the rank that answered for
+//! it has ended.
 
 use crate::child;
 use crate::failure::{note, warn};
@@ -32,12 +37,13 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-const PAUSE: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// From asking a job to end to making it, and between two questions to its ranks.
-const PATIENCE: Duration = Duration::from_secs(5);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a launcher may take to see that its ranks have ended, while nobody keeps it from writing.
-const LIMIT_OF_SLEEP: Duration = Duration::from_secs(10);
+/// How long a launcher may take to notice that its ranks have ended, while nobody keeps it from
+/// writing.
+const MAX_LAUNCHER_SLEEP: Duration = Duration::from_secs(10);
 
 /// Watches the run until it is dropped.
 pub struct Watch {
@@ -51,7 +57,7 @@ impl Watch {
         let (stop, stopped) = channel();
         let mut watcher = Watcher::new(run.path(), options);
         let watch = move || {
-            while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+            while stopped.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 watcher.look();
             }
             watcher.leave();
@@ -64,7 +70,7 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         drop(self.stop.take());
-        // If it has failed, there was nothing to tell.
+        // If it has failed, there was nothing to report.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -173,7 +179,8 @@ impl Watcher {
         }
     }
 
-    /// The command has ended: keeps where ranks were seen last, for the case that somebody has ended them.
+    /// The command has ended: records where ranks were seen last, in case somebody has terminated
+    /// them.
     fn leave(&mut self) {
         let asked = self.jobs.iter().filter(|job| !job.asked.is_empty());
         let ranks: Vec<_> = asked.flat_map(Watched::places).collect();
@@ -185,7 +192,7 @@ impl Watcher {
         }
     }
 
-    /// Leaves a deadlock where the report finds it, and tells it, if the ranks' answers make one.
+    /// Leaves a deadlock where the report finds it, and reports it, if the ranks' answers make one.
     fn is_explained(&mut self, deadlock: Deadlock) -> bool {
         let Ok(run) = RunDirectory::open(&self.directory) else { return false };
         let before = self.explained;
@@ -252,28 +259,28 @@ impl Watched {
             asked: Vec::new(),
             acquitted: Vec::new(),
             next: Instant::now(),
-            patience: PATIENCE,
+            patience: RESPONSE_TIMEOUT,
             asleep: 0,
             end: End::Open,
         }
     }
 
-    /// Looks at ranks of other nodes. If some cannot be seen any more, nothing can be said of the job.
+    /// Looks at ranks of other nodes. If some cannot be seen any more, nothing is known of the job.
     fn look_afar(&mut self) {
         self.is_seen = self.job.look();
     }
 
     /// Whether something more does not match.
     fn has_news(&mut self) -> bool {
-        let before = std::mem::replace(&mut self.mismatches, self.job.board().mismatches());
+        let before = std::mem::replace(&mut self.mismatches, self.job.rendezvous().mismatches());
         self.mismatches > before
     }
 
     /// Looks at each rank.
     fn look(&mut self) {
-        let board = self.job.board();
-        let now = board.processes().zip(board.moves()).enumerate();
-        self.ranks.resize(board.moves().count(), Rank::NEW);
+        let rendezvous = self.job.rendezvous();
+        let now = rendezvous.processes().zip(rendezvous.moves()).enumerate();
+        self.ranks.resize(rendezvous.moves().count(), Rank::NEW);
         for (rank, (number, (process, moves))) in self.ranks.iter_mut().zip(now) {
             rank.look(process, moves, || self.job.seen(number, process));
         }
@@ -341,10 +348,11 @@ impl Watched {
         self.job.ask();
     }
 
-    /// How much may still be under way, if all ranks have answered that they wait for each other alone.
+    /// How much may still be under way, if all ranks have answered that they wait only for each
+    /// other.
     fn bytes_on_their_way(&self) -> Option<u64> {
         let (mut bytes, mut waits) = (0_u64, false);
-        for (rank, (answered, answer)) in self.ranks.iter().zip(self.job.board().answers()) {
+        for (rank, (answered, answer)) in self.ranks.iter().zip(self.job.rendezvous().answers()) {
             match answer {
                 _ if rank.state == State::Gone => {}
                 Answer::Others(more) if answered == rank.moves => {
@@ -371,7 +379,7 @@ impl Watched {
             return;
         };
         self.asleep += 1;
-        if PAUSE * self.asleep >= LIMIT_OF_SLEEP {
+        if POLL_INTERVAL * self.asleep >= MAX_LAUNCHER_SLEEP {
             self.end(&format!("all ranks have ended, which {launcher} does not see"));
         }
     }
@@ -379,7 +387,7 @@ impl Watched {
     /// Makes a job end that was asked to and does not: launchers may hang, too.
     fn see_to_the_end(&mut self) {
         if let End::Asked(when) = self.end
-            && when.elapsed() > PATIENCE
+            && when.elapsed() > RESPONSE_TIMEOUT
         {
             self.end = End::Made;
             if self.job.kill() {
@@ -411,7 +419,7 @@ impl Rank {
 
     /// For how many seconds it has neither begun nor ended to wait.
     fn same_since(&self) -> u64 {
-        u64::from(self.seen) * PAUSE.as_millis() as u64 / 1000
+        u64::from(self.seen) * POLL_INTERVAL.as_millis() as u64 / 1000
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Crates that know what MPI calls mean.
-const KNOW_MPI: [&str; 3] = ["mpi", "mpi-calls", "mpi-shim"];
+const KNOW_MPI: [&str; 4] = ["mpi", "mpi-abi", "mpi-calls", "mpi-shim"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const ALLOWED: &[(&str, usize)] = &[
     ("mpi", 6),
     ("mpi-shim", 6),
-    ("fabric", 6),
+    ("job-shm", 6),
     // Its events go to the runtime, which comes back to the shim: until that is taken apart.
     ("cuda-shim", 10),
 ];

@@ -85,7 +85,7 @@ fn trials_of(case: Arc<Case>, tools: &Arc<Tools>) -> Vec<Trial> {
     let first = case.name.bytes().map(usize::from).sum::<usize>() % Mpi::ALL.len();
     let libraries = match &case.mpi {
         Some(name) => {
-            let every = [Mpi::OpenMpi, Mpi::Mpich, Mpi::None];
+            let every = [&Mpi::ALL[..], &[Mpi::None]].concat();
             every.into_iter().filter(|mpi| mpi.name() == name).collect()
         }
         None if case.devices_only => vec![Mpi::ALL[first]],

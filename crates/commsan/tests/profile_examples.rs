@@ -6,7 +6,7 @@ mod built;
 #[path = "support/profiled.rs"]
 mod profiled;
 
-use built::{Mpi, Run, Work};
+use built::{Installed, Mpi, Run, Work};
 use profiled::{Row, number, nvcc, profile, repository, table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;

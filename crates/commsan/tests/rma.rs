@@ -17,6 +17,7 @@ mod script;
 mod tools;
 
 use commsan_findings::{Finding, Role};
+use commsan_mpi_calls::abi::MpiFamily;
 use commsan_test_cases::Case;
 use libtest_mimic::{Arguments, Failed, Trial};
 use model::{Race, Verdict};
@@ -58,7 +59,7 @@ fn main() -> ExitCode {
             .into_iter()
             .enumerate()
             .filter(|(index, _)| !is_hurried || kind == "nodes" || batch % 2 == *index as u64)
-            .filter(|(_, mpi)| kind != "nodes" || *mpi == Mpi::Mpich);
+            .filter(|(_, mpi)| kind != "nodes" || *mpi == Mpi::Family(MpiFamily::Mpich));
         for (_, mpi) in chosen {
             let (tools, repository) = (Arc::clone(&tools), Arc::clone(&repository));
             let ranks = 2 + (batch % 3) as usize;

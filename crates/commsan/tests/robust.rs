@@ -4,7 +4,7 @@
 #[path = "support/built.rs"]
 mod built;
 
-use built::{Mpi, Run, Work};
+use built::{Installed, Mpi, Run, Work};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

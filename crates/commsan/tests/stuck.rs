@@ -3,7 +3,7 @@
 #[path = "support/built.rs"]
 mod built;
 
-use built::{Mpi, Run, Work};
+use built::{Installed, Mpi, Run, Work};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;

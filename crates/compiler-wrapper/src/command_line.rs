@@ -128,7 +128,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// The kind that a file name's suffix tells.
+    /// The kind that a file name's suffix stands for.
     pub fn by_suffix(name: &str) -> Option<Input> {
         match Path::new(name).extension()?.to_str()? {
             "c" | "i" | "cc" | "cp" | "cxx" | "cpp" | "CPP" | "c++" | "C" | "ii" | "m" | "mm"

@@ -35,7 +35,7 @@ pub struct Compiler {
     pub llvm: Option<u32>,
 }
 
-/// How to call a compiler to ask it something: with those arguments by which MPICH's wrappers are told to use
+/// How to call a compiler to ask it something: with the arguments that make MPICH's wrappers use
 /// another compiler than usual.
 pub fn to_ask(compiler: &[OsString], arguments: &[OsString]) -> Vec<OsString> {
     const CHOICES: [&str; 6] = ["-cc=", "-cxx=", "-CC=", "-fc=", "-f77=", "-f90="];

@@ -2,12 +2,12 @@
 //!
 //! nvcc compiles device code itself and leaves host code to another compiler, which it runs once to
 //! preprocess for the device, once to preprocess and compile for the host, and once to link. So the
-//! host's compiler is replaced by the wrapper `commsan-cxx`, which knows what to do with each of these:
-//! preprocessing reaches the real one unchanged, and device code never sees an option of ours.
+//! host's compiler is replaced by the wrapper `commsan-cxx`, which handles each of these:
+//! preprocessing reaches the real one unchanged, and device code never sees an option of commsan's.
 //!
-//! nvcc itself gets three options where the user has not decided: a runtime that is shared, so that its
-//! calls can be seen and a simulated one can take its place; lines of device code; and PTX. What links with
-//! NCCL finds the simulated one if there is no other.
+//! nvcc itself gets three options where the user has not decided: a shared runtime, so that its
+//! calls can be seen and a simulated one can take its place; lines of device code; and PTX. What
+//! links with NCCL finds the simulated one if there is no other.
 
 mod command_line;
 
@@ -102,8 +102,8 @@ fn plan(
     // The user's come last, so that nvcc's messages about them come in their order.
     plan.args.extend(line.args);
     if line.links_simulated {
-        // Where no directory before this one has NCCL or NVSHMEM, the simulated one is as good to link with:
-        // programs ask for `libnccl.so.2` then, whoever's that is.
+        // Where no directory before this one has NCCL or NVSHMEM, the simulated one is as good to
+        // link with: programs then ask for `libnccl.so.2`, whichever that is at run time.
         let mut option = OsString::from("-L");
         option.push(library.join(SIMULATED));
         plan.args.push(option);
@@ -132,7 +132,8 @@ fn host_wrapper() -> Result<PathBuf, String> {
     Err(format!("{} is missing; reinstall commsan", wrapper.display()))
 }
 
-/// The nvcc to run if none is named: `COMMSAN_NVCC`, `NVCC`, that of `CUDA_HOME`, else that in `PATH`.
+/// The nvcc to run if none is named: `COMMSAN_NVCC`, `NVCC`, that of `CUDA_HOME`, else that in
+/// `PATH`.
 pub fn default_nvcc() -> OsString {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     // A Makefile's NVCC may be this very command.

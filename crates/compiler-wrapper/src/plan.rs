@@ -1,10 +1,10 @@
 //! What is added to a command line.
 //!
-//! Compiling: our plugin where the compiler can load one, else ThreadSanitizer's instrumentation, of which
-//! only the calls are wanted; with frame pointers and without sibling calls, so that the hook that
-//! reports a return still sees the frame of the function that returns. Linking: our archive instead
-//! of ThreadSanitizer's runtime, and the list of libc functions to wrap. `docs/compile.md` says why
-//! each option is there.
+//! Compiling: commsan's plugin where the compiler can load one, else ThreadSanitizer's
+//! instrumentation, of which only the calls are wanted; with frame pointers and without sibling
+//! calls, so that the hook that reports a return still sees the frame of the function that returns.
+//! Linking: commsan's archive instead of ThreadSanitizer's runtime, and the list of libc functions
+//! to wrap. `docs/compile.md` says why each option is there.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub struct Plan {
 const FRAMES: &[&str] =
     &["-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer", "-fno-optimize-sibling-calls"];
 
-/// Calls that differ in nothing but their lines stay what they are: a finding has to name one of them.
+/// Calls that differ only in their lines are not merged: a finding has to name one of them.
 const GNU_LINES: &[&str] = &["-fno-tree-tail-merge", "-fno-crossjumping"];
 const CLANG_LINES: &[&str] = &[
     "-Xclang",
@@ -79,8 +79,8 @@ const QUIET: &[&str] = &["-Wno-tsan", "-U__SANITIZE_THREAD__"];
 /// be checked, and keeps the optimizer from accesses that the program does not make.
 const CLANG_THREAD: &[&str] = &["-Xclang", "-fsanitize=thread"];
 
-/// The accesses that the thread pass itself would report come from elsewhere. Said to the driver, `-mllvm`
-/// would exclude `-fembed-bitcode`.
+/// The accesses that the thread pass itself would report come from elsewhere. Passed to the driver,
+/// `-mllvm` would exclude `-fembed-bitcode`.
 const CLANG_ACCESSES: &[&str] =
     &["-Xclang", "-mllvm", "-Xclang", "-tsan-instrument-memory-accesses=0"];
 
@@ -217,9 +217,9 @@ fn compile(plan: &mut Plan, line: &CommandLine, family: Family, plugin: Option<&
     }
 }
 
-/// clang compiles device code, too, which must not get hooks: options for the host's only have no arguments
-/// of their own, so that the thread pass is asked for as the driver's. Those behind `-mllvm` say what it
-/// leaves out.
+/// clang compiles device code, too, which must not get hooks. Options for the host alone take no
+/// arguments of their own, so that the driver's option selects the thread pass; those behind
+/// `-mllvm` say what it leaves out.
 fn compile_cuda(plan: &mut Plan, plugin: &Path) {
     let thread = ["-fsanitize=thread"].iter().chain(FRAMES).map(OsString::from);
     for option in thread.chain([joined("-fpass-plugin=", plugin)]) {
@@ -269,8 +269,8 @@ fn link(
         }
         _ => (),
     }
-    // As linker options, so that a preceding -x does not make source files of them. Hooks are set up before what the
-    // program itself has run before constructors.
+    // As linker options, so that a preceding -x does not make source files of them. Hooks are set
+    // up before what the program itself has run before constructors.
     if !line.shared {
         plan.front.push(joined("-Wl,", &library.join("preinit.o")));
     }

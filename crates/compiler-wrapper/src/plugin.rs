@@ -2,7 +2,7 @@
 //!
 //! `libcommsan_pass-VERSION.so` is for all compilers made of that LLVM as published.
 //! `commsan_gcc-VERSION.so` is for the very build of gcc that it was compiled for: beside it lies
-//! `commsan_gcc-VERSION.id`, which tells where that gcc has its compiler proper, and size and time
+//! `commsan_gcc-VERSION.id`, which names the compiler proper of that gcc, and size and time
 //! of that file. All languages' are installed together.
 
 use std::ffi::{OsStr, OsString};

@@ -1,16 +1,17 @@
-//! What time it is, cheaply: two look-ups a call must not cost more than the call.
+//! Cheap timestamps from the processor's time-stamp counter (RDTSC), calibrated against the system
+//! clock: reading the time twice per call must cost less than the call.
 //!
-//! Between two looks at the system's clock, at most a time bin apart, the processor's own counter tells how
-//! much time has passed.
+//! The system clock is read at most once per time bin; between two readings the counter measures
+//! the elapsed time.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Nanoseconds since 1970.
+/// The system's real-time clock, in nanoseconds since 1970.
 pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
 }
 
-/// A moment, as the processor counts; only differences mean something.
+/// A timestamp in ticks of the processor's counter; only differences are meaningful.
 #[inline]
 pub fn ticks() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -22,31 +23,31 @@ pub fn ticks() -> u64 {
     now()
 }
 
-/// From moments to times.
+/// Converts ticks of the processor's counter to times of the system clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
-    /// When it was set: as the processor and as the system count.
+    /// The last calibration point, in ticks and in nanoseconds since 1970.
     ticks: u64,
     time: u64,
-    /// Nanoseconds of a tick, as a fraction of 2^32.
+    /// Nanoseconds of a tick, as a fixed-point number with 32 fractional bits.
     rate: u64,
 }
 
-/// How long the counter is compared with the clock at first, in nanoseconds.
-const TRIAL: u64 = 200_000;
+/// Length of the first calibration, in nanoseconds.
+const CALIBRATION: u64 = 200_000;
 
 impl Clock {
-    /// A clock that is right now.
+    /// A clock calibrated now; takes 200 µs.
     pub fn new() -> Clock {
         let mut clock = Clock { ticks: ticks(), time: now(), rate: 1 << 32 };
-        while now() < clock.time + TRIAL {
+        while now() < clock.time + CALIBRATION {
             std::hint::spin_loop();
         }
         clock.set();
         clock
     }
 
-    /// The time of a moment.
+    /// The time of a timestamp, in nanoseconds since 1970.
     #[inline]
     pub fn at(&self, ticks: u64) -> u64 {
         let since = ticks.wrapping_sub(self.ticks) as i64;
@@ -54,23 +55,23 @@ impl Clock {
         self.time.saturating_add_signed(nanoseconds as i64)
     }
 
-    /// The time between two moments.
+    /// The time between two timestamps, in nanoseconds.
     #[inline]
     pub fn between(&self, begin: u64, end: u64) -> u64 {
         ((u128::from(end.saturating_sub(begin)) * u128::from(self.rate)) >> 32) as u64
     }
 
-    /// How far the processor counts in so many nanoseconds.
+    /// The number of ticks in `nanoseconds`.
     pub fn ticks_in(&self, nanoseconds: u64) -> u64 {
         ((u128::from(nanoseconds) << 32) / u128::from(self.rate.max(1))) as u64
     }
 
-    /// Looks at the system's clock, and learns how fast the counter is.
+    /// Recalibrates: reads the system clock and updates the length of a tick.
     #[cold]
     pub fn set(&mut self) {
         let (ticks, time) = (ticks(), now());
         let passed = (ticks.saturating_sub(self.ticks), time.saturating_sub(self.time));
-        if passed.0 > 0 && passed.1 >= TRIAL / 2 {
+        if passed.0 > 0 && passed.1 >= CALIBRATION / 2 {
             self.rate = ((u128::from(passed.1) << 32) / u128::from(passed.0)) as u64;
         }
         (self.ticks, self.time) = (ticks, time);
@@ -91,13 +92,13 @@ mod tests {
     fn the_counter_agrees_with_the_clock() {
         let mut clock = Clock::new();
         std::thread::sleep(std::time::Duration::from_millis(20));
-        let (told, is) = (clock.at(ticks()), now());
-        assert!(told.abs_diff(is) < 5_000_000, "{told} {is}");
+        let (computed, is) = (clock.at(ticks()), now());
+        assert!(computed.abs_diff(is) < 5_000_000, "{computed} {is}");
         clock.set();
         let begin = ticks();
         let before = now();
         std::thread::sleep(std::time::Duration::from_millis(5));
-        let (passed, told) = (now() - before, clock.between(begin, ticks()));
-        assert!(told.abs_diff(passed) < passed / 2, "{told} {passed}");
+        let (passed, computed) = (now() - before, clock.between(begin, ticks()));
+        assert!(computed.abs_diff(passed) < passed / 2, "{computed} {passed}");
     }
 }

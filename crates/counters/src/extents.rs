@@ -1,37 +1,39 @@
-//! Which bytes of an object were moved, and how often.
+//! The access histogram of an object: which of its bytes were transferred, and how often.
 //!
-//! Programs move the same bytes again and again, so what is kept is each distinct set of bytes with a
-//! count. Where there are too many they are added up byte by byte, and where that has too many steps,
-//! boundaries are rounded outwards: bounded memory, and exact for all but scattered access.
+//! Programs transfer the same bytes again and again, so each distinct set of bytes is stored once
+//! with a count. Too many sets are summed byte by byte; if the sum has too many steps, boundaries
+//! are rounded outwards. Memory is therefore bounded, and the counts are exact for all but
+//! scattered access.
 
 use commsan_rundir::traffic::{Extent, ExtentSum};
 use commsan_shadow::{Footprint, Pattern};
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 
-/// Distinct sets of bytes before they are added up.
-const SETS: usize = 256;
+/// Distinct sets of bytes stored before they are summed.
+const MAX_SETS: usize = 256;
 
-/// Extents that are kept of one row at most.
-const MOST: usize = 2048;
+/// Maximum number of extents of a row.
+const MAX_EXTENTS: usize = 2048;
 
-/// Runs of a pattern that are looked at; of one with more, its span counts.
-const RUNS: usize = 1 << 16;
+/// Maximum number of runs of a pattern that are enumerated; a pattern with more counts by its span.
+const MAX_RUNS: usize = 1 << 16;
 
 /// Bytes of an object, each with a count.
 #[derive(Clone, Debug, Default)]
 pub struct Extents {
-    /// The last one counted: start, size, how often since.
+    /// The run counted last: its start, its size, and how often it was counted since.
     recent: (u64, u64, u64),
     runs: FxHashMap<(u64, u64), u64>,
-    /// Patterns by their origin and fingerprint.
+    /// Counts of patterns, by origin and fingerprint.
     patterns: FxHashMap<(i64, u64), (Pattern, u64)>,
-    /// What was added up before: ascending, apart.
+    /// Earlier counts, summed: ascending and disjoint.
     folded: Vec<Extent>,
 }
 
 impl Extents {
-    /// Counts what a footprint touches in the object that begins at `base`, so many times.
+    /// Counts each byte that `footprint` touches `times` times; `base` is the object's first
+    /// address.
     #[inline]
     pub fn add(&mut self, base: u64, footprint: &Footprint, times: u64) {
         match footprint {
@@ -46,7 +48,7 @@ impl Extents {
         }
     }
 
-    /// Counts a run of bytes so many times.
+    /// Counts a run of `bytes` bytes `count` times.
     #[inline]
     pub fn add_run(&mut self, start: u64, bytes: u64, count: u64) {
         if (self.recent.0, self.recent.1) != (start, bytes) {
@@ -71,14 +73,14 @@ impl Extents {
     }
 
     fn bound(&mut self) {
-        if self.runs.len() + self.patterns.len() > SETS {
+        if self.runs.len() + self.patterns.len() > MAX_SETS {
             self.folded = self.add_up();
             self.runs.clear();
             self.patterns.clear();
         }
     }
 
-    /// Everything, ascending and apart.
+    /// All counts, as ascending, disjoint extents.
     pub fn list(&self) -> Vec<Extent> {
         let mut whole = self.clone();
         whole.put_recent();
@@ -100,7 +102,7 @@ impl Extents {
     }
 }
 
-/// Adds what a pattern touches.
+/// Adds `count` to each byte that a pattern touches.
 fn add_pattern(sum: &mut ExtentSum, origin: i64, pattern: &Pattern, count: u64) {
     let moved = |run: Range<isize>| run.start.max(0) as u64..run.end.max(0) as u64;
     let span = pattern.span();
@@ -109,7 +111,7 @@ fn add_pattern(sum: &mut ExtentSum, origin: i64, pattern: &Pattern, count: u64) 
     let all = pattern.visit(origin as isize, &whole, &mut |run| {
         runs.push(moved(run));
         seen += 1;
-        if seen > RUNS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if seen > MAX_RUNS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     if all.is_break() {
         runs = vec![moved(whole)];
@@ -117,11 +119,11 @@ fn add_pattern(sum: &mut ExtentSum, origin: i64, pattern: &Pattern, count: u64) 
     runs.into_iter().for_each(|run| sum.add(run, count));
 }
 
-/// No more than are kept: boundaries are rounded outwards to ever larger powers of two, and where bytes
-/// fall together the larger count stays.
+/// Reduces the list to the maximum length: boundaries are rounded outwards to increasing powers of
+/// two, and where extents merge the larger count stays.
 fn bounded(mut extents: Vec<Extent>) -> Vec<Extent> {
     let mut grain = 8;
-    while extents.len() > MOST {
+    while extents.len() > MAX_EXTENTS {
         let mut rounded: Vec<Extent> = Vec::with_capacity(extents.len());
         for extent in &extents {
             let start = extent.start / grain * grain;
@@ -200,7 +202,7 @@ mod tests {
         let places = (0..100_000u64).map(|n| n * 7919 % 1_000_003 * 3);
         places.clone().for_each(|start| extents.add_run(start, 1, 1));
         let list = extents.list();
-        assert!(list.len() <= MOST, "{}", list.len());
+        assert!(list.len() <= MAX_EXTENTS, "{}", list.len());
         for start in places {
             let covered = list.iter().any(|e| (e.start..e.start + e.bytes).contains(&start));
             assert!(covered, "{start}");

@@ -1,71 +1,72 @@
-//! Counts what a process moves: transfers by place, kind, call path and object.
+//! Communication counters of one process: transfers by call site, kind, call path and object.
 //!
-//! Counting is adding up: what has everything in common but time is one row with a count, bytes, time bins
-//! and the bytes of its objects. So memory grows with the places in the program and the ranks they name,
-//! never with what moves, and what is written ([`commsan_rundir::traffic`]) is as small.
+//! Transfers that agree in everything but time share one row with a count, bytes, time bins and the
+//! bytes of its objects. Memory therefore grows with the call sites of the program and the ranks
+//! they address, never with the volume, and the file written ([`commsan_rundir::traffic`]) is as
+//! small.
 //!
-//! **What it can miss.** Counts and bytes are exact, always. Details give way where a program has too many
-//! of them: tags of a place beyond [`TAGS`], objects beyond 65,536, rows beyond [`ROWS`] lose tag, object or
-//! place; scattered extents are rounded outwards (`extents.rs`).
+//! **What it can miss.** Counts and bytes are always exact. Details are dropped where a program has
+//! too many: beyond [`MAX_TAGS`] tags of a call site, 65,536 objects or [`MAX_ROWS`] rows, a row
+//! loses its tag, object or call site; scattered extents are rounded outwards (`extents.rs`).
 
+mod call_cache;
 mod clock;
 mod extents;
 mod objects;
 mod order;
-mod repeats;
 mod rows;
 mod snapshot;
 mod strings;
 mod time;
 
+pub use call_cache::{CallSignature, MAX_STEPS, Step, Steps, WORDS};
 pub use clock::{now, ticks};
 pub use extents::Extents;
 pub use objects::{Identity, Object, Objects};
 pub use order::User;
-pub use repeats::{STEPS, Same, Step, Steps, WORDS};
-pub use rows::{Key, ROWS, TAGS};
+pub use rows::{Key, MAX_ROWS, MAX_TAGS};
 pub use snapshot::{Origin, write};
 pub use strings::Strings;
 
+use call_cache::CallCache;
 use clock::Clock;
 use commsan_callsite::{Place as Here, StackId, Stacks};
 use commsan_process::{heap, modules};
 use commsan_rundir::traffic::{Bin, Frame, Link, Memory, Place};
 use commsan_shadow::Footprint;
 use order::Channels;
-use repeats::Repeats;
 use rows::Rows;
 use rustc_hash::FxHashMap;
 use time::Bins;
 
-/// This process's own memory: which rank that is, is not known before MPI is initialised.
+/// This process's own memory: its rank is unknown before MPI is initialised.
 pub const HOST: Place = Place::Unknown;
 
-/// Variables of modules that are told apart at most.
-const GLOBALS: usize = 4096;
+/// Maximum number of distinguished variables of modules.
+const MAX_GLOBALS: usize = 4096;
 
-/// Which bytes of an object are concerned: where its block begins, and what is touched.
+/// The bytes of an object concerned: the first address of its block, and the footprint.
 pub type Part<'a> = (usize, &'a Footprint);
 
-/// How much was moved.
+/// An amount of data transferred.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount {
-    /// How many transfers.
+    /// Number of transfers.
     pub count: u64,
-    /// Bytes of all.
+    /// Bytes of all transfers together.
     pub bytes: u64,
-    /// How often each byte that is concerned was moved.
+    /// How often each byte concerned was transferred.
     pub times: u64,
 }
 
 impl Amount {
-    /// One transfer.
+    /// A single transfer of `bytes` bytes.
     pub fn one(bytes: u64) -> Amount {
         Amount { count: 1, bytes, times: 1 }
     }
 }
 
-/// Time in calls at one place.
+/// Time spent in calls at one call site.
 #[derive(Debug)]
 struct Calls {
     call: u32,
@@ -76,20 +77,20 @@ struct Calls {
     bins: Vec<Bin>,
 }
 
-/// What is asked for.
+/// What the user asked to be counted.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Details of one transfer in so many; at least 1.
+    /// Record details of one transfer in `sample`; at least 1.
     pub sample: u32,
-    /// Of smaller allocations, only the first of each place are told apart.
+    /// In bytes: of smaller allocations, only the first of each call site are tracked one by one.
     pub objects_from: usize,
-    /// When bin 0 begins, in nanoseconds since 1970; now if `None`.
+    /// Beginning of bin 0, in nanoseconds since 1970; `None` means now.
     pub epoch: Option<u64>,
-    /// Regions that alone are counted; all if empty.
+    /// Count in these regions only; in all if empty.
     pub regions: Vec<String>,
-    /// Objects that alone are of interest, by the names that they will have; all if empty.
+    /// Restrict the profile to objects with these names; no restriction if empty.
     pub objects: Vec<String>,
-    /// Kernels that alone are watched, by parts of their names; all if empty.
+    /// Watch only kernels whose names contain one of these strings; all if empty.
     pub kernels: Vec<String>,
 }
 
@@ -100,23 +101,23 @@ impl Default for Settings {
     }
 }
 
-/// All that a process has counted.
+/// Everything that a process has counted.
 #[derive(Debug)]
 pub struct Traffic {
     settings: Settings,
     began: u64,
     clock: Clock,
     bins: Bins,
-    /// Call paths.
+    /// The interned call paths.
     pub stacks: Stacks,
-    /// Names.
+    /// The interned names.
     pub strings: Strings,
-    /// Memory.
+    /// The memory objects.
     pub objects: Objects,
     globals: usize,
     groups: Vec<Vec<Place>>,
     links: Vec<Link>,
-    /// What all ranks call them.
+    /// For each group, its name common to all ranks.
     names: Vec<u64>,
     group_names: FxHashMap<u64, u32>,
     handles: FxHashMap<usize, u32>,
@@ -126,15 +127,15 @@ pub struct Traffic {
     channels: Channels,
     calls: Vec<Calls>,
     call_numbers: FxHashMap<(u32, StackId), u32>,
-    repeats: Repeats,
+    repeats: CallCache,
     regions: Vec<u32>,
-    /// This process's number as a processing element of NVSHMEM, and its device.
+    /// NVSHMEM: this process's number as a processing element, and its device.
     pub pe: Option<(u32, u32)>,
     notes: Vec<String>,
 }
 
 impl Traffic {
-    /// Nothing has moved yet.
+    /// Counters at zero.
     pub fn new(settings: Settings) -> Traffic {
         let began = now();
         let epoch = settings.epoch.filter(|epoch| *epoch <= began).unwrap_or(began);
@@ -158,36 +159,36 @@ impl Traffic {
             channels: Channels::default(),
             calls: Vec::new(),
             call_numbers: FxHashMap::default(),
-            repeats: Repeats::new(),
+            repeats: CallCache::new(),
             regions: Vec::new(),
             pe: None,
             notes: Vec::new(),
         }
     }
 
-    /// How far [`ticks`] counts in so many nanoseconds.
+    /// The number of [`ticks`] in `nanoseconds`.
     pub fn ticks_in(&self, nanoseconds: u64) -> u64 {
         self.clock.ticks_in(nanoseconds)
     }
 
-    /// The time of a moment, in nanoseconds since 1970.
+    /// The time of a timestamp, in nanoseconds since 1970.
     pub fn time_of(&self, ticks: u64) -> u64 {
         self.clock.at(ticks)
     }
 
-    /// What is asked for.
+    /// The settings that these counters follow.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Something for the user to know, once.
+    /// Adds a note for the user; a repeated note is kept once.
     pub fn note(&mut self, text: &str) {
         if !self.notes.iter().any(|note| note == text) {
             self.notes.push(text.to_owned());
         }
     }
 
-    /// The number of the group that has this name; `members` are asked for once.
+    /// The number of the group with this name; `members` is called only for a new group.
     pub fn group(&mut self, name: u64, members: impl FnOnce() -> Vec<Place>) -> u32 {
         let next = self.groups.len() as u32;
         *self.group_names.entry(name).or_insert_with(|| {
@@ -197,7 +198,7 @@ impl Traffic {
         })
     }
 
-    /// Another job is known now, as the next of them.
+    /// Adds the link to another job; links are numbered in this order.
     pub fn add_link(&mut self, link: Link) {
         self.links.push(link);
     }
@@ -213,7 +214,7 @@ impl Traffic {
         self.handles.get(&handle).copied()
     }
 
-    /// From now on a handle means this group; no group, once it is freed.
+    /// Binds a communicator handle to a group; `None` when the communicator is freed.
     pub fn set_group_of(&mut self, handle: usize, group: Option<u32>) {
         self.channels.set_freed(handle, group.is_none());
         match group {
@@ -223,13 +224,13 @@ impl Traffic {
         self.repeats.forget();
     }
 
-    /// How control came here.
+    /// The call path to the current call.
     #[inline]
     pub fn path(&mut self, here: &impl Here) -> StackId {
         here.stack(&mut self.stacks)
     }
 
-    /// The number of a line in a kernel.
+    /// The number of a source line in a kernel.
     pub fn line(&mut self, function: &str, file: &str, line: u32) -> u32 {
         let frame = Frame::Line(self.strings.number(function), self.strings.number(file), line);
         let next = self.lines.len() as u32;
@@ -239,24 +240,24 @@ impl Traffic {
         })
     }
 
-    /// A part of the program begins that is counted on its own.
+    /// Begins a user-defined region, which is counted separately.
     pub fn begin_region(&mut self, name: &str) {
         let name = self.strings.number(name);
         self.regions.push(name);
     }
 
-    /// The region that began last ends.
+    /// Ends the innermost region.
     pub fn end_region(&mut self) {
         self.regions.pop();
     }
 
-    /// The region that the program is in.
+    /// The innermost region that is open.
     pub fn region(&self) -> Option<u32> {
         self.regions.last().copied()
     }
 
-    /// The object at an address, and where its block begins: what was allocated, a variable on this
-    /// thread's stack, or one of a module.
+    /// The object at an address and the first address of its block: an allocation, a variable on
+    /// this thread's stack, or a variable of a module.
     pub fn object_at(&mut self, address: usize, here: &dyn Here) -> Option<(u32, usize)> {
         if let Some(found) = self.objects.at(address) {
             return Some(found);
@@ -267,11 +268,11 @@ impl Traffic {
         self.global_at(address)
     }
 
-    /// The variable of a module. How long it is, the module's symbol table will tell; until then each
-    /// address that is used is one of its own.
+    /// The module variable at an address. Its length is known only from the module's symbol table,
+    /// after the run; until then each address used is a variable of its own.
     #[cold]
     fn global_at(&mut self, address: usize) -> Option<(u32, usize)> {
-        if self.globals >= GLOBALS {
+        if self.globals >= MAX_GLOBALS {
             return None;
         }
         let (path, offset) = modules::data_at(address)?;
@@ -284,17 +285,18 @@ impl Traffic {
         self.objects.at(address)
     }
 
-    /// A block of the heap that nobody was told of when it was allocated, since many small ones were there before.
+    /// Tracks a small heap block that was not reported when it was allocated, because its call site
+    /// had allocated many small ones before.
     fn small_at(&mut self, address: usize) -> bool {
         let Some(block) = heap::block_of(address) else { return false };
-        heap::tell(block.start);
+        heap::mark_reported(block.start);
         let (memory, stack) = (Memory::Heap, Stacks::EMPTY);
         let identity = Identity { memory, place: HOST, stack, call: None, name: None };
         self.objects.allocated(block, identity);
         true
     }
 
-    /// The program has given the block or variable that holds an address a name.
+    /// The program names the block or variable that holds an address.
     pub fn named(&mut self, address: usize, name: &str) {
         if self.objects.at(address).is_none() && !self.small_at(address) {
             self.global_at(address);
@@ -303,9 +305,10 @@ impl Traffic {
         self.objects.named(address, name);
     }
 
-    /// Counts transfers to each target, at a moment. Returns the number of the row, if that is counted.
+    /// Counts transfers to each target, at the time `ticks`. Returns the number of the row, if the
+    /// transfer is counted.
     #[inline]
-    pub fn moved(
+    pub fn record_transfer(
         &mut self,
         ticks: u64,
         key: Key,
@@ -323,7 +326,7 @@ impl Traffic {
             [key.object, key.other]
                 .into_iter()
                 .flatten()
-                .for_each(|object| self.objects.moves(object));
+                .for_each(|object| self.objects.mark_transferred(object));
         }
         let row = self.rows.row(number);
         if self.settings.sample == 1 || row.count.is_multiple_of(u64::from(self.settings.sample)) {
@@ -338,36 +341,43 @@ impl Traffic {
         Some(number)
     }
 
-    /// The channel of a message that is about to be counted, if its place among others is known.
+    /// The channel of a message about to be counted, if its ordinal in the channel is known.
     #[inline]
     pub fn channel(&mut self, key: &Key, user: User) -> Option<u32> {
         let name = *self.names.get(key.group? as usize)?;
         self.channels.of(key, name, user)
     }
 
-    /// A message that was counted in `row`, if that counts, is the next one of its channel.
+    /// The next message of a channel; it was counted in `row`, if it was counted at all.
     #[inline]
-    pub fn next_in(&mut self, channel: u32, row: Option<u32>, user: User) {
+    pub fn record_message(&mut self, channel: u32, row: Option<u32>, user: User) {
         let number = self.channels.next(channel, user);
         if let Some(row) = row {
             self.rows.row(row).order.add(number);
         }
     }
 
-    /// A message has come out of its order.
-    pub fn out_of_order(&mut self, channel: u32) {
+    /// A message was matched out of order: the channel's ordinals are unknown from now on.
+    pub fn lose_order(&mut self, channel: u32) {
         self.channels.lose(channel);
     }
 
-    /// Something has come out of the order of what is received on communicators of a group; nothing is in order any more,
-    /// without one.
-    pub fn without_order(&mut self, group: Option<u32>) {
+    /// A receive on a communicator of `group` was matched out of order; `None` invalidates the
+    /// order of every channel.
+    pub fn lose_receive_order(&mut self, group: Option<u32>) {
         self.channels.lose_received(group);
     }
 
-    /// Counts a call that has been remembered, from one moment to another; false if it is not known.
+    /// Counts a remembered call that ran from `begin` to `end`, in ticks; false if it is not
+    /// remembered.
     #[inline]
-    pub fn repeated(&mut self, same: &Same, thread: u32, begin: u64, end: u64) -> bool {
+    pub fn record_repeated(
+        &mut self,
+        same: &CallSignature,
+        thread: u32,
+        begin: u64,
+        end: u64,
+    ) -> bool {
         let Some(Steps { calls, steps }) = self.repeats.find(same) else { return false };
         let is_there = |step: &Step| self.objects.at(step.memory.0) == step.memory.1;
         if !steps.iter().flatten().all(is_there) {
@@ -391,17 +401,17 @@ impl Traffic {
         true
     }
 
-    /// The same call will add to this again.
-    pub fn remember(&mut self, same: Same, steps: Steps) {
+    /// Remembers which rows and counters a call adds to.
+    pub fn remember(&mut self, same: CallSignature, steps: Steps) {
         self.repeats.remember(same, steps);
     }
 
-    /// What handles mean has changed.
+    /// Forgets all remembered calls, because the meaning of handles has changed.
     pub fn forget_calls(&mut self) {
         self.repeats.forget();
     }
 
-    /// Whether the region was asked for.
+    /// Whether the settings ask for the current region.
     #[inline]
     fn is_wanted(&self) -> bool {
         self.settings.regions.is_empty() || self.is_in_wanted_region()
@@ -415,9 +425,9 @@ impl Traffic {
             .any(|region| wanted.iter().any(|name| name == self.strings.get(*region)))
     }
 
-    /// Counts a call from one moment to another. Returns its number among places of calls.
+    /// Counts a call that ran from `begin` to `end`, in ticks. Returns its number among call sites.
     #[inline]
-    pub fn called(&mut self, call: u32, stack: StackId, begin: u64, end: u64) -> u32 {
+    pub fn record_call(&mut self, call: u32, stack: StackId, begin: u64, end: u64) -> u32 {
         let next = self.calls.len() as u32;
         let number = *self.call_numbers.entry((call, stack)).or_insert_with(|| {
             let (count, time, longest, bins) = Default::default();

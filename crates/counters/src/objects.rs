@@ -1,8 +1,8 @@
-//! Which object an address belongs to.
+//! Data objects: maps each address to the object that it belongs to.
 //!
-//! An object is an allocation site: memory of one kind, allocated by one call path (Snoopie, §4.5). How
-//! much of it there is in a program does not matter then. Variables that nobody allocates are objects by
-//! their address in a module, or by the function on whose stack they are.
+//! An object is an allocation site: memory of one kind allocated by one call path (Snoopie, §4.5),
+//! however many blocks that path allocates. Variables that are not allocated dynamically are
+//! objects by their address in a module, or by the function whose stack frame holds them.
 
 use crate::HOST;
 use commsan_callsite::{Place as Here, StackId, Stacks};
@@ -12,53 +12,53 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Objects at most; what comes later is of no object.
-const MOST: usize = 1 << 16;
+/// Maximum number of objects; memory that comes later belongs to no object.
+const MAX_OBJECTS: usize = 1 << 16;
 
-/// What makes an object one.
+/// The identity of an object: blocks that agree in all of this are one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// What kind of memory.
+    /// The kind of memory.
     pub memory: Memory,
-    /// Where it lies.
+    /// Where the memory is: a rank, a device or a file.
     pub place: Place,
-    /// How control came to the allocation.
+    /// The call path of the allocation.
     pub stack: StackId,
     /// The allocating call, if any.
     pub call: Option<&'static str>,
-    /// The name that the program has given, as a number of a string.
+    /// The name given by the program, as the number of a string.
     pub name: Option<u32>,
 }
 
-/// An object.
+/// A data object.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// What it is.
+    /// Its identity.
     pub identity: Identity,
-    /// Size of the largest block.
+    /// Size of the largest block, in bytes.
     pub bytes: u64,
-    /// How many blocks there were.
+    /// Number of blocks allocated so far.
     pub count: u64,
-    /// Address of the first.
+    /// Address of the first block.
     pub address: u64,
-    /// Whether anything was moved from it, or to it.
-    pub has_moved: bool,
+    /// Whether any transfer read or wrote it.
+    pub is_transferred: bool,
 }
 
-/// A block of memory.
+/// A block of memory that is allocated now.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     end: usize,
     object: u32,
 }
 
-/// All that is known of the memory of a process.
+/// The objects and blocks of a process.
 #[derive(Debug, Default)]
 pub struct Objects {
     all: Vec<Object>,
     known: FxHashMap<Identity, u32>,
     blocks: BTreeMap<usize, Block>,
-    /// The block that was found last.
+    /// The block found last, a one-entry cache.
     recent: Cell<Option<(usize, Block)>>,
 }
 
@@ -68,22 +68,23 @@ impl Objects {
         &self.all
     }
 
-    /// Whether there is no room for what matters little.
+    /// Whether the table is half full, so that unimportant objects should not be added.
     pub fn are_many(&self) -> bool {
-        self.all.len() > MOST / 2
+        self.all.len() > MAX_OBJECTS / 2
     }
 
-    /// Whether anything was moved from or to what is allocated like this.
-    pub fn has_moved(&self, identity: &Identity) -> bool {
-        self.known.get(identity).is_some_and(|number| self.all[*number as usize].has_moved)
+    /// Whether a transfer read or wrote an object with this identity.
+    pub fn is_transferred(&self, identity: &Identity) -> bool {
+        self.known.get(identity).is_some_and(|number| self.all[*number as usize].is_transferred)
     }
 
-    /// Something is moved.
-    pub fn moves(&mut self, object: u32) {
-        self.all[object as usize].has_moved = true;
+    /// Marks an object as read or written by a transfer.
+    pub fn mark_transferred(&mut self, object: u32) {
+        self.all[object as usize].is_transferred = true;
     }
 
-    /// A block was allocated. What was there before is gone, even if nobody has said so.
+    /// Adds an allocated block. Blocks that it overlaps are removed: their release was not
+    /// observed.
     pub fn allocated(&mut self, bytes: Range<usize>, identity: Identity) {
         if bytes.is_empty() {
             return;
@@ -93,7 +94,8 @@ impl Objects {
         self.blocks.insert(bytes.start, Block { end: bytes.end, object: number });
     }
 
-    /// Memory is an object for others, as a window is, whatever it is here.
+    /// Makes memory an object as other processes see it, a window for instance, whatever it is
+    /// locally.
     pub fn exposed(&mut self, bytes: &Range<usize>, identity: Identity) -> Option<u32> {
         let number = self.number(identity)?;
         let object = &mut self.all[number as usize];
@@ -105,30 +107,30 @@ impl Objects {
         Some(number)
     }
 
-    /// An object that is known lies here, too.
-    pub fn lies_at(&mut self, bytes: Range<usize>, object: u32) {
+    /// Adds a block of an existing object.
+    pub fn map_to(&mut self, bytes: Range<usize>, object: u32) {
         if !bytes.is_empty() {
             self.clear(&bytes);
             self.blocks.insert(bytes.start, Block { end: bytes.end, object });
         }
     }
 
-    /// The block at an address was given back.
+    /// Removes the block at an address, which was freed.
     pub fn freed(&mut self, address: usize) {
         if self.blocks.remove(&address).is_some() {
             self.recent.set(None);
         }
     }
 
-    /// The program has given the block that holds an address a name; the memory itself, where nothing is
-    /// known of it.
+    /// Names the block that holds an address; if there is none, the address itself becomes a named
+    /// object.
     pub fn named(&mut self, address: usize, name: u32) {
         let Some((start, block)) = self.find(address) else { return };
         let identity = Identity { name: Some(name), ..self.all[block.object as usize].identity };
         self.allocated(start..block.end, identity);
     }
 
-    /// The object at an address, and where its block begins.
+    /// The object at an address, and the first address of its block.
     #[inline]
     pub fn at(&self, address: usize) -> Option<(u32, usize)> {
         self.find(address).map(|(start, block)| (block.object, start))
@@ -149,12 +151,13 @@ impl Objects {
         })
     }
 
-    /// The block that holds an address: where it begins and ends, and its object.
+    /// The block that holds an address: its range and its object.
     pub fn block(&self, address: usize) -> Option<(Range<usize>, u32)> {
         self.find(address).map(|(start, block)| (start..block.end, block.object))
     }
 
-    /// A variable on the stack of a function. It has no block: the function will be gone.
+    /// A variable in the stack frame of a function. It has no block, since the frame is
+    /// short-lived.
     pub fn on_stack(
         &mut self,
         here: &dyn Here,
@@ -170,20 +173,26 @@ impl Objects {
         self.number(identity)
     }
 
-    /// An object by what it is.
+    /// The number of the object with this identity, added if new; `None` if the table is full.
     pub fn number(&mut self, identity: Identity) -> Option<u32> {
         if let Some(number) = self.known.get(&identity) {
             return Some(*number);
         }
         let number = self.all.len() as u32;
-        (self.all.len() < MOST).then(|| {
-            self.all.push(Object { identity, bytes: 0, count: 0, address: 0, has_moved: false });
+        (self.all.len() < MAX_OBJECTS).then(|| {
+            self.all.push(Object {
+                identity,
+                bytes: 0,
+                count: 0,
+                address: 0,
+                is_transferred: false,
+            });
             self.known.insert(identity, number);
             number
         })
     }
 
-    /// Blocks that overlap a range are gone.
+    /// Removes the blocks that overlap a range.
     fn clear(&mut self, bytes: &Range<usize>) {
         self.recent.set(None);
         while let Some((&start, block)) = self.blocks.range(..bytes.end).next_back()
@@ -240,7 +249,7 @@ mod tests {
         objects.freed(0x1000);
         assert_eq!(objects.at(0x1080), None);
         objects.allocated(0x1000..0x1100, identity("malloc"));
-        // Freed where commsan did not see it.
+        // The release was not observed by commsan.
         objects.allocated(0x1040..0x1050, identity("calloc"));
         assert_eq!(objects.at(0x1040), Some((1, 0x1040)));
         assert_eq!(objects.at(0x1000), None);

@@ -1,22 +1,23 @@
-//! Which messages of a sender are which of a receiver.
+//! Message matching between profiles: which messages of a sender are which of a receiver.
 //!
-//! Messages from one rank to another with one tag on one communicator do not overtake each other: receives get them in the
-//! order in which they were posted (MPI 4.1 §3.5). So the nth that the sender counts is the nth of the receiver. A row keeps a
-//! sum over the numbers of its messages, each mixed: rows at both ends whose sums are equal hold the same messages, whatever
-//! number of them, but for one chance in 2⁶⁴.
+//! Messages from one rank to another with one tag on one communicator do not overtake each other:
+//! receives match them in the order in which they were posted (MPI 4.1 §3.5). So the n-th message
+//! counted by the sender is the n-th of the receiver. A row keeps a sum over the hashed ordinals of
+//! its messages: rows at both ends with equal sums hold the same messages, however many, except
+//! with probability 2⁻⁶⁴.
 //!
-//! Where the order is not known — receives from any source that do not tell whose message they got, several threads, requests
-//! that one call starts, messages that `MPI_Mprobe` has taken out of their order, communicators of the same members — rows have
-//! no sum.
+//! Rows have no sum where the order is unknown: receives from any source that do not report the
+//! sender, several threads, several requests started by one call, messages that `MPI_Mprobe` took
+//! out of order, communicators with the same members.
 
 use crate::rows::Key;
 use commsan_rundir::traffic::{End, Place, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Channels at most; the messages of later ones have no numbers.
-const MOST: usize = 1 << 14;
+/// Maximum number of channels; messages of later ones have no ordinals.
+const MAX_CHANNELS: usize = 1 << 14;
 
-/// Messages with one tag, between this rank and another one, on communicators of one group.
+/// The messages with one tag, between this rank and another, on communicators of one group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Name {
     group: u32,
@@ -37,29 +38,29 @@ impl Name {
 #[derive(Debug)]
 struct Channel {
     name: Name,
-    /// The same at both ends, and no other channel's.
+    /// The hash seed, equal at both ends and different for every channel.
     seed: u64,
     next: u64,
-    /// The communicator that was used last.
+    /// The communicator used last.
     comm: usize,
     thread: u32,
-    /// When the call began that has used it last.
+    /// Start of the call that used the channel last.
     time: u64,
     lost: bool,
 }
 
-/// Who uses a channel.
+/// The call that uses a channel.
 #[derive(Clone, Copy, Debug)]
 pub struct User {
-    /// The communicator.
+    /// The communicator's handle.
     pub comm: usize,
-    /// The thread, by its number.
+    /// The number of the calling thread.
     pub thread: u32,
-    /// When the call has begun.
+    /// The start of the call, in ticks.
     pub time: u64,
 }
 
-/// The messages of a row, by their numbers.
+/// The messages of a row, as a sum of hashed ordinals.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Order {
     sum: u64,
@@ -67,7 +68,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// One more.
+    /// Adds a message by its number.
     #[inline]
     pub fn add(&mut self, number: u64) {
         self.sum = self.sum.wrapping_add(number);
@@ -75,37 +76,37 @@ impl Order {
     }
 }
 
-/// All channels.
+/// All channels of a rank.
 #[derive(Debug, Default)]
 pub struct Channels {
     all: Vec<Channel>,
     known: FxHashMap<Name, u32>,
-    /// Communicators that are gone: what others of the same members carry comes later.
+    /// Communicators that are freed: messages on others with the same members come later.
     freed: FxHashSet<usize>,
-    /// Groups of which the order of what is received is not known.
+    /// Groups whose receive order is unknown.
     lost: FxHashSet<u32>,
     all_lost: bool,
 }
 
 impl Channels {
-    /// The channel of a message; `group` is the name of its group that all ranks know.
+    /// The channel of a message; `group` is the name of its group that all ranks agree on.
     pub fn of(&mut self, key: &Key, group: u64, user: User) -> Option<u32> {
         let name = Name::of(key)?;
         let next = self.all.len() as u32;
         if let Some(number) = self.known.get(&name) {
             return Some(*number);
         }
-        if self.all.len() >= MOST {
+        if self.all.len() >= MAX_CHANNELS {
             return None;
         }
-        let seed = mixed(group ^ mixed(u64::from(name.tag? as u32)));
+        let seed = mix(group ^ mix(u64::from(name.tag? as u32)));
         let User { comm, thread, .. } = user;
         self.all.push(Channel { name, seed, next: 0, comm, thread, time: 0, lost: false });
         self.known.insert(name, next);
         Some(next)
     }
 
-    /// A number for the next message of a channel.
+    /// The hashed ordinal of the channel's next message.
     #[inline]
     pub fn next(&mut self, channel: u32, user: User) -> u64 {
         let channel = &mut self.all[channel as usize];
@@ -117,10 +118,10 @@ impl Channels {
         }
         channel.time = user.time;
         channel.next += 1;
-        mixed(channel.seed.wrapping_add(channel.next))
+        mix(channel.seed.wrapping_add(channel.next))
     }
 
-    /// A communicator's handle is one that is in use, or is not.
+    /// Records that a communicator handle was freed, or is in use again.
     pub fn set_freed(&mut self, comm: usize, freed: bool) {
         match freed {
             true => self.freed.insert(comm),
@@ -128,12 +129,12 @@ impl Channels {
         };
     }
 
-    /// The order of a channel's messages is not known.
+    /// Marks the order of a channel's messages as unknown.
     pub fn lose(&mut self, channel: u32) {
         self.all[channel as usize].lost = true;
     }
 
-    /// It is not known of anything that is received on communicators of a group; of nothing at all, without one.
+    /// Marks the receive order on communicators of `group` as unknown; of all groups if `None`.
     pub fn lose_received(&mut self, group: Option<u32>) {
         match group {
             Some(group) => drop(self.lost.insert(group)),
@@ -141,23 +142,23 @@ impl Channels {
         }
     }
 
-    /// Says of rows which messages they hold.
+    /// The sums of all rows, to be called when counting is over.
     pub fn sums(&self) -> Sums<'_> {
         let lost = self.all.iter().filter(|channel| channel.lost).map(|channel| channel.name);
-        // Rows of many tags are of none.
+        // A row that merges many tags depends on every tag's channel.
         let lost = lost.flat_map(|name| [name, Name { tag: None, ..name }]).collect();
         Sums { channels: self, lost }
     }
 }
 
-/// What is known of the order once everything is counted.
+/// What is known of the message order once everything is counted.
 pub struct Sums<'c> {
     channels: &'c Channels,
     lost: FxHashSet<Name>,
 }
 
 impl Sums<'_> {
-    /// The sum for a row of so many messages, if it is known which they are.
+    /// The sum of a row of `count` messages, if the order of all of them is known.
     pub fn of(&self, key: &Key, order: Order, count: u64) -> Option<u64> {
         let name = Name::of(key)?;
         let Channels { lost, all_lost, .. } = self.channels;
@@ -168,9 +169,10 @@ impl Sums<'_> {
     }
 }
 
-/// Spreads a number over all bits (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+/// Hashes a number to 64 bits (SplitMix64: Steele, Lea and Flood, Fast splittable pseudorandom
+/// number generators, OOPSLA 2014).
 #[inline]
-fn mixed(number: u64) -> u64 {
+fn mix(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -204,7 +206,7 @@ mod tests {
         }
     }
 
-    /// Messages of one channel, each by a call of its own, into the row that the pattern says.
+    /// Counts messages of one channel, one call each, into the two rows that the pattern selects.
     fn counted(channels: &mut Channels, key: &Key, user: User, rows: &[usize]) -> [Order; 2] {
         let mut orders = [Order::default(); 2];
         for (row, time) in rows.iter().zip(1..) {
@@ -228,7 +230,7 @@ mod tests {
         assert_eq!(sum(&there, &received, receives[1]), Some(sums[0]));
         assert_eq!(sum(&there, &received, receives[0]), Some(sums[1]));
         assert_ne!(sums[0], sums[1]);
-        // Another tag's are other messages.
+        // Messages of another tag are different messages.
         let other = key(Side::Source, 4);
         let sends = counted(&mut here, &other, USER, &[0, 1, 0, 1]);
         assert!(!sums.contains(&sum(&here, &other, sends[0]).unwrap()));
@@ -249,7 +251,7 @@ mod tests {
         assert_eq!(sum(&used(User { time: 3, comm: 6, ..USER })), None);
         // A call that sends twice.
         assert_eq!(sum(&used(User { time: 2, ..USER })), None);
-        // Another one of the same members, when the first is gone.
+        // A second communicator with the same members, after the first was freed.
         let mut channels = Channels::default();
         counted(&mut channels, &sent, USER, &[0, 0]);
         channels.set_freed(USER.comm, true);

@@ -1,4 +1,4 @@
-//! The counts: one row for all transfers that have everything in common but time and bytes.
+//! The counter table: one row for all transfers that agree in everything but time and bytes.
 
 use crate::extents::Extents;
 use crate::order::Order;
@@ -7,68 +7,69 @@ use commsan_callsite::{StackId, Stacks};
 use commsan_rundir::traffic::{Bin, End, Kind, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Distinct tags that are kept of one place, whatever number of rows that makes.
-pub const TAGS: usize = 16;
+/// Distinct tags kept of one call site, whatever the number of rows.
+pub const MAX_TAGS: usize = 16;
 
-/// Rows of one place that may be made for further tags: programs have tags for each field and direction, which are
-/// few for each neighbour, and others one for each message.
-const TAGGED: u32 = 256;
+/// Maximum number of rows of one call site for further tags. Some programs use a tag per field and
+/// direction, few for each neighbour; others use one per message.
+const MAX_TAGGED_ROWS: u32 = 256;
 
-/// Rows at most before places are no longer told apart.
-pub const ROWS: usize = 1 << 18;
+/// Maximum number of rows before call sites are merged.
+pub const MAX_ROWS: usize = 1 << 18;
 
-/// What is moved.
+/// The key of a row: everything but time and bytes that describes a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// What kind of transfer.
+    /// The kind of transfer.
     pub kind: Kind,
     /// The call or instruction, as the number of a string.
     pub call: u32,
-    /// How control came there.
+    /// The call path.
     pub stack: StackId,
-    /// The line in a kernel, in front of the call path: see [`Traffic::line`](crate::Traffic::line).
+    /// The source line in a kernel, which precedes the call path: see
+    /// [`Traffic::line`](crate::Traffic::line).
     pub line: Option<u32>,
-    /// Who sees it.
+    /// Which end this process is: source or target.
     pub side: Side,
-    /// From where.
+    /// The source.
     pub source: End,
-    /// To where.
+    /// The target.
     pub target: End,
     /// The communicator's group.
     pub group: Option<u32>,
-    /// The tag.
+    /// The message tag.
     pub tag: Option<i32>,
-    /// The object at the end that `side` says.
+    /// The object at the end that `side` names.
     pub object: Option<u32>,
-    /// That at the other end, where this process sees both.
+    /// The object at the other end, where this process sees both.
     pub other: Option<u32>,
-    /// The region of the program, as the number of a string.
+    /// The user-defined region, as the number of a string.
     pub region: Option<u32>,
 }
 
 impl Key {
-    /// Without what makes rows many.
+    /// The key without the parts that multiply rows.
     fn general(self) -> Key {
         Key { stack: Stacks::EMPTY, line: None, tag: None, object: None, other: None, ..self }
     }
 }
 
-/// What has been counted under a key.
+/// The counters of one key.
 #[derive(Debug)]
 pub struct Row {
-    /// Of what.
+    /// The key.
     pub key: Key,
-    /// How many.
+    /// Number of transfers.
     pub count: u64,
-    /// Bytes of all.
+    /// Bytes of all transfers together.
     pub bytes: u64,
-    /// By time.
+    /// Transfers by time bin.
     pub bins: Vec<Bin>,
-    /// Which bytes of the object.
+    /// The bytes of the object that were transferred.
     pub extents: Extents,
-    /// Which bytes of the other.
+    /// The bytes of the object at the other end.
     pub others: Extents,
-    /// Which messages they are.
+    /// The messages of the row, for matching.
     pub order: Order,
 }
 
@@ -82,7 +83,7 @@ impl Row {
     }
 }
 
-/// All rows.
+/// All rows, found by key.
 #[derive(Debug, Default)]
 pub struct Rows {
     all: Vec<Row>,
@@ -90,21 +91,21 @@ pub struct Rows {
     tags: FxHashMap<(StackId, Kind), Tags>,
 }
 
-/// Tags of one place.
+/// The tags of one call site.
 #[derive(Debug, Default)]
 struct Tags {
     known: FxHashSet<i32>,
-    /// Rows with any of these.
+    /// Number of rows with any of these tags.
     rows: u32,
 }
 
 impl Rows {
-    /// Every row.
+    /// Every row, by number.
     pub fn all(&self) -> &[Row] {
         &self.all
     }
 
-    /// The number of a key's row; of one of a more general key where there are too many.
+    /// The number of a key's row, added if new; of a more general key if there are too many rows.
     #[inline]
     pub fn of(&mut self, key: Key) -> u32 {
         match self.known.get(&key) {
@@ -122,14 +123,17 @@ impl Rows {
     fn find_or_add(&mut self, mut key: Key) -> u32 {
         if let Some(tag) = key.tag {
             let tags = self.tags.entry((key.stack, key.kind)).or_default();
-            if tags.known.contains(&tag) || tags.known.len() < TAGS || tags.rows < TAGGED {
+            if tags.known.contains(&tag)
+                || tags.known.len() < MAX_TAGS
+                || tags.rows < MAX_TAGGED_ROWS
+            {
                 tags.known.insert(tag);
                 tags.rows += 1;
             } else {
                 key.tag = None;
             }
         }
-        if self.all.len() >= ROWS && !self.known.contains_key(&key) {
+        if self.all.len() >= MAX_ROWS && !self.known.contains_key(&key) {
             key = key.general();
         }
         let next = self.all.len() as u32;
@@ -148,7 +152,7 @@ impl Rows {
         })
     }
 
-    /// Time bins 2n and 2n + 1 become bin n.
+    /// Halves the resolution: time bins 2n and 2n + 1 become bin n.
     pub fn coarsen(&mut self) {
         self.all.iter_mut().for_each(|row| coarsen(&mut row.bins));
     }
@@ -185,9 +189,9 @@ mod tests {
             rows.row(row).add(0, 1, bytes);
         };
         (0..1000).for_each(|tag| add(key(tag), 8));
-        assert_eq!(rows.all().len(), TAGGED as usize + 1);
+        assert_eq!(rows.all().len(), MAX_TAGGED_ROWS as usize + 1);
         assert_eq!(rows.all().iter().map(|row| row.bytes).sum::<u64>(), 8000);
-        assert_eq!(rows.all().last().unwrap().count, 1000 - u64::from(TAGGED));
+        assert_eq!(rows.all().last().unwrap().count, 1000 - u64::from(MAX_TAGGED_ROWS));
     }
 
     #[test]
@@ -199,18 +203,18 @@ mod tests {
                 rows.of(Key { target, ..key(tag) });
             }
         }
-        assert_eq!(rows.all().len(), (TAGS + 1) * 100);
+        assert_eq!(rows.all().len(), (MAX_TAGS + 1) * 100);
     }
 
     #[test]
     fn too_many_places_share_a_row_and_lose_nothing() {
         let mut rows = Rows::default();
-        let many = ROWS as u32 + 500;
+        let many = MAX_ROWS as u32 + 500;
         for object in 0..many {
             let row = rows.of(Key { object: Some(object), ..key(0) });
             rows.row(row).add(0, 1, 1);
         }
-        assert_eq!(rows.all().len(), ROWS + 1);
+        assert_eq!(rows.all().len(), MAX_ROWS + 1);
         assert_eq!(rows.all().iter().map(|row| row.count).sum::<u64>(), u64::from(many));
     }
 }

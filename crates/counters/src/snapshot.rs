@@ -1,4 +1,4 @@
-//! From what was counted to the file that tools read.
+//! Writes the counters as the profile file that the report and the viewer read.
 
 use crate::{Calls, HOST, Object, Traffic, now};
 use commsan_callsite::{StackId, Stacks};
@@ -11,33 +11,33 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Who has counted.
+/// The process that counted.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
-    /// Rank in `MPI_COMM_WORLD`.
+    /// Its rank in `MPI_COMM_WORLD`.
     pub rank: u32,
-    /// Its size.
+    /// The size of `MPI_COMM_WORLD`.
     pub size: u32,
-    /// What it has in common with the other processes of its job alone.
+    /// An identifier shared by the processes of this job only.
     pub job: String,
-    /// Host name.
+    /// The host name.
     pub host: String,
-    /// MPI library.
+    /// The MPI library.
     pub mpi: String,
-    /// Path of the executable.
+    /// The path of the executable.
     pub program: String,
 }
 
-/// Writes what was counted until now in place of what was written before; a reader sees the old file or the
-/// new one, never a part.
+/// Replaces the profile file by the counts up to now. Readers see the old or the new file, never a
+/// part.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// If the file cannot be written.
 pub fn write(traffic: &Traffic, origin: &Origin, complete: bool, path: &Path) -> io::Result<()> {
     let bytes = snapshot(traffic, origin, complete).encode();
     let new = path.with_extension("traffic.new");
     fs::write(&new, bytes).and_then(|()| fs::rename(&new, path)).inspect_err(|_| {
-        // A part of it is of no use to anyone.
+        // A partly written file is useless.
         let _ = fs::remove_file(&new);
     })
 }
@@ -45,7 +45,7 @@ pub fn write(traffic: &Traffic, origin: &Origin, complete: bool, path: &Path) ->
 fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
     let mut tables = Tables::new(traffic);
     let used = used(traffic);
-    let beside = Beside::of(traffic);
+    let beside = Neighbours::of(traffic);
     let objects = used.iter().map(|number| &traffic.objects.all()[*number as usize]);
     let objects = objects.map(|object| file::Object {
         memory: tables.memory(object.identity.memory),
@@ -59,7 +59,7 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
         beside: beside.offsets(&mut tables, object),
     });
     let objects = objects.collect();
-    // Ascending, so that its place among them is an object's number in the file.
+    // `used` ascends, so an object's position in it is its number in the file.
     let number = |object: u32| used.binary_search(&object).ok().map(|number| number as u32);
     let sums = traffic.channels.sums();
     let transfers = traffic.rows.all().iter().map(|row| Transfer {
@@ -123,9 +123,9 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
     }
 }
 
-/// The objects to tell of, ascending: those of which something was moved; windows, since others that move something
-/// there do not know how long these are, and likewise symmetric memory of NVSHMEM; and variables that have been named, since each address in them that is
-/// used is an object of its own until their symbols are known.
+/// The numbers of the objects to write, ascending: those with a transfer; windows and symmetric
+/// NVSHMEM memory, because other ranks that access them do not know their sizes; and named
+/// variables, because each address used in them is an object of its own until symbolization.
 fn used(traffic: &Traffic) -> Vec<u32> {
     let keys = traffic.rows.all().iter().map(|row| row.key);
     let mut used: BTreeSet<u32> = keys.flat_map(|key| [key.object, key.other]).flatten().collect();
@@ -140,51 +140,51 @@ fn used(traffic: &Traffic) -> Vec<u32> {
     used.into_iter().collect()
 }
 
-/// Whether a call allocates the same at all processing elements.
+/// Whether a call allocates the same memory at all processing elements (NVSHMEM's symmetric heap).
 fn is_symmetric(call: &str) -> bool {
     call.starts_with("nvshmem")
 }
 
-/// Where an object of this process's own memory is.
+/// The location of an object of this process's own memory.
 fn own(place: Place, rank: u32) -> Place {
     if place == HOST { Place::Rank(rank) } else { place }
 }
 
-/// Allocations within so many bytes of code may be those of one line.
-const LINE: usize = 4096;
-/// So many of them are told.
-const MOST_BESIDE: usize = 32;
+/// Allocations within this many bytes of code may belong to one source line.
+const LINE_BYTES: usize = 4096;
+/// Maximum number of neighbouring allocation sites that are written.
+const MAX_NEIGHBOURS: usize = 32;
 
-/// Where blocks of the heap are allocated: return addresses by the rest of the call path, in the order in which they were
-/// first used.
-struct Beside<'a> {
+/// Allocation sites of the heap: return addresses grouped by the rest of the call path, in the
+/// order of their first use.
+struct Neighbours<'a> {
     traffic: &'a Traffic,
     by_callers: FxHashMap<&'a [usize], Vec<usize>>,
 }
 
-impl<'a> Beside<'a> {
-    fn of(traffic: &'a Traffic) -> Beside<'a> {
+impl<'a> Neighbours<'a> {
+    fn of(traffic: &'a Traffic) -> Neighbours<'a> {
         let mut by_callers: FxHashMap<&[usize], Vec<usize>> = FxHashMap::default();
         for object in traffic.objects.all() {
             if let (Memory::Heap, Some((first, callers))) =
                 (object.identity.memory, traffic.stacks.frames(object.identity.stack).split_first())
             {
                 let known = by_callers.entry(callers).or_default();
-                if !known.contains(first) && known.len() < 4 * MOST_BESIDE {
+                if !known.contains(first) && known.len() < 4 * MAX_NEIGHBOURS {
                     known.push(*first);
                 }
             }
         }
-        Beside { traffic, by_callers }
+        Neighbours { traffic, by_callers }
     }
 
     fn offsets(&self, tables: &mut Tables, object: &Object) -> Vec<u64> {
         let frames = self.traffic.stacks.frames(object.identity.stack);
         let Some((first, callers)) = frames.split_first() else { return Vec::new() };
-        let near = |pc: &&usize| pc.abs_diff(*first) < LINE;
+        let near = |pc: &&usize| pc.abs_diff(*first) < LINE_BYTES;
         let of = self.by_callers.get(callers).filter(|_| object.identity.memory == Memory::Heap);
         let near: Vec<usize> = of.into_iter().flatten().filter(near).copied().collect();
-        if !(2..=MOST_BESIDE).contains(&near.len()) {
+        if !(2..=MAX_NEIGHBOURS).contains(&near.len()) {
             return Vec::new();
         }
         let mut offset = |pc: usize| match tables.code(pc) {
@@ -195,11 +195,11 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// The tables of a snapshot, as they grow.
+/// The tables of a snapshot, filled while it is built.
 struct Tables<'a> {
     traffic: &'a Traffic,
     known_modules: Modules,
-    /// The numbers, in `modules`, of those that `known_modules` knows.
+    /// For each of `known_modules`, its number in `modules`.
     located: Vec<u32>,
     modules: Vec<String>,
     strings: Vec<String>,
@@ -240,7 +240,8 @@ impl Tables<'_> {
         }
     }
 
-    /// While counting, modules of variables are known by their names.
+    /// Replaces the module name, which identifies a variable while counting, by the module's
+    /// number.
     fn memory(&mut self, memory: Memory) -> Memory {
         let traffic = self.traffic;
         match memory {
@@ -251,9 +252,9 @@ impl Tables<'_> {
         }
     }
 
-    /// Where a return address is.
+    /// The module and offset of a return address.
     fn code(&mut self, pc: usize) -> Option<Frame> {
-        // It may belong to the next line; the byte before is in the call.
+        // The return address may belong to the next line; the byte before it is part of the call.
         let mut path = None;
         let found = self.known_modules.locate(pc.wrapping_sub(1), |_, new| {
             path = Some(new.to_string_lossy().into_owned());

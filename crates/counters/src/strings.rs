@@ -1,18 +1,18 @@
-//! Names, each kept once.
+//! A string interner: each name is stored once and identified by a number.
 
 use rustc_hash::FxHashMap;
 
-/// Names with numbers.
+/// The interned names.
 #[derive(Debug, Default)]
 pub struct Strings {
     all: Vec<String>,
     known: FxHashMap<String, u32>,
-    /// Those that the program text holds, by their address.
+    /// Numbers of string constants, by address and length.
     fixed: FxHashMap<(usize, usize), u32>,
 }
 
 impl Strings {
-    /// The number of a name.
+    /// The number of a name, which is added if new.
     pub fn number(&mut self, name: &str) -> u32 {
         if let Some(number) = self.known.get(name) {
             return *number;
@@ -23,7 +23,7 @@ impl Strings {
         number
     }
 
-    /// The number of a name that stays where it is, without reading it.
+    /// The number of a string constant; a known one is found without reading it.
     #[inline]
     pub fn fixed(&mut self, name: &'static str) -> u32 {
         match self.fixed.get(&(name.as_ptr() as usize, name.len())) {
@@ -41,7 +41,7 @@ impl Strings {
         &self.all[number as usize]
     }
 
-    /// All, by number.
+    /// All names, by number.
     pub fn all(&self) -> &[String] {
         &self.all
     }

@@ -1,20 +1,20 @@
-//! Time bins: how much happened when, in a number of bins that stays bounded however long the run is.
+//! Time bins: a histogram over time whose number of bins stays bounded however long the run is.
 
 use commsan_rundir::traffic::Bin;
 
-/// Bins of one run at most; when time goes on, each two become one.
-const MOST: u64 = 512;
+/// Maximum number of bins of a run; when it is reached, each pair of bins is merged.
+const MAX_BINS: u64 = 512;
 
-/// Nanoseconds of a bin at first.
+/// Initial width of a bin, in nanoseconds.
 const FIRST_WIDTH: u64 = 1_000_000;
 
-/// Which bin it is now.
+/// The current bin and width.
 #[derive(Clone, Copy, Debug)]
 pub struct Bins {
     epoch: u64,
     width: u64,
     current: u32,
-    /// What the current bin covers, in nanoseconds since the epoch.
+    /// Range of the current bin, in nanoseconds since the epoch.
     begins: u64,
     ends: u64,
 }
@@ -25,30 +25,30 @@ impl Bins {
         Bins { epoch, width: FIRST_WIDTH, current: 0, begins: 0, ends: FIRST_WIDTH }
     }
 
-    /// When bin 0 begins, in nanoseconds since 1970.
+    /// Beginning of bin 0, in nanoseconds since 1970.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// Nanoseconds of a bin.
+    /// Width of a bin, in nanoseconds.
     pub fn width(&self) -> u64 {
         self.width
     }
 
-    /// Whether a time in nanoseconds since 1970 is in the bin of the last one.
+    /// Whether a time, in nanoseconds since 1970, falls into the current bin.
     #[inline]
     pub fn is_current(&self, time: u64) -> bool {
         let since = time.saturating_sub(self.epoch);
         since >= self.begins && since < self.ends
     }
 
-    /// The bin of a time in nanoseconds since 1970. `coarsen` is called each time that bins 2n and 2n + 1
-    /// become bin n.
+    /// The bin of a time, in nanoseconds since 1970. `coarsen` is called each time that bins 2n and
+    /// 2n + 1 merge into bin n.
     #[inline]
     pub fn at(&mut self, time: u64, mut coarsen: impl FnMut()) -> u32 {
         let since = time.saturating_sub(self.epoch);
         if !self.is_current(time) {
-            while since / self.width >= MOST {
+            while since / self.width >= MAX_BINS {
                 self.width *= 2;
                 coarsen();
             }
@@ -60,7 +60,7 @@ impl Bins {
     }
 }
 
-/// Adds to the entry of `bin`.
+/// Adds to the entry of `bin`, the last one as a rule.
 #[inline]
 pub fn add(bins: &mut Vec<Bin>, bin: u32, count: u64, amount: u64) {
     match bins.last_mut() {
@@ -73,7 +73,7 @@ pub fn add(bins: &mut Vec<Bin>, bin: u32, count: u64, amount: u64) {
     }
 }
 
-/// Threads do not always come in the order of their times.
+/// Adds to an earlier bin: threads do not always count in the order of their timestamps.
 #[cold]
 fn add_earlier(bins: &mut Vec<Bin>, bin: u32, count: u64, amount: u64) {
     match bins.binary_search_by_key(&bin, |entry| entry.bin) {
@@ -85,7 +85,7 @@ fn add_earlier(bins: &mut Vec<Bin>, bin: u32, count: u64, amount: u64) {
     }
 }
 
-/// Bins 2n and 2n + 1 become bin n.
+/// Merges bins 2n and 2n + 1 into bin n.
 pub fn coarsen(bins: &mut Vec<Bin>) {
     for entry in bins.iter_mut() {
         entry.bin /= 2;
@@ -123,7 +123,7 @@ mod tests {
             }
             let found: Vec<_> = series.iter().map(|b| (b.bin, (b.count, b.amount))).collect();
             prop_assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
-            prop_assert!(series.iter().all(|entry| u64::from(entry.bin) < MOST));
+            prop_assert!(series.iter().all(|entry| u64::from(entry.bin) < MAX_BINS));
         }
     }
 }

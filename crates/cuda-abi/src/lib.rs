@@ -1,13 +1,14 @@
-//! Types that cross between programs and the CUDA runtime, as its headers lay them out; the tests of
-//! `commsan-simgpu` compare them with the toolkit's.
+//! The ABI of the CUDA runtime: types that programs pass to it, as its headers lay them out. The
+//! tests of `commsan-simgpu` compare them with the toolkit's headers.
 #![allow(non_snake_case, reason = "fields are named as in CUDA's headers")]
 #![allow(missing_docs, reason = "CUDA's documentation of these types is theirs, too")]
 
 mod nvshmem;
+pub mod observe;
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-/// Defines types of C, with a list of their sizes and of the offsets of their fields.
+/// Defines C types, with a list of their sizes and of the offsets of their fields.
 macro_rules! types {
     ($($(#[$doc:meta])* $name:ident { $($field:ident: $ty:ty,)* })*) => {
         $(
@@ -17,14 +18,14 @@ macro_rules! types {
             pub struct $name { $(pub $field: $ty,)* }
 
             impl $name {
-                /// All bytes zero, which is a value of each of these types.
+                /// A value whose bytes are all zero, which is valid for each of these types.
                 pub fn zero() -> $name {
-                    // SAFETY: integers, floats, raw pointers and arrays of them.
+                    // SAFETY: integers, floats, raw pointers and arrays of them may be zero.
                     unsafe { std::mem::zeroed() }
                 }
             }
         )*
-        /// Name and size of each type, name and offset of each field.
+        /// Name and size of each type in bytes, with name and offset of each field.
         pub fn layout() -> Vec<(&'static str, usize, Vec<(&'static str, usize)>)> {
             vec![$((
                 stringify!($name),
@@ -36,7 +37,8 @@ macro_rules! types {
 }
 
 impl ChannelFormatDesc {
-    /// Channels, and bytes of each: 1, 2 or 4 of 1, 2 or 4 bytes, which are all alike.
+    /// Number of channels (1, 2 or 4), and bytes of each (1, 2 or 4); `None` if the channels differ
+    /// or have another size.
     pub fn channels(&self) -> Option<(usize, usize)> {
         let bits = [self.x, self.y, self.z, self.w];
         let count = bits.iter().take_while(|&&bits| bits == self.x).count();
@@ -51,8 +53,24 @@ impl ChannelFormatDesc {
     }
 }
 
-/// Whether an error (`cudaError_t`) leaves the device unusable: what a kernel did wrong cannot be undone, and
-/// "any further CUDA work will return the same error".
+impl Memcpy3DPeerParms {
+    /// The copy without the devices that take part; `kind` is a `cudaMemcpyKind`.
+    pub fn copy(&self, kind: c_int) -> Memcpy3DParms {
+        Memcpy3DParms {
+            srcArray: self.srcArray,
+            srcPos: self.srcPos,
+            srcPtr: self.srcPtr,
+            dstArray: self.dstArray,
+            dstPos: self.dstPos,
+            dstPtr: self.dstPtr,
+            extent: self.extent,
+            kind,
+        }
+    }
+}
+
+/// Whether an error (`cudaError_t`) leaves the device unusable: the fault of a kernel cannot be
+/// undone, and "any further CUDA work will return the same error".
 pub fn is_sticky(error: c_int) -> bool {
     matches!(error, 700 | 702 | 710 | 714..=719)
 }
@@ -124,7 +142,7 @@ types! {
         bytesize: usize,
         dptr: usize,
     }
-    /// `cudaLaunchAttribute`; what its value is depends on `id`.
+    /// `cudaLaunchAttribute`; the meaning of its value depends on `id`.
     LaunchAttribute { id: c_int, pad: [c_char; 4], val: [c_int; 16], }
     LaunchConfig {
         gridDim: Dim3,
@@ -154,7 +172,8 @@ types! {
         reserved: [c_int; 16],
     }
     ChannelFormatDesc { x: c_int, y: c_int, z: c_int, w: c_int, f: c_int, }
-    /// `cudaResourceDesc` of CUDA 12, with which that of CUDA 13 begins; what is in `res` depends on `resType`.
+    /// `cudaResourceDesc` of CUDA 12, with which that of CUDA 13 begins; the contents of `res`
+    /// depend on `resType`.
     ResourceDesc { resType: c_int, res: [usize; 7], }
     TextureDesc {
         addressMode: [c_int; 3],

@@ -1,12 +1,13 @@
-//! The functions of NVSHMEM's host library that move data: some 1,400, which are a few for each of many types
+//! The functions of NVSHMEM's host library that move data: some 1,400, a few for each of many types
 //! (`host/*.h` and `nvshmem_common.cuh` of NVSHMEM 3).
 
-/// Calls a macro for each function with what it does, whether the host waits for that (`host`) or a stream does it
-/// (`stream`), the parts of its name, the type that values are passed as, and the one that they are reckoned as.
+/// Calls a macro for each function with its operation, who performs it (`host` if the host waits,
+/// `stream` if it is enqueued), the parts of its name, the type of the values in the signature, and
+/// the type used for the arithmetic.
 ///
-/// What they do: `p`, `g`, `put`, `get`, `iput`, `iget` and `put_signal` as in OpenSHMEM; `change` and
-/// `fetch_change` with an operation, `fetch`, `compare_swap`; `broadcast`, `fcollect`, `alltoall`; `reduce` and
-/// `reducescatter` with an operation.
+/// The operations: `p`, `g`, `put`, `get`, `iput`, `iget` and `put_signal` as in OpenSHMEM;
+/// `change` and `fetch_change` with an operation, `fetch`, `compare_swap`; `broadcast`, `fcollect`,
+/// `alltoall`; `reduce` and `reducescatter` with an operation.
 #[macro_export]
 macro_rules! nvshmem_functions {
     ($each:ident) => {
@@ -26,7 +27,7 @@ macro_rules! nvshmem_functions {
         $crate::nvshmem_types!(extended, extended $each);
         $crate::nvshmem_types!(bits, bits $each);
     };
-    // Both of a function: that of the host, and that of a stream.
+    // Both variants of a function: the host's and a stream's.
     (both $each:ident $what:ident [$($name:literal)*] $t:ident $r:ident $($op:ident)?) => {
         $each!($what host ["nvshmem_" $($name)*] $t $r $($op)?);
         $each!($what stream ["nvshmemx_" $($name)* "_on_stream"] $t $r $($op)?);

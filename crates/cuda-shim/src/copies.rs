@@ -117,16 +117,7 @@ pub(crate) fn peer(call: &Call, how: How, copied: Copied, devices: [i32; 2]) {
 /// The same by parameters.
 pub(crate) fn peer_slices(call: &Call, how: How, parameters: In<Memcpy3DPeerParms>) {
     let Some(parameters) = parameters.if_any() else { return };
-    let copied = Copied::slices(&Memcpy3DParms {
-        srcArray: parameters.srcArray,
-        srcPos: parameters.srcPos,
-        srcPtr: parameters.srcPtr,
-        dstArray: parameters.dstArray,
-        dstPos: parameters.dstPos,
-        dstPtr: parameters.dstPtr,
-        extent: parameters.extent,
-        kind: 0,
-    });
+    let copied = Copied::slices(&parameters.copy(0));
     if let Some(copied) = copied {
         peer(call, how, copied, [parameters.dstDevice, parameters.srcDevice]);
     }

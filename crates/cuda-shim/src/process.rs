@@ -1,8 +1,8 @@
 //! The connection to the runtime that owns this process's state.
 
 use crate::Event;
-use crate::traffic::Accesses;
 use commsan_cuda::Ticket;
+use commsan_cuda_abi::observe::Accesses;
 use commsan_process::thread::Thread;
 use commsan_threads::Here;
 use std::sync::OnceLock;

@@ -11,6 +11,8 @@ use crate::{ask, entry, nvshmem};
 use commsan_callsite::StackId;
 use commsan_counters::{Amount, HOST, Identity, Key, Traffic, ticks};
 use commsan_cuda::{Allocation, Copy, MemoryKind, Release, Rows, StreamName, demangled};
+pub use commsan_cuda_abi::observe::Accesses;
+use commsan_cuda_abi::observe::{self, LOAD, STORE, SetProfile};
 use commsan_process::inside::Inside;
 use commsan_process::thread;
 use commsan_rundir::traffic::{End, Kind, Memory, Place, Side};
@@ -232,7 +234,7 @@ fn copied(copy: &Copy, stack: StackId, here: &Here, traffic: &mut Traffic, me: u
     };
     let bytes = (copy.width * copy.height * copy.depth) as u64;
     let parts = (source.map(|(_, base)| (base, &from)), target.map(|(_, base)| (base, &to)));
-    traffic.moved(ticks(), key, Amount::one(bytes), parts.0, parts.1);
+    traffic.record_transfer(ticks(), key, Amount::one(bytes), parts.0, parts.1);
 }
 
 /// What a symmetric object is at a processing element.
@@ -249,7 +251,7 @@ fn reached(address: usize, pe: u32, there: usize, traffic: &mut Traffic) {
         return;
     };
     if let Some(object) = object_of(object, pe, traffic) {
-        traffic.objects.lies_at(start..start.saturating_add(block.len()), object);
+        traffic.objects.map_to(start..start.saturating_add(block.len()), object);
     }
 }
 
@@ -297,7 +299,7 @@ fn one_sided<'a>(moved: &'a nvshmem::Moved, here: &Here, traffic: &mut Traffic, 
     };
     let part =
         |end: Option<((u32, usize), &'a Footprint)>| end.map(|((_, base), part)| (base, part));
-    traffic.moved(ticks(), key, Amount::one(moved.bytes), part(first), part(second));
+    traffic.record_transfer(ticks(), key, Amount::one(moved.bytes), part(first), part(second));
 }
 
 /// What a copy touches on one side.
@@ -314,32 +316,7 @@ fn place_of(traffic: &Traffic, object: Option<(u32, usize)>) -> Option<Place> {
     matches!(place, Place::Device(_) | Place::DeviceOf(..)).then_some(place)
 }
 
-/// What the simulated device tells: `commsan_simgpu::account::Accesses`.
-#[repr(C)]
-pub struct Accesses {
-    origin: u64,
-    kernel: *const c_char,
-    instruction: *const c_char,
-    file: *const c_char,
-    line: u32,
-    device: u32,
-    kind: u32,
-    size: u32,
-    owner: u32,
-    start: u64,
-    bytes: u64,
-    times: u64,
-}
-
-/// The owner of memory that is no device's.
-const NO_DEVICE: u32 = u32::MAX;
-
-const LOAD: u32 = 0;
-const STORE: u32 = 1;
-
-type Moved = extern "C" fn(&Accesses);
 type SetOrigin = unsafe extern "C" fn(u64);
-type Profile = unsafe extern "C" fn(Option<Moved>);
 
 /// The place of what this thread launches is this one, from now on, if there is a simulated device; `by`
 /// says for which call of a library.
@@ -351,7 +328,7 @@ pub(crate) fn launches_from(call: &entry::Call, by: Option<&'static str>) {
         let (set, profile) = (SET.get()?, PROFILE.get()?);
         // SAFETY: the simulated runtime's functions of these names.
         unsafe {
-            std::mem::transmute::<*mut _, Profile>(profile)(Some(moved));
+            std::mem::transmute::<*mut _, SetProfile>(profile)(Some(moved));
             Some(std::mem::transmute::<*mut _, SetOrigin>(set))
         }
     });
@@ -386,58 +363,56 @@ fn origin(origin: u64) -> (StackId, Option<u32>) {
     (StackId::from_bits(origin as u32), ((origin >> 32) as u32).checked_sub(1))
 }
 
-impl Accesses {
-    /// Counts them.
-    pub fn count(&self, traffic: &mut Traffic, me: u32) {
-        let kernel = name(self.kernel).map_or_else(String::new, |name| demangled(&name));
-        if !traffic.settings().kernels.is_empty()
-            && !traffic.settings().kernels.iter().any(|wanted| kernel.contains(wanted.as_str()))
-        {
-            return;
-        }
-        let (stack, library) = origin(self.origin);
-        let owner = traffic.objects.at(self.start as usize);
-        let device = (self.owner != NO_DEVICE).then_some(Place::Device(self.owner));
-        let running = End::At(Place::Device(self.device));
-        let owned = End::At(device.unwrap_or(Place::Rank(me)));
-        let kind = match (device.is_some(), self.kind) {
-            _ if library.is_some() => Kind::Nccl,
-            (true, LOAD) => Kind::PeerLoad,
-            (true, STORE) => Kind::PeerStore,
-            (true, _) => Kind::PeerAtomic,
-            (false, LOAD) => Kind::HostLoad,
-            (false, _) => Kind::HostStore,
-        };
-        let loads = self.kind == LOAD;
-        let (source, target) = if loads { (owned, running) } else { (running, owned) };
-        let file = name(self.file);
-        let line = file.map(|file| traffic.line(&kernel, &file, self.line));
-        let object = owner.map(|(object, _)| object);
-        let key = Key {
-            kind,
-            call: match library {
-                Some(call) => call,
-                None => traffic.strings.number(&name(self.instruction).unwrap_or_default()),
-            },
-            stack,
-            line,
-            side: Side::Both,
-            source,
-            target,
-            group: None,
-            tag: None,
-            object: object.filter(|_| loads),
-            other: object.filter(|_| !loads),
-            region: traffic.region(),
-        };
-        let (start, bytes) = (self.start as usize, self.bytes as usize);
-        let footprint = Footprint::Dense(start..start + bytes);
-        let part = owner.map(|(_, base)| (base, &footprint));
-        let accesses = self.bytes / u64::from(self.size.max(1)) * self.times;
-        let amount = Amount { count: accesses, bytes: self.bytes * self.times, times: self.times };
-        let (read, written) = if loads { (part, None) } else { (None, part) };
-        traffic.moved(ticks(), key, amount, read, written);
+/// Counts accesses of a kernel in the counters of rank `me`.
+pub fn count_accesses(accesses: &Accesses, traffic: &mut Traffic, me: u32) {
+    let kernel = name(accesses.kernel).map_or_else(String::new, |name| demangled(&name));
+    if !traffic.settings().kernels.is_empty()
+        && !traffic.settings().kernels.iter().any(|wanted| kernel.contains(wanted.as_str()))
+    {
+        return;
     }
+    let (stack, library) = origin(accesses.origin);
+    let owner = traffic.objects.at(accesses.start as usize);
+    let device = (accesses.owner != observe::HOST).then_some(Place::Device(accesses.owner));
+    let running = End::At(Place::Device(accesses.device));
+    let owned = End::At(device.unwrap_or(Place::Rank(me)));
+    let kind = match (device.is_some(), accesses.kind) {
+        _ if library.is_some() => Kind::Nccl,
+        (true, LOAD) => Kind::PeerLoad,
+        (true, STORE) => Kind::PeerStore,
+        (true, _) => Kind::PeerAtomic,
+        (false, LOAD) => Kind::HostLoad,
+        (false, _) => Kind::HostStore,
+    };
+    let loads = accesses.kind == LOAD;
+    let (source, target) = if loads { (owned, running) } else { (running, owned) };
+    let file = name(accesses.file);
+    let line = file.map(|file| traffic.line(&kernel, &file, accesses.line));
+    let object = owner.map(|(object, _)| object);
+    let key = Key {
+        kind,
+        call: match library {
+            Some(call) => call,
+            None => traffic.strings.number(&name(accesses.instruction).unwrap_or_default()),
+        },
+        stack,
+        line,
+        side: Side::Both,
+        source,
+        target,
+        group: None,
+        tag: None,
+        object: object.filter(|_| loads),
+        other: object.filter(|_| !loads),
+        region: traffic.region(),
+    };
+    let (start, bytes) = (accesses.start as usize, accesses.bytes as usize);
+    let footprint = Footprint::Dense(start..start + bytes);
+    let part = owner.map(|(_, base)| (base, &footprint));
+    let count = accesses.bytes / u64::from(accesses.size.max(1)) * accesses.times;
+    let amount = Amount { count, bytes: accesses.bytes * accesses.times, times: accesses.times };
+    let (read, written) = if loads { (part, None) } else { (None, part) };
+    traffic.record_transfer(ticks(), key, amount, read, written);
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::entry::{Call, SUCCESS, quietly};
 use crate::process::process;
 use crate::real::Real;
 use commsan_cuda::{Failure, Line, Strength, Ticket};
+use commsan_cuda_abi::observe::{KernelFailure, SetFailures, SetWatch};
 use commsan_process::inside::Inside;
 use commsan_process::stack::Caller;
 use commsan_process::thread::{self, Thread};
@@ -22,25 +23,6 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 /// `commsan_simgpu_tag`.
 pub(crate) type Tag = unsafe extern "C" fn(u64);
-
-type Wants = extern "C" fn(u64) -> bool;
-type Touched = extern "C" fn(u64, bool, u64, u64, *const c_char, u32, u32);
-/// What `commsan_simgpu_failures` tells, as `commsan-simgpu` lays it out.
-#[repr(C)]
-struct Told {
-    tag: u64,
-    what: *const c_char,
-    file: *const c_char,
-    line: u32,
-    block: [u32; 3],
-    thread: [u32; 3],
-    write: bool,
-    address: u64,
-    size: u64,
-}
-
-type Failures = unsafe extern "C" fn(extern "C" fn(&Told));
-type Watch = unsafe extern "C" fn(Wants, Touched);
 
 /// Set to 1, simulated devices do not say what their kernels access, just as hardware does not: what is found then is
 /// what hardware must show (`gpu-check` compares both).
@@ -60,8 +42,8 @@ pub(crate) fn tag(call: &Call) -> Option<Tag> {
         let (tag, watch, failures) = (TAG.get()?, WATCH.get()?, FAILURES.get()?);
         // SAFETY: the simulated runtime's functions of these names.
         unsafe {
-            std::mem::transmute::<*mut _, Watch>(watch)(wants, touched);
-            std::mem::transmute::<*mut _, Failures>(failures)(failed);
+            std::mem::transmute::<*mut _, SetWatch>(watch)(Some(wants), Some(touched));
+            std::mem::transmute::<*mut _, SetFailures>(failures)(Some(failed));
             quietly(|| call.tell(Event::DoubtsAreResolved));
             Some(std::mem::transmute::<*mut _, Tag>(tag))
         }
@@ -130,23 +112,23 @@ extern "C" fn touched(
     });
 }
 
-extern "C" fn failed(told: &Told) {
+extern "C" fn failed(failed: &KernelFailure) {
     quietly(|| {
         let _inside = Inside::enter();
         let Some(process) = process() else { return };
         let nowhere = Caller { pc: 0, frame: 0, sp: 0 };
-        let mode = if told.write { Mode::Write } else { Mode::Read };
+        let mode = if failed.write { Mode::Write } else { Mode::Read };
         let bytes =
-            told.address as usize..(told.address as usize).saturating_add(told.size as usize);
+            failed.address as usize..(failed.address as usize).saturating_add(failed.size as usize);
         let failure = Failure {
             // SAFETY: the device passes a string that it keeps.
-            what: unsafe { CStr::from_ptr(told.what) }.to_string_lossy().into_owned(),
-            block: told.block,
-            thread: told.thread,
-            line: file_name(told.file).map(|file| Line { file, line: told.line }),
-            access: (told.size > 0).then_some((mode, bytes)),
+            what: unsafe { CStr::from_ptr(failed.what) }.to_string_lossy().into_owned(),
+            block: failed.block,
+            thread: failed.thread,
+            line: file_name(failed.file).map(|file| Line { file, line: failed.line }),
+            access: (failed.size > 0).then_some((mode, bytes)),
         };
-        let event = Event::Failed { ticket: Ticket(told.tag), failure: &failure };
+        let event = Event::Failed { ticket: Ticket(failed.tag), failure: &failure };
         thread::with(|thread| process.tell(&Here::new(nowhere, thread), &event));
     });
 }

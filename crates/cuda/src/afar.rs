@@ -19,7 +19,7 @@ pub(crate) use ledger::{Glimpse, Spot, Use};
 
 use crate::clock::{Clock, Moment};
 use crate::order::Order;
-use commsan_job_shm::sheets::{Name, Sheets};
+use commsan_job_shm::shm_segments::{SegmentName, ShmSegments};
 use ledger::{Ledger, Uses};
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -57,7 +57,7 @@ pub struct SharedEvent {
 /// What is shared with other processes.
 #[derive(Default)]
 pub struct Afar {
-    sheets: Sheets,
+    segments: ShmSegments,
     own: Option<Own>,
     /// Where records of shared events are; nothing if nobody knows.
     events: FxHashMap<usize, Option<Words>>,
@@ -66,7 +66,7 @@ pub struct Afar {
 }
 
 struct Own {
-    name: Name,
+    name: SegmentName,
     words: Words,
     events: usize,
     memories: u64,
@@ -121,7 +121,7 @@ impl Afar {
 
     fn own(&mut self) -> Option<&mut Own> {
         if self.own.is_none() {
-            let (name, words) = self.sheets.take(WORDS).ok()?;
+            let (name, words) = self.segments.allocate(WORDS).ok()?;
             let uses = Uses::default();
             self.own = Some(Own { name, words, events: 0, memories: 0, uses, heard: 0 });
         }
@@ -131,7 +131,7 @@ impl Afar {
     fn read(&mut self, sheet: u64) -> Option<Words> {
         match &self.own {
             Some(own) if own.name.to_bits() == sheet => Some(own.words),
-            _ => self.sheets.read(Name::from_bits(sheet), WORDS).ok(),
+            _ => self.segments.open(SegmentName::from_bits(sheet), WORDS).ok(),
         }
     }
 
@@ -216,8 +216,9 @@ impl Afar {
     pub fn openers(&mut self, memory: SharedMemory) -> Vec<Spot> {
         let ledger = self.ledger(memory.sheet);
         let openers = ledger.into_iter().flat_map(|ledger| ledger.openers(memory.number));
-        let is_alive =
-            |sheet| Path::new(&format!("/proc/{}", Name::from_bits(sheet).process())).exists();
+        let is_alive = |sheet| {
+            Path::new(&format!("/proc/{}", SegmentName::from_bits(sheet).process())).exists()
+        };
         openers.filter(|(sheet, _)| is_alive(*sheet)).filter_map(|(_, spot)| spot).collect()
     }
 

@@ -16,7 +16,7 @@
 
 use crate::clock::{Clock, Moment};
 use crate::work::StreamName;
-use commsan_shadow::{Actor, Stamp};
+use commsan_shadow::{Actor, Epoch};
 use rustc_hash::FxHashMap;
 
 /// Waits of single threads that are told apart.
@@ -58,7 +58,7 @@ pub struct Order {
     /// What all threads of the host have waited for.
     host: Clock,
     /// What single threads have waited for, and when.
-    waits: Vec<(Stamp, Clock)>,
+    waits: Vec<(Epoch, Clock)>,
     /// What all work of a device comes after, streams that do not exist yet included.
     serial: FxHashMap<u32, Clock>,
 }
@@ -236,7 +236,7 @@ impl Order {
         } else {
             self.waits.push((actor.stamp, clock.clone()));
         }
-        self.tell_all(|when| (actor.all_have_seen)(when));
+        self.tell_all(|when| (actor.known_to_all)(when));
         while self.waits.len() > WAITS {
             let (_, oldest) = self.waits.remove(0);
             self.host.join(&oldest);
@@ -248,7 +248,7 @@ impl Order {
         self.tell_all(|_| true);
     }
 
-    fn tell_all(&mut self, all_know: impl Fn(Stamp) -> bool) {
+    fn tell_all(&mut self, all_know: impl Fn(Epoch) -> bool) {
         let host = &mut self.host;
         self.waits.retain(|(when, clock)| {
             let known = all_know(*when);
@@ -262,7 +262,7 @@ impl Order {
     /// Adds what whoever acts has waited for.
     fn add_host(&self, clock: &mut Clock, actor: Option<&Actor>) {
         clock.join(&self.host);
-        let known = |when: Stamp| actor.is_none_or(|actor| actor.clock.has_seen(when));
+        let known = |when: Epoch| actor.is_none_or(|actor| when.happens_before(&actor.clock));
         self.waits.iter().filter(|(when, _)| known(*when)).for_each(|(_, wait)| clock.join(wait));
     }
 

@@ -1,63 +1,61 @@
 //! What the memory of a node answers to ranks of other nodes.
 
-use crate::board::Board;
-use crate::handle::Fabric;
-use crate::local_board::{Answer, Posted};
+use crate::job_shm::JobShm;
 use crate::memory::LONGEST;
-use crate::process::{Seen, home};
+use crate::node_rendezvous::{Answer, Posted};
+use crate::process::{Seen, pid_namespace};
+use crate::rendezvous::Rendezvous;
 use crate::wire::{Question, Reply, join, pack, put};
 
 /// Does what a frame asks for, on the memory of this node, and appends the answer. `None` if it has not the form of
 /// its question.
 pub(crate) fn answer(
-    fabric: &Fabric,
+    shm: &JobShm,
     question: Question,
     asked: &[u64],
     out: &mut Vec<u8>,
 ) -> Option<()> {
-    let rank = |word: &u64| usize::try_from(*word).ok().filter(|rank| *rank < fabric.ranks());
+    let rank = |word: &u64| usize::try_from(*word).ok().filter(|rank| *rank < shm.ranks());
     let ranks = |words: &[u64]| words.iter().map(rank).collect::<Option<Vec<usize>>>();
     let all = |is: &dyn Fn(usize) -> bool| -> Vec<u64> {
-        (0..fabric.ranks()).filter(|rank| is(*rank)).map(|rank| rank as u64).collect()
+        (0..shm.ranks()).filter(|rank| is(*rank)).map(|rank| rank as u64).collect()
     };
-    let mut row = vec![0; fabric.ranks()];
+    let mut row = vec![0; shm.ranks()];
     match (question, asked) {
-        (Question::Members, []) => put(out, Reply::Fine, all(&|rank| fabric.memory.is_here(rank))),
+        (Question::Members, []) => put(out, Reply::Fine, all(&|rank| shm.memory.is_here(rank))),
         (Question::Enter, [key, entry @ ..]) => {
-            match fabric.board().post_here(*key, entry.try_into().ok()?) {
+            match shm.rendezvous().post_here(*key, entry.try_into().ok()?) {
                 Posted::After(first) => put(out, Reply::Fine, first),
                 Posted::First | Posted::Busy => put(out, Reply::Fine, []),
             }
         }
-        (Question::Look, []) => put(out, Reply::Fine, looked(fabric.board())),
+        (Question::Look, []) => put(out, Reply::Fine, looked(shm.rendezvous())),
         (Question::Mismatch, []) => {
-            fabric.board().count_mismatch_here();
+            shm.rendezvous().count_mismatch_here();
             put(out, Reply::Fine, []);
         }
         (Question::Ask, []) => {
-            fabric.board().ask();
+            shm.rendezvous().ask();
             put(out, Reply::Fine, []);
         }
-        _ if fabric.is_off() => put(out, Reply::Over, []),
-        (Question::Present, []) => {
-            put(out, Reply::Fine, all(&|rank| fabric.memory.is_present(rank)))
-        }
+        _ if shm.is_off() => put(out, Reply::Over, []),
+        (Question::Present, []) => put(out, Reply::Fine, all(&|rank| shm.memory.is_present(rank))),
         (Question::Join, [of, segment]) => {
-            fabric.join_here(rank(of)?, u32::try_from(*segment).ok()?, &mut row);
+            shm.join_here(rank(of)?, u32::try_from(*segment).ok()?, &mut row);
             put(out, Reply::Fine, pack(&row));
         }
         (Question::Newest, [of]) => {
-            fabric.join_newest_here(rank(of)?, &mut row);
+            shm.join_newest_here(rank(of)?, &mut row);
             put(out, Reply::Fine, pack(&row));
         }
         (Question::Gather, [key, of @ ..]) => {
             let of = ranks(of)?;
             let entered: Vec<u64> =
-                of.iter().map(|rank| fabric.gather_here(*rank, *key, &mut row).into()).collect();
+                of.iter().map(|rank| shm.gather_here(*rank, *key, &mut row).into()).collect();
             put(out, Reply::Fine, entered.into_iter().chain(pack(&row)));
         }
         (Question::Parts, [window, of @ ..]) => {
-            let parts = ranks(of)?.into_iter().map(|rank| fabric.part_here(rank, *window));
+            let parts = ranks(of)?.into_iter().map(|rank| shm.part_here(rank, *window));
             put(
                 out,
                 Reply::Fine,
@@ -67,22 +65,20 @@ pub(crate) fn answer(
                 }),
             );
         }
-        (Question::Release, [of, cell, clock @ ..])
-            if clock.len() == fabric.ranks().div_ceil(2) =>
-        {
+        (Question::Release, [of, cell, clock @ ..]) if clock.len() == shm.ranks().div_ceil(2) => {
             join(clock, &mut row);
-            fabric.release_here(rank(of)?, *cell, &row);
+            shm.release_here(rank(of)?, *cell, &row);
             put(out, Reply::Fine, []);
         }
         (Question::Acquire, [of, cell]) => {
-            fabric.acquire_here(rank(of)?, *cell, &mut row);
+            shm.acquire_here(rank(of)?, *cell, &mut row);
             put(out, Reply::Fine, pack(&row));
         }
         (Question::Post, [from, to, notice @ ..]) if notice.len() <= LONGEST => {
-            put(out, Reply::Fine, [fabric.post_here(rank(from)?, rank(to)?, notice).into()]);
+            put(out, Reply::Fine, [shm.post_here(rank(from)?, rank(to)?, notice).into()]);
         }
         (Question::SwitchOff, []) => {
-            fabric.switch_off_here();
+            shm.switch_off_here();
             put(out, Reply::Fine, []);
         }
         _ => return None,
@@ -91,9 +87,9 @@ pub(crate) fn answer(
 }
 
 /// What a relay tells of the ranks of its node.
-fn looked(board: Board) -> Vec<u64> {
-    let mut words = vec![home(), board.mismatches()];
-    let ranks = board.processes().zip(board.moves()).zip(board.answers());
+fn looked(rendezvous: Rendezvous) -> Vec<u64> {
+    let mut words = vec![pid_namespace(), rendezvous.mismatches()];
+    let ranks = rendezvous.processes().zip(rendezvous.moves()).zip(rendezvous.answers());
     for (rank, ((process, moves), (answered, answer))) in (0..).zip(ranks) {
         if process == 0 {
             continue;
@@ -114,13 +110,13 @@ mod tests {
     use crate::wire::{self, LOOKED};
     use crate::{ENTRY, Memory};
 
-    fn fabric() -> Fabric {
-        Fabric::new(Memory::create(3).unwrap().0, 1)
+    fn shm() -> JobShm {
+        JobShm::new(Memory::create(3).unwrap().0, 1)
     }
 
-    fn ask(fabric: &Fabric, question: Question, asked: &[u64]) -> Option<(Reply, Vec<u64>)> {
+    fn ask(shm: &JobShm, question: Question, asked: &[u64]) -> Option<(Reply, Vec<u64>)> {
         let mut out = Vec::new();
-        answer(fabric, question, asked, &mut out)?;
+        answer(shm, question, asked, &mut out)?;
         let (kind, count) = wire::header(out[..8].try_into().unwrap())?;
         assert_eq!(out.len(), 8 + 8 * count);
         Some((Reply::of(kind)?, wire::words(&out[8..]).collect()))
@@ -128,56 +124,53 @@ mod tests {
 
     #[test]
     fn memory_answers() {
-        let fabric = fabric();
-        fabric.attend();
-        fabric.publish(&[0, 1, 0]);
-        fabric.enter(99, 1);
-        fabric.publish(&[4, 2, 0]);
+        let shm = shm();
+        shm.attend();
+        shm.publish(&[0, 1, 0]);
+        shm.enter(99, 1);
+        shm.publish(&[4, 2, 0]);
         let packed = |row: &[u32]| pack(row).collect::<Vec<_>>();
-        fabric.board().attend(2, 7);
-        assert_eq!(ask(&fabric, Question::Members, &[]), Some((Reply::Fine, vec![2])));
-        assert_eq!(ask(&fabric, Question::Present, &[]), Some((Reply::Fine, vec![1])));
+        shm.rendezvous().attend(2, 7);
+        assert_eq!(ask(&shm, Question::Members, &[]), Some((Reply::Fine, vec![2])));
+        assert_eq!(ask(&shm, Question::Present, &[]), Some((Reply::Fine, vec![1])));
         let entry = |word| [&[33][..], &[word; ENTRY]].concat();
-        assert_eq!(ask(&fabric, Question::Enter, &entry(5)), Some((Reply::Fine, vec![])));
-        assert_eq!(ask(&fabric, Question::Enter, &entry(6)), Some((Reply::Fine, vec![5; ENTRY])));
-        let (reply, looked) = ask(&fabric, Question::Look, &[]).unwrap();
+        assert_eq!(ask(&shm, Question::Enter, &entry(5)), Some((Reply::Fine, vec![])));
+        assert_eq!(ask(&shm, Question::Enter, &entry(6)), Some((Reply::Fine, vec![5; ENTRY])));
+        let (reply, looked) = ask(&shm, Question::Look, &[]).unwrap();
         assert_eq!((reply, looked.len()), (Reply::Fine, 2 + LOOKED));
         assert_eq!(looked[1..5], [0, 2, 7, 0]);
-        let before = fabric.board().asked();
-        ask(&fabric, Question::Ask, &[]);
-        assert_eq!(fabric.board().asked(), before + 1);
-        assert_eq!(ask(&fabric, Question::Join, &[1, 1]), Some((Reply::Fine, packed(&[0, 1, 0]))));
-        assert_eq!(ask(&fabric, Question::Newest, &[1]), Some((Reply::Fine, packed(&[4, 2, 0]))));
+        let before = shm.rendezvous().asked();
+        ask(&shm, Question::Ask, &[]);
+        assert_eq!(shm.rendezvous().asked(), before + 1);
+        assert_eq!(ask(&shm, Question::Join, &[1, 1]), Some((Reply::Fine, packed(&[0, 1, 0]))));
+        assert_eq!(ask(&shm, Question::Newest, &[1]), Some((Reply::Fine, packed(&[4, 2, 0]))));
         let gathered = [vec![1], packed(&[0, 1, 0])].concat();
-        assert_eq!(ask(&fabric, Question::Gather, &[99, 1]), Some((Reply::Fine, gathered)));
+        assert_eq!(ask(&shm, Question::Gather, &[99, 1]), Some((Reply::Fine, gathered)));
         let newest = [vec![0], packed(&[4, 2, 0])].concat();
-        assert_eq!(ask(&fabric, Question::Gather, &[98, 1]), Some((Reply::Fine, newest)));
-        fabric.publish_part(5, 800, 8);
+        assert_eq!(ask(&shm, Question::Gather, &[98, 1]), Some((Reply::Fine, newest)));
+        shm.publish_part(5, 800, 8);
         assert_eq!(
-            ask(&fabric, Question::Parts, &[5, 1, 2]),
+            ask(&shm, Question::Parts, &[5, 1, 2]),
             Some((Reply::Fine, vec![1, 800, 8, 0, 0, 0]))
         );
         let release = [vec![1, 77], packed(&[1, 2, 3])].concat();
-        assert_eq!(ask(&fabric, Question::Release, &release), Some((Reply::Fine, vec![])));
-        assert_eq!(
-            ask(&fabric, Question::Acquire, &[1, 77]),
-            Some((Reply::Fine, packed(&[1, 2, 3])))
-        );
-        assert_eq!(ask(&fabric, Question::Post, &[2, 1, 10, 11]), Some((Reply::Fine, vec![1])));
+        assert_eq!(ask(&shm, Question::Release, &release), Some((Reply::Fine, vec![])));
+        assert_eq!(ask(&shm, Question::Acquire, &[1, 77]), Some((Reply::Fine, packed(&[1, 2, 3]))));
+        assert_eq!(ask(&shm, Question::Post, &[2, 1, 10, 11]), Some((Reply::Fine, vec![1])));
         let mut notice = Vec::new();
-        assert!(fabric.take(&mut notice).is_some() && notice == [10, 11]);
-        assert_eq!(ask(&fabric, Question::SwitchOff, &[]), Some((Reply::Fine, vec![])));
-        assert!(fabric.is_off());
-        assert_eq!(ask(&fabric, Question::Newest, &[1]), Some((Reply::Over, vec![])));
+        assert!(shm.take(&mut notice).is_some() && notice == [10, 11]);
+        assert_eq!(ask(&shm, Question::SwitchOff, &[]), Some((Reply::Fine, vec![])));
+        assert!(shm.is_off());
+        assert_eq!(ask(&shm, Question::Newest, &[1]), Some((Reply::Over, vec![])));
         assert!(
-            ask(&fabric, Question::Look, &[]).is_some_and(|(reply, _)| reply == Reply::Fine),
+            ask(&shm, Question::Look, &[]).is_some_and(|(reply, _)| reply == Reply::Fine),
             "who waits is still told"
         );
     }
 
     #[test]
     fn whatever_is_asked_is_answered_or_refused() {
-        let fabric = fabric();
+        let shm = shm();
         let (mut state, mut answered) = (1_u64, 0);
         let mut next = move |below: u64| {
             // xorshift64
@@ -193,7 +186,7 @@ mod tests {
             if let Some(question) = Question::of(number)
                 && question != Question::SwitchOff
             {
-                answered += u32::from(ask(&fabric, question, &asked).is_some());
+                answered += u32::from(ask(&shm, question, &asked).is_some());
             }
         }
         assert!(answered > 1000, "{answered}");
@@ -201,7 +194,7 @@ mod tests {
 
     #[test]
     fn what_has_no_form_is_refused() {
-        let fabric = fabric();
+        let shm = shm();
         for (question, asked) in [
             (Question::Hello, &[1][..]),
             (Question::Members, &[0]),
@@ -217,7 +210,7 @@ mod tests {
             (Question::Enter, &[1, 2]),
             (Question::Look, &[1]),
         ] {
-            assert_eq!(ask(&fabric, question, asked), None, "{question:?} {asked:?}");
+            assert_eq!(ask(&shm, question, asked), None, "{question:?} {asked:?}");
         }
     }
 }

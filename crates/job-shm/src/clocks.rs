@@ -1,13 +1,16 @@
-//! Clocks: of segments, of collectives, of locks and atomics.
+//! The vector clocks that ranks share: of segments, of collectives, of locks and atomics.
+//!
+//! These are not `VectorClock`s of `commsan-shadow`: a row is an array of atomics in memory that its
+//! owner overwrites while others read it, or words on their way between nodes.
 
-use crate::Fabric;
+use crate::JobShm;
 use crate::memory::{ENTERED, ENTRIES, NEWEST, PARTS, WINDOWS};
 use crate::wire::{self, Question};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, fence};
 
-impl Fabric {
+impl JobShm {
     /// This rank has come to a new segment, in which its clock is `row`.
     pub fn publish(&self, row: &[u32]) {
         let segment = row[self.me()];
@@ -211,7 +214,7 @@ impl Fabric {
         }
     }
 
-    /// Joins the clocks added to a cell so far; returns whether they told anything new.
+    /// Joins the clocks added to a cell so finder; returns whether they told anything new.
     pub fn acquire(&self, rank: usize, key: u64, into: &mut [u32]) -> bool {
         match self.is_here(rank) {
             true => self.acquire_here(rank, key, into),
@@ -242,11 +245,11 @@ impl Fabric {
 #[cfg(test)]
 mod tests {
     use crate::memory::{ENTRIES, Kept};
-    use crate::{Fabric, Memory};
+    use crate::{JobShm, Memory};
 
-    fn pair() -> (Fabric, Fabric) {
+    fn pair() -> (JobShm, JobShm) {
         let (memory, _file, _) = Memory::create(2).unwrap();
-        (Fabric::new(memory, 0), Fabric::new(memory, 1))
+        (JobShm::new(memory, 0), JobShm::new(memory, 1))
     }
 
     #[test]
@@ -269,7 +272,7 @@ mod tests {
     fn large_jobs_keep_fewer_clocks() {
         let ranks = 5000;
         let (memory, _file, _) = Memory::create(ranks).unwrap();
-        let (first, last) = (Fabric::new(memory, 0), Fabric::new(memory, ranks - 1));
+        let (first, last) = (JobShm::new(memory, 0), JobShm::new(memory, ranks - 1));
         let kept = Kept::of(ranks);
         assert!(4 * ranks * kept.rows <= 4 << 20 && 4 * ranks * kept.cells <= 1 << 20);
         let mut row = vec![0; ranks];
@@ -316,7 +319,7 @@ mod tests {
     #[test]
     fn other_processes_find_the_memory_by_its_path() {
         let (memory, _file, path) = Memory::create(3).unwrap();
-        let (a, b) = (Fabric::new(memory, 0), Fabric::new(Memory::open(&path, 3).unwrap(), 2));
+        let (a, b) = (JobShm::new(memory, 0), JobShm::new(Memory::open(&path, 3).unwrap(), 2));
         a.publish(&[1, 0, 8]);
         let mut row = [0; 3];
         b.join_newest(0, &mut row);

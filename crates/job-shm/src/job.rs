@@ -1,10 +1,10 @@
 //! A job as its launcher sees it: on this node through the memory of its ranks, on several through their relays.
 
-use crate::meeting::read;
-use crate::node::Node;
+use crate::bootstrap::read;
+use crate::connection::Connection;
 use crate::process::{AT_ONCE, Process, Seen, Status, ancestors, launcher};
 use crate::wire::{self, Question};
-use crate::{Board, Memory, nodes};
+use crate::{Memory, Rendezvous, nodes};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 
 /// Bytes that any node moves within it in a second, whatever else it does, and any network between nodes.
 const SLOWEST: u64 = 50_000_000;
-const SLOWEST_AFAR: u64 = 2_000_000;
+const SLOWEST_BETWEEN_NODES: u64 = 2_000_000;
 
 /// A job of a run, as its launcher sees it.
 pub struct Job {
     name: OsString,
-    board: Board,
+    rendezvous: Rendezvous,
     ranks: Ranks,
     /// The launcher and the ranks, once they were asked to end.
     asked: Vec<Process>,
@@ -27,15 +27,15 @@ enum Ranks {
     /// On this node: the process that keeps the memory, the first rank.
     Here(libc::pid_t),
     /// On several.
-    Afar(Afar),
+    OnNodes(NodeRanks),
 }
 
 /// The ranks of several nodes, of which the board here is a copy.
-struct Afar {
+struct NodeRanks {
     directory: PathBuf,
     job: String,
     known: Vec<String>,
-    nodes: Vec<Node>,
+    nodes: Vec<Connection>,
     seen: Vec<Option<Seen>>,
     /// Ranks whose processes are of this machine.
     here: Vec<usize>,
@@ -57,7 +57,7 @@ pub fn jobs(directory: &Path, mut known: impl FnMut(&OsStr) -> bool) -> Vec<Job>
             continue;
         }
         found.extend(match nodes::job_of(&text) {
-            Some(job) => Job::open_afar(&place, job, name),
+            Some(job) => Job::open_on_nodes(&place, job, name),
             None => Job::open(&place, name),
         });
     }
@@ -73,12 +73,17 @@ impl Job {
             Some(_) => Memory::open(&path, ranks).ok()?,
             None => Memory::create(ranks).ok()?.0,
         };
-        Some(Job { name, board: memory.board(), ranks: Ranks::Here(process), asked: Vec::new() })
+        Some(Job {
+            name,
+            rendezvous: memory.rendezvous(),
+            ranks: Ranks::Here(process),
+            asked: Vec::new(),
+        })
     }
 
-    fn open_afar(place: &Path, job: &str, name: OsString) -> Option<Job> {
+    fn open_on_nodes(place: &Path, job: &str, name: OsString) -> Option<Job> {
         let ranks = nodes::ranks(place)?;
-        let afar = Afar {
+        let nodes = NodeRanks {
             directory: place.parent()?.to_owned(),
             job: job.to_owned(),
             known: Vec::new(),
@@ -87,8 +92,8 @@ impl Job {
             here: Vec::new(),
             is_blind: false,
         };
-        let board = Memory::create(ranks).ok()?.0.board();
-        Some(Job { name, board, ranks: Ranks::Afar(afar), asked: Vec::new() })
+        let rendezvous = Memory::create(ranks).ok()?.0.rendezvous();
+        Some(Job { name, rendezvous, ranks: Ranks::OnNodes(nodes), asked: Vec::new() })
     }
 
     /// The name of the job's file, or of what those of its nodes begin with.
@@ -97,17 +102,17 @@ impl Job {
     }
 
     /// What its ranks have left, when it was [looked at](Self::look).
-    pub fn board(&self) -> Board {
-        self.board
+    pub fn rendezvous(&self) -> Rendezvous {
+        self.rendezvous
     }
 
     /// Looks at the ranks; false if some of them cannot be seen.
     pub fn look(&mut self) -> bool {
         match &mut self.ranks {
             Ranks::Here(_) => true,
-            Ranks::Afar(afar) => {
-                afar.is_blind = afar.is_blind || afar.look(self.board).is_err();
-                !afar.is_blind
+            Ranks::OnNodes(nodes) => {
+                nodes.is_blind = nodes.is_blind || nodes.look(self.rendezvous).is_err();
+                !nodes.is_blind
             }
         }
     }
@@ -116,27 +121,27 @@ impl Job {
     pub fn seen(&self, rank: usize, process: u32) -> Option<Seen> {
         match &self.ranks {
             Ranks::Here(_) => Seen::of(process),
-            Ranks::Afar(afar) => afar.seen.get(rank).copied().flatten(),
+            Ranks::OnNodes(nodes) => nodes.seen.get(rank).copied().flatten(),
         }
     }
 
     /// Asks all ranks what they wait for.
     pub fn ask(&mut self) {
         match &mut self.ranks {
-            Ranks::Here(_) => self.board.ask(),
-            Ranks::Afar(afar) => {
-                let asked = afar
+            Ranks::Here(_) => self.rendezvous.ask(),
+            Ranks::OnNodes(nodes) => {
+                let asked = nodes
                     .nodes
                     .iter_mut()
                     .try_for_each(|node| node.ask(Question::Ask, &[]).map(drop));
-                afar.is_blind |= asked.is_err();
+                nodes.is_blind |= asked.is_err();
             }
         }
     }
 
     /// Bytes that are moved in a second between its ranks, at the very least.
     pub fn slowest(&self) -> u64 {
-        if matches!(self.ranks, Ranks::Here(_)) { SLOWEST } else { SLOWEST_AFAR }
+        if matches!(self.ranks, Ranks::Here(_)) { SLOWEST } else { SLOWEST_BETWEEN_NODES }
     }
 
     /// Asks whoever launched the job to end it.
@@ -145,7 +150,7 @@ impl Job {
         let above = self.processes().find_map(outermost).map(|(number, _)| number);
         let launcher = above.or_else(|| match self.ranks {
             Ranks::Here(process) => Some(process),
-            Ranks::Afar(_) => launcher(),
+            Ranks::OnNodes(_) => launcher(),
         });
         self.asked = launcher.into_iter().chain(self.processes()).filter_map(Process::of).collect();
         if let Some(launcher) = self.asked.first() {
@@ -171,10 +176,10 @@ impl Job {
     fn processes(&self) -> impl Iterator<Item = libc::pid_t> {
         let (first, here) = match &self.ranks {
             Ranks::Here(process) => (Some(*process), None),
-            Ranks::Afar(afar) => (None, Some(&afar.here)),
+            Ranks::OnNodes(nodes) => (None, Some(&nodes.here)),
         };
         // Those that have not come are of no number.
-        let all = self.board.processes().map(u32::cast_signed).enumerate();
+        let all = self.rendezvous.processes().map(u32::cast_signed).enumerate();
         let known = all.filter(move |(rank, process)| {
             *process > 0 && Some(*process) != first && here.is_none_or(|here| here.contains(rank))
         });
@@ -188,13 +193,13 @@ impl Job {
     }
 }
 
-impl Afar {
-    fn look(&mut self, board: Board) -> io::Result<()> {
-        if board.processes().any(|process| process == 0) {
+impl NodeRanks {
+    fn look(&mut self, rendezvous: Rendezvous) -> io::Result<()> {
+        if rendezvous.processes().any(|process| process == 0) {
             let new = nodes::look(&self.directory, &self.job, self.seen.len(), &mut self.known);
             self.nodes.extend(new);
         }
-        let (home, mut mismatches) = (crate::process::home(), 0);
+        let (home, mut mismatches) = (crate::process::pid_namespace(), 0);
         self.here.clear();
         for node in &mut self.nodes {
             let answer = node.ask(Question::Look, &[])?;
@@ -205,7 +210,7 @@ impl Afar {
             for [rank, words @ .., state, ran] in rest.as_chunks::<{ wire::LOOKED }>().0 {
                 let place = usize::try_from(*rank).ok().filter(|rank| *rank < self.seen.len());
                 let rank = place.ok_or(ErrorKind::InvalidData)?;
-                board.copy(rank, words);
+                rendezvous.copy(rank, words);
                 let state = char::from_u32(*state as u32).filter(|state| *state != '\0');
                 self.seen[rank] = state.map(|state| Seen { state, ran: ran.checked_sub(1) });
                 if *of == home {
@@ -213,7 +218,7 @@ impl Afar {
                 }
             }
         }
-        board.set_mismatches(mismatches);
+        rendezvous.set_mismatches(mismatches);
         Ok(())
     }
 }

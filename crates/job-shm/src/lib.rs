@@ -1,12 +1,12 @@
 //! Memory that the ranks of a node share, so that order and notices travel without messages.
 //!
 //! Each rank owns a region of one mapping and others read it, or add to it, without locks:
-//! - [`clocks`](Fabric::publish): the rank's vector clock in each of its latest segments;
-//! - [`entries`](Fabric::enter): in which segment it entered its latest collectives;
-//! - [`cells`](Fabric::release): clocks joined at locks and atomics;
-//! - [`notices`](Fabric::post): a ring that others append to and only the owner empties.
+//! - [`clocks`](JobShm::publish): the rank's vector clock in each of its latest segments;
+//! - [`entries`](JobShm::enter): in which segment it entered its latest collectives;
+//! - [`cells`](JobShm::release): clocks joined at locks and atomics;
+//! - [`notices`](JobShm::post): a ring that others append to and only the owner empties.
 //!
-//! All of them own a [`Board`] together, on which the first to come to a collective leaves what it enters.
+//! All of them own a [`Rendezvous`] together, on which the first to come to a collective leaves what it enters.
 //!
 //! Where a job runs on several nodes, each has such a memory, and a [`Relay`] that answers what the ranks of others
 //! ask of it.
@@ -15,30 +15,30 @@
 //! something newer. A newer clock claims more order than there is, so the worst is a missed race.
 
 mod answers;
-mod board;
+mod bootstrap;
 mod clocks;
-mod far;
-mod handle;
+mod connection;
 mod identity;
 mod job;
-mod local_board;
-mod meeting;
+mod job_shm;
 mod memory;
-mod node;
+mod node_rendezvous;
 mod nodes;
+mod other_nodes;
 mod process;
 mod relay;
 mod remote;
+mod rendezvous;
 mod ring;
-pub mod sheets;
+pub mod shm_segments;
 mod wire;
 
-pub use board::Board;
-pub use handle::Fabric;
+pub use bootstrap::{AttachError, attach, attach_across_nodes};
 pub use identity::identity;
 pub use job::{Job, jobs};
-pub use local_board::{Answer, ENTRY, LocalBoard, Posted};
-pub use meeting::{NotMet, meet, meet_afar};
+pub use job_shm::JobShm;
 pub use memory::{LONGEST, Memory};
+pub use node_rendezvous::{Answer, ENTRY, NodeRendezvous, Posted};
 pub use process::Seen;
 pub use relay::Relay;
+pub use rendezvous::Rendezvous;

@@ -1,7 +1,7 @@
 //! The mapping and how it is divided.
 
-use crate::local_board::{self, LocalBoard};
-use crate::sheets;
+use crate::node_rendezvous::{self, NodeRendezvous};
+use crate::shm_segments;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -17,7 +17,7 @@ pub(crate) const WINDOWS: usize = 64;
 /// Clocks of locks and atomics, unless the job is large; those that share a cell are taken for one.
 const CELLS: usize = 256;
 /// Numbers in all clocks of segments, and of locks and atomics, that a rank keeps.
-const ROOM: [usize; 2] = [1 << 20, 1 << 18];
+const MAX_BYTES: [usize; 2] = [1 << 20, 1 << 18];
 /// Words of a ring of notices.
 pub(crate) const RING: usize = 1 << 19;
 /// Words of payload a notice can have.
@@ -77,7 +77,7 @@ impl Memory {
 
     /// Maps what another process has created for as many ranks.
     pub fn open(path: &str, ranks: usize) -> io::Result<Memory> {
-        let file = sheets::open(path)?;
+        let file = shm_segments::open(path)?;
         if file.metadata()?.len() != 8 * words(ranks) as u64 {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "another job's memory"));
         }
@@ -85,7 +85,7 @@ impl Memory {
     }
 
     fn map(file: &File, ranks: usize) -> io::Result<Memory> {
-        Ok(Memory { words: sheets::map(file, words(ranks))?, ranks })
+        Ok(Memory { words: shm_segments::map(file, words(ranks))?, ranks })
     }
 
     pub(crate) fn ranks(self) -> usize {
@@ -94,7 +94,7 @@ impl Memory {
 
     /// Whether the process of a rank is on this node, and has come.
     pub(crate) fn is_here(self, rank: usize) -> bool {
-        self.local_board().process_of(rank) != 0
+        self.node_rendezvous().process_of(rank) != 0
     }
 
     /// Whether a rank of this node has come, which tells others of its order.
@@ -103,8 +103,8 @@ impl Memory {
     }
 
     /// The board of this node, behind all regions.
-    pub(crate) fn local_board(self) -> LocalBoard {
-        LocalBoard::new(&self.words[region_words(self.ranks) * self.ranks..], self.ranks)
+    pub(crate) fn node_rendezvous(self) -> NodeRendezvous {
+        NodeRendezvous::new(&self.words[region_words(self.ranks) * self.ranks..], self.ranks)
     }
 
     pub(crate) fn region(self, rank: usize) -> Region {
@@ -123,7 +123,7 @@ impl Memory {
 }
 
 fn words(ranks: usize) -> usize {
-    region_words(ranks) * ranks + local_board::words(ranks)
+    region_words(ranks) * ranks + node_rendezvous::words(ranks)
 }
 
 fn region_words(ranks: usize) -> usize {
@@ -145,7 +145,7 @@ pub(crate) struct Kept {
 impl Kept {
     /// In a job of this size.
     pub fn of(ranks: usize) -> Kept {
-        let [rows, cells] = ROOM.map(|room| (room / ranks) & !1);
+        let [rows, cells] = MAX_BYTES.map(|room| (room / ranks) & !1);
         Kept { rows: rows.clamp(64, ROWS), cells: cells.clamp(16, CELLS) }
     }
 }

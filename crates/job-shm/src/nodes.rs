@@ -3,7 +3,7 @@
 //! The name says which job and which node; the file, that only the user can read, where the node's relay listens, and
 //! the token that it wants to see.
 
-use crate::node::Node;
+use crate::connection::Connection;
 use crate::wire::Question;
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
@@ -17,7 +17,7 @@ use std::time::Duration;
 pub(crate) type Token = [u64; 2];
 
 /// How long to try an address.
-const PATIENCE: Duration = Duration::from_secs(2);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What the files of a job's nodes begin with.
 pub(crate) fn prefix(job: &str) -> String {
@@ -54,7 +54,12 @@ pub(crate) fn leave(place: &Path, token: Token, port: u16, ranks: usize) -> io::
 }
 
 /// Connects to the nodes of a job that have not been seen yet, and whose relays can be reached.
-pub(crate) fn look(directory: &Path, job: &str, ranks: usize, seen: &mut Vec<String>) -> Vec<Node> {
+pub(crate) fn look(
+    directory: &Path,
+    job: &str,
+    ranks: usize,
+    seen: &mut Vec<String>,
+) -> Vec<Connection> {
     let (prefix, mut found) = (prefix(job), Vec::new());
     // Listing the directory also makes shared file systems look again.
     for file in fs::read_dir(directory).into_iter().flatten().flatten() {
@@ -68,7 +73,7 @@ pub(crate) fn look(directory: &Path, job: &str, ranks: usize, seen: &mut Vec<Str
     found
 }
 
-fn connect(place: &Path, ranks: usize) -> Option<Node> {
+fn connect(place: &Path, ranks: usize) -> Option<Connection> {
     let text = fs::read_to_string(place).ok()?;
     let mut words = text.split_whitespace();
     let mut number = || u64::from_str_radix(words.next()?, 16).ok();
@@ -82,8 +87,9 @@ fn connect(place: &Path, ranks: usize) -> Option<Node> {
 }
 
 /// Addresses may be those of others, or of this node.
-fn greet(address: SocketAddr, token: Token, ranks: usize) -> Option<Node> {
-    let mut node = Node::new(TcpStream::connect_timeout(&address, PATIENCE).ok()?).ok()?;
+fn greet(address: SocketAddr, token: Token, ranks: usize) -> Option<Connection> {
+    let mut node =
+        Connection::new(TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).ok()?).ok()?;
     node.ask(Question::Hello, &[token[0], token[1], ranks as u64]).ok()?;
     Some(node)
 }

@@ -23,9 +23,9 @@ impl Seen {
 }
 
 /// What numbers of processes mean the same in: this boot of this machine, and a name space of it.
-pub(crate) fn home() -> u64 {
-    static HOME: OnceLock<u64> = OnceLock::new();
-    *HOME.get_or_init(|| {
+pub(crate) fn pid_namespace() -> u64 {
+    static PID_NAMESPACE: OnceLock<u64> = OnceLock::new();
+    *PID_NAMESPACE.get_or_init(|| {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
         hash(format!("{boot} {}", space.display()).as_bytes())

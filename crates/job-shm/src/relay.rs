@@ -5,7 +5,7 @@
 //! the user can read, gets no answer.
 
 use crate::answers::answer;
-use crate::handle::Fabric;
+use crate::job_shm::JobShm;
 use crate::memory::Memory;
 use crate::nodes::{self, Token};
 use crate::wire::{self, Question, Reply};
@@ -15,12 +15,12 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 /// How much of an answer a rank may leave unread.
-const UNREAD: usize = 64 << 20;
+const MAX_UNREAD: usize = 64 << 20;
 
 /// What answers for a node.
 pub struct Relay {
     listener: TcpListener,
-    fabric: Fabric,
+    shm: JobShm,
     token: Token,
 }
 
@@ -45,7 +45,7 @@ impl Relay {
         let any = TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0));
         let listener = any.or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
         listener.set_nonblocking(true)?;
-        Ok(Relay { listener, fabric: Fabric::new(memory, rank), token })
+        Ok(Relay { listener, shm: JobShm::new(memory, rank), token })
     }
 
     /// The port at which it listens.
@@ -69,7 +69,7 @@ impl Relay {
             // SAFETY: as many descriptions as it is told.
             let ready = unsafe { libc::poll(files.as_mut_ptr(), files.len() as _, -1) };
             if ready < 0 && io::Error::last_os_error().kind() != ErrorKind::Interrupted {
-                return self.fabric.switch_off_here();
+                return self.shm.switch_off_here();
             }
             let mut ready = files.iter().map(|file| ready > 0 && file.revents != 0);
             peers.retain_mut(|peer| {
@@ -108,7 +108,7 @@ impl Relay {
                 Err(_) => return None,
             }
         }
-        (peer.answers.len() <= UNREAD).then_some(())
+        (peer.answers.len() <= MAX_UNREAD).then_some(())
     }
 
     /// Answers all frames that are there.
@@ -123,10 +123,10 @@ impl Relay {
             let Some(bytes) = rest.get(..8 * count) else { break };
             let words: Vec<u64> = wire::words(bytes).collect();
             match peer.has_shown_token {
-                true => answer(&self.fabric, question, &words, &mut peer.answers)?,
+                true => answer(&self.shm, question, &words, &mut peer.answers)?,
                 false => {
                     let [first, second] = self.token;
-                    peer.has_shown_token = words == [first, second, self.fabric.ranks() as u64];
+                    peer.has_shown_token = words == [first, second, self.shm.ranks() as u64];
                     peer.has_shown_token.then_some(())?;
                     wire::put(&mut peer.answers, Reply::Fine, []);
                 }

@@ -1,25 +1,27 @@
 //! The memory of other nodes, asked for through their [relays](crate::Relay).
 //!
 //! What is asked is answered by a thread that waits for nobody, so that a rank waits as long as a message takes
-//! there and back. Notices are sent without waiting for their answers, which [`Fabric::settle`] does before
+//! there and back. Notices are sent without waiting for their answers, which [`JobShm::await_delivery`] does before
 //! anybody can learn of what they tell. Where a node does not answer, nothing can be relied upon any more.
 
-use crate::far::{Dated, Far, HERE, Nodes, PATIENCE, PAUSE, lock};
-use crate::handle::Fabric;
-use crate::node::is_over;
+use crate::connection::is_over;
+use crate::job_shm::JobShm;
+use crate::other_nodes::{
+    DISCOVERY_TIMEOUT, Dated, HERE, NodeFinder, OtherNodes, POLL_INTERVAL, lock,
+};
 use crate::wire::{self, Question};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-impl Fabric {
+impl JobShm {
     /// Whether the memory of a rank is on this node.
     #[inline]
     pub(crate) fn is_here(&self, rank: usize) -> bool {
-        let Some(far) = &self.far else { return true };
+        let Some(finder) = &self.finder else { return true };
         self.memory.is_here(rank)
-            || far.nodes(self.memory).is_some_and(|nodes| nodes.of[rank] == HERE)
+            || finder.nodes(self.memory).is_some_and(|nodes| nodes.of[rank] == HERE)
     }
 
     /// Whether all ranks of the job, here and elsewhere, tell others of their order; waits for a while until they do.
@@ -30,16 +32,18 @@ impl Fabric {
                 (0..self.ranks()).filter(|rank| self.memory.is_present(*rank)).count();
             for node in &self.nodes()?.all {
                 let there = lock(node).ask(Question::Present, &[]);
-                all += self.heard(there)?.len();
+                all += self.checked(there)?.len();
             }
             Some(all == self.ranks())
         };
         loop {
             match present() {
                 Some(true) => return true,
-                Some(false) if begin.elapsed() <= PATIENCE => std::thread::sleep(PAUSE),
+                Some(false) if begin.elapsed() <= DISCOVERY_TIMEOUT => {
+                    std::thread::sleep(POLL_INTERVAL)
+                }
                 Some(false) => {
-                    self.far.inspect(|far| far.lost.store(true, Relaxed));
+                    self.finder.inspect(|finder| finder.lost.store(true, Relaxed));
                     self.switch_off();
                     return false;
                 }
@@ -51,11 +55,11 @@ impl Fabric {
     /// What the node of a rank that is elsewhere answers. Without an answer nothing can be relied upon.
     pub(crate) fn ask(&self, rank: usize, question: Question, asked: &[u64]) -> Option<Vec<u64>> {
         let answer = self.nodes()?.of(rank)?.ask(question, asked);
-        self.heard(answer)
+        self.checked(answer)
     }
 
-    fn nodes(&self) -> Option<&'static Nodes> {
-        match self.far?.nodes(self.memory) {
+    fn nodes(&self) -> Option<&'static OtherNodes> {
+        match self.finder?.nodes(self.memory) {
             Some(_) if self.is_off() => None,
             None => {
                 self.switch_off_here();
@@ -65,10 +69,10 @@ impl Fabric {
         }
     }
 
-    fn heard<T>(&self, answer: io::Result<T>) -> Option<T> {
-        if let (Err(error), Some(far)) = (&answer, self.far) {
+    fn checked<T>(&self, answer: io::Result<T>) -> Option<T> {
+        if let (Err(error), Some(finder)) = (&answer, self.finder) {
             // Who says that nothing can be relied upon has answered.
-            far.lost.fetch_or(!is_over(error), Relaxed);
+            finder.lost.fetch_or(!is_over(error), Relaxed);
             self.switch_off();
         }
         answer.ok()
@@ -76,12 +80,12 @@ impl Fabric {
 
     /// Whether other nodes could not be found, or did not answer.
     pub fn has_lost_others(&self) -> bool {
-        self.far.is_some_and(|far| far.lost.load(Relaxed))
+        self.finder.is_some_and(|finder| finder.lost.load(Relaxed))
     }
 
     /// Nothing can be relied upon any more: says so to all nodes.
     pub(crate) fn switch_off_there(&self) {
-        let nodes = self.far.and_then(|far| far.nodes.get()?.as_ref());
+        let nodes = self.finder.and_then(|finder| finder.nodes.get()?.as_ref());
         nodes.into_iter().flat_map(|nodes| &nodes.all).for_each(|node| lock(node).switch_off());
     }
 
@@ -90,7 +94,7 @@ impl Fabric {
         &self,
         (question, about): (Question, u64),
         ranks: impl Iterator<Item = u32>,
-        mut hear: impl FnMut(&[u32], &[u64]),
+        mut take: impl FnMut(&[u32], &[u64]),
     ) {
         let Some(nodes) = self.nodes() else { return };
         let mut asked: BTreeMap<u16, Vec<u32>> = BTreeMap::new();
@@ -109,11 +113,11 @@ impl Fabric {
         let mut all = Ok(());
         for (mut node, ranks, sent) in waiting {
             match sent.and_then(|()| node.receive()) {
-                Ok(words) => hear(&ranks, &words),
+                Ok(words) => take(&ranks, &words),
                 Err(error) => all = Err(error),
             }
         }
-        self.heard(all);
+        self.checked(all);
     }
 
     /// The clock of a rank elsewhere in a segment: joins it.
@@ -136,28 +140,28 @@ impl Fabric {
         }
     }
 
-    /// Sends a notice to a rank elsewhere, where it will have arrived when this has been [settled](Self::settle).
+    /// Sends a notice to a rank elsewhere, where it will have arrived when this has been [settled](Self::await_delivery).
     pub(crate) fn post_there(&self, rank: usize, notice: &[u64]) {
         let Some(nodes) = self.nodes() else { return };
         nodes.posted.store(true, Relaxed);
         if let Some(mut node) = nodes.of(rank) {
             let posted = node.post(self.me(), rank, notice);
             drop(node);
-            self.heard(posted);
+            self.checked(posted);
         }
     }
 
     /// Waits until all notices have arrived; whether there was room for all.
     #[inline]
-    pub fn settle(&self) -> bool {
-        match &self.far {
+    pub fn await_delivery(&self) -> bool {
+        match &self.finder {
             None => true,
-            Some(far) => self.settle_there(far),
+            Some(finder) => self.await_delivery_there(finder),
         }
     }
 
-    fn settle_there(&self, far: &Far) -> bool {
-        let Some(Some(nodes)) = far.nodes.get() else { return true };
+    fn await_delivery_there(&self, finder: &NodeFinder) -> bool {
+        let Some(Some(nodes)) = finder.nodes.get() else { return true };
         if !nodes.posted.swap(false, Relaxed) || self.is_off() {
             return true;
         }
@@ -165,10 +169,10 @@ impl Fabric {
             nodes.all.iter().map(lock).filter(|node| node.under_way > 0).collect();
         let sent: io::Result<()> = waiting.iter_mut().try_for_each(|node| node.flush());
         let arrived =
-            sent.and_then(|()| waiting.iter_mut().try_for_each(|node| node.learn_of_notices()));
+            sent.and_then(|()| waiting.iter_mut().try_for_each(|node| node.collect_replies()));
         let is_refused = waiting.iter_mut().any(|node| std::mem::take(&mut node.refused));
         drop(waiting);
-        self.heard(arrived);
+        self.checked(arrived);
         !is_refused
     }
 }

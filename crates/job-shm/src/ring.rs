@@ -8,15 +8,15 @@
 //! Where there is no room, a notice is lost, and the owner is told: what the writer said before it
 //! is worth nothing without it.
 
-use crate::Fabric;
+use crate::JobShm;
 use crate::memory::{HEAD, LOSSES, RING, TAIL};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 const COMMITTED: u64 = 1 << 63;
 
-impl Fabric {
+impl JobShm {
     /// Appends a notice to the ring of `rank`; false if there is no room, and it is lost. Whether there is on another
-    /// node, [`settle`](Self::settle) says.
+    /// node, [`await_delivery`](Self::await_delivery) says.
     pub fn post(&self, rank: usize, payload: &[u64]) -> bool {
         let is_here = self.is_here(rank);
         if !is_here {
@@ -46,7 +46,7 @@ impl Fabric {
     }
 
     /// Whether there is a notice to take; quickly.
-    pub fn has_notice(&self) -> bool {
+    pub fn has_message(&self) -> bool {
         let mine = self.mine();
         mine.header[HEAD].load(Relaxed) != mine.header[TAIL].load(Relaxed)
     }
@@ -84,16 +84,16 @@ impl Fabric {
 #[cfg(test)]
 mod tests {
     use crate::memory::RING;
-    use crate::{Fabric, Memory};
+    use crate::{JobShm, Memory};
 
     #[test]
     fn notices_arrive_whole_and_in_order_from_many_writers() {
         const WRITERS: usize = 4;
         let (memory, _file, _) = Memory::create(WRITERS + 1).unwrap();
-        let reader = Fabric::new(memory, WRITERS);
+        let reader = JobShm::new(memory, WRITERS);
         std::thread::scope(|scope| {
             for rank in 0..WRITERS {
-                let writer = Fabric::new(memory, rank);
+                let writer = JobShm::new(memory, rank);
                 scope.spawn(move || {
                     for n in 0..20_000u64 {
                         let payload = vec![(rank as u64) << 32 | n; 1 + n as usize % 7];
@@ -115,13 +115,13 @@ mod tests {
                 next[rank] += 1;
             }
         });
-        assert!(!reader.has_notice());
+        assert!(!reader.has_message());
     }
 
     #[test]
     fn a_full_ring_refuses() {
         let (memory, _file, _) = Memory::create(2).unwrap();
-        let (writer, reader) = (Fabric::new(memory, 0), Fabric::new(memory, 1));
+        let (writer, reader) = (JobShm::new(memory, 0), JobShm::new(memory, 1));
         let mut sent = 0;
         while writer.post(1, &[sent, 0, 0]) {
             sent += 1;

@@ -106,7 +106,7 @@ impl From<Reply> for u32 {
 pub(crate) const LOOKED: usize = 7;
 
 /// Words that a frame may have beside its header: those of the longest notice, or clocks of a large job.
-const MOST: usize = 2 * LONGEST;
+const MAX_WORDS: usize = 2 * LONGEST;
 
 /// Appends a frame.
 pub(crate) fn put(out: &mut Vec<u8>, kind: impl Into<u32>, words: impl IntoIterator<Item = u64>) {
@@ -122,7 +122,7 @@ pub(crate) fn put(out: &mut Vec<u8>, kind: impl Into<u32>, words: impl IntoItera
 pub(crate) fn header(bytes: [u8; 8]) -> Option<(u32, usize)> {
     let word = u64::from_le_bytes(bytes);
     let count = (word & 0xffff_ffff) as usize;
-    (count <= MOST).then_some(((word >> 32) as u32, count))
+    (count <= MAX_WORDS).then_some(((word >> 32) as u32, count))
 }
 
 /// The words in so many bytes.
@@ -163,8 +163,8 @@ mod tests {
 
     #[test]
     fn frames_have_a_longest_size() {
-        assert_eq!(header((1 << 32 | MOST as u64).to_le_bytes()), Some((1, MOST)));
-        assert_eq!(header((1 << 32 | (MOST as u64 + 1)).to_le_bytes()), None);
+        assert_eq!(header((1 << 32 | MAX_WORDS as u64).to_le_bytes()), Some((1, MAX_WORDS)));
+        assert_eq!(header((1 << 32 | (MAX_WORDS as u64 + 1)).to_le_bytes()), None);
     }
 
     #[test]

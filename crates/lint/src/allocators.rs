@@ -12,10 +12,10 @@ use commsan_ir::{Body, Callee, Function, FunctionId, Inst, Op, Program, Value, c
 use commsan_points_to::library::Library;
 use rustc_hash::FxHashSet;
 
-/// Instructions of such a function, at most.
-const LARGEST: usize = 120;
-/// Calls of such functions, at most.
-const MOST: usize = 200;
+/// Maximum number of instructions of such a function.
+const MAX_INSTRUCTIONS: usize = 120;
+/// Maximum number of calls of such functions.
+const MAX_CALLS: usize = 200;
 
 /// Gives each call of such a function a copy of its own.
 pub fn copy(program: &mut Program) {
@@ -34,7 +34,7 @@ pub fn copy(program: &mut Program) {
     let is_wrapper =
         |inst: &&Inst| matches!(inst.op, Op::Call(Callee::Direct(f)) if wrappers.contains(&f));
     let calls = program.defined().flat_map(|(.., body)| &body.code).filter(is_wrapper).count();
-    if !(1..=MOST).contains(&calls) {
+    if !(1..=MAX_CALLS).contains(&calls) {
         return;
     }
     let callers = program.defined().map(|(id, ..)| id).filter(|id| !wrappers.contains(id));
@@ -45,7 +45,7 @@ pub fn copy(program: &mut Program) {
 fn is_candidate(function: &Function, body: &Body) -> bool {
     const LIBRARY: [&str; 5] = ["_ZNSt", "_ZNKSt", "_ZSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx"];
     let name = &*function.name;
-    body.code.len() <= LARGEST && !LIBRARY.iter().any(|prefix| name.starts_with(prefix))
+    body.code.len() <= MAX_INSTRUCTIONS && !LIBRARY.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Whether a function returns what it, or one of these, has allocated.

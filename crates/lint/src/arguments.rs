@@ -26,9 +26,8 @@ use crate::{Analysis, Calls, Mpi, places};
 use commsan_findings::{Code, Finding, Role};
 use commsan_ir::graph::post_dominators;
 use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, Op, Program, Value};
-use commsan_mpi_calls::{Call, Demand, Extent, Flow, Object, On, Rule};
+use commsan_mpi_calls::{Call, Demand, Extent, Flow, Object, On, Rule, abi};
 use constant::{Constant, Constants};
-pub use constant::{DATATYPES, REDUCTIONS};
 use held::Held;
 use rustc_hash::FxHashSet;
 
@@ -219,7 +218,8 @@ impl Given<'_, '_> {
             }
             Demand::Tag | Demand::ReceivedTag if !nowhere => {
                 let tag = self.number(index).filter(|tag| *tag < 0)?;
-                let any = demand == Demand::ReceivedTag && tag == constant::ANY_TAG;
+                let any = demand == Demand::ReceivedTag
+                    && tag == self.constants.environment.constants().any_tag;
                 (!any).then(|| format!("is {tag}, but tags are numbered from 0"))?
             }
             Demand::Count if !nowhere && self.matters(index) => {
@@ -228,7 +228,7 @@ impl Given<'_, '_> {
             }
             Demand::Color => {
                 let color = self.number(index)?;
-                (color < 0 && color != constant::UNDEFINED)
+                (color < 0 && color != self.constants.environment.constants().undefined)
                     .then(|| format!("is negative, {color}"))?
             }
             Demand::Unit => {
@@ -245,21 +245,22 @@ impl Given<'_, '_> {
     /// Whether a number is no rank, nor anything that this parameter may be instead, for the
     /// library that the program is for.
     fn is_no_rank(&self, rank: i64, demand: Demand) -> bool {
-        let special = self.constants.special_ranks();
-        let allowed = |ranks: &constant::Ranks| match demand {
-            Demand::Source => [ranks.nowhere, ranks.any].contains(&rank),
+        let families = self.constants.environment.families();
+        let allowed = |ranks: &abi::Constants| match demand {
+            Demand::Source => [ranks.proc_null, ranks.any_source].contains(&rank),
             // Of intercommunicators.
-            Demand::Root => [ranks.nowhere, ranks.root].contains(&rank),
+            Demand::Root => [ranks.proc_null, ranks.root].contains(&rank),
             Demand::Rank => false,
-            _ => rank == ranks.nowhere,
+            _ => rank == ranks.proc_null,
         };
-        rank < 0 && !special.iter().any(allowed)
+        rank < 0 && !families.iter().any(|family| allowed(family.constants()))
     }
 
     /// Whether a message may go to, or come from, `MPI_PROC_NULL`.
     fn may_be_nowhere(&self, peer: usize) -> bool {
-        let special = self.constants.special_ranks();
-        self.number(peer).is_some_and(|rank| special.iter().any(|ranks| ranks.nowhere == rank))
+        let families = self.constants.environment.families();
+        let is_null = |rank| families.iter().any(|family| family.constants().proc_null == rank);
+        self.number(peer).is_some_and(is_null)
     }
 
     /// Whether a count or datatype is used on every rank, and of something.

@@ -29,7 +29,6 @@ mod defects;
 mod havoc;
 mod interpreter;
 mod messages;
-mod numbers;
 mod outside;
 mod room;
 mod store;
@@ -42,11 +41,11 @@ use asked::{Asked, Place};
 use collective_matching::Collective;
 use commsan_findings::Finding;
 use commsan_ir::{FORTRAN_PROGRAM, Program};
+use commsan_mpi_calls::abi::Constants;
 pub use counted::add;
 use defects::Defect;
 use interpreter::{Interpreter, Stop};
-use messages::{Open, Request};
-use numbers::Numbers;
+use messages::{Awaited, Open, Request};
 use rustc_hash::FxHashSet;
 use store::Datum;
 use text::Text;
@@ -70,12 +69,11 @@ pub fn findings(
     // What is for no other library has MPICH's numbers.
     let environment =
         &Environment { mpich: environment.mpich || !environment.open_mpi, ..*environment };
-    let numbers = numbers::of(environment);
     let text = Text::of(program, calls);
     let mut outcomes = Vec::new();
     for &size in sizes {
         for strict in [false, true] {
-            let mut job = Job::new(&text, environment, numbers, size, strict);
+            let mut job = Job::new(&text, environment, size, strict);
             job.ranks =
                 (0..size).map(|_| Rank::new(Interpreter::new(&text, main, MAX_STEPS))).collect();
             job.run();
@@ -122,7 +120,7 @@ pub enum State<'p> {
     /// It waits for requests in a call.
     Waiting(Asked<'p>, Vec<usize>, Need, After),
     /// It probes for a message.
-    Looking(Place, String),
+    Looking(Place, Awaited),
     /// It has ended, with success or without.
     Ended(bool),
     Lost,
@@ -159,7 +157,7 @@ impl<'t, 'p> Rank<'t, 'p> {
 pub struct Job<'t, 'p> {
     pub text: &'t Text<'p>,
     pub environment: &'t Environment,
-    pub numbers: &'static Numbers,
+    pub constants: &'static Constants,
     /// Whether sends wait for receives.
     pub strict: bool,
     pub ranks: Vec<Rank<'t, 'p>>,
@@ -191,13 +189,7 @@ pub struct Outcome {
 }
 
 impl<'t, 'p> Job<'t, 'p> {
-    fn new(
-        text: &'t Text<'p>,
-        environment: &'t Environment,
-        numbers: &'static Numbers,
-        size: usize,
-        strict: bool,
-    ) -> Self {
+    fn new(text: &'t Text<'p>, environment: &'t Environment, size: usize, strict: bool) -> Self {
         let comm = |members: Vec<usize>| Comm {
             entered: vec![0; members.len()],
             members,
@@ -210,7 +202,7 @@ impl<'t, 'p> Job<'t, 'p> {
         Job {
             text,
             environment,
-            numbers,
+            constants: environment.constants(),
             strict,
             ranks,
             comms: std::iter::once(world).chain(alone).collect(),
@@ -327,7 +319,7 @@ impl<'t, 'p> Job<'t, 'p> {
             }
             After::Index(status, index) => {
                 let chosen = emptied.iter().find(|(_, _, request)| done.contains(request));
-                let number = chosen.map_or(numbers::UNDEFINED, |(_, index, _)| *index);
+                let number = chosen.map_or(self.constants.undefined, |(_, index, _)| *index);
                 let number = number + i64::from(asked.mpi.by_reference && number >= 0);
                 let _ = self.ranks[rank].interpreter.put(index, 4, Datum::Int(number));
                 let got = done.first().and_then(|request| got(self, *request));

@@ -1,34 +1,40 @@
 //! Bytes of predefined datatypes, and of what else MPI writes.
 
-/// Bytes of the larger of the two libraries' statuses.
-pub const STATUS: u64 = 24;
+use commsan_mpi_calls::abi::handles::{self, Handle, HandleKind};
+use commsan_mpi_calls::abi::{MpiFamily, mpich};
+
+/// Bytes of the largest status of any library.
+pub const STATUS: u64 = {
+    let (mut most, mut family) = (0, 0);
+    while family < MpiFamily::ALL.len() {
+        let bytes = MpiFamily::ALL[family].constants().status_bytes as u64;
+        most = if bytes > most { bytes } else { most };
+        family += 1;
+    }
+    most
+};
 
 /// Bytes of a predefined datatype of MPICH, or of a Fortran program with Open MPI, which may have
 /// MPICH's numbers, too.
 pub fn size_of_number(number: i64, open_mpi: bool) -> Option<u64> {
-    let number = u32::try_from(number & 0xffff_ffff).ok()?;
-    // Built in, of basic type, with its size: 0x4c00SSTT.
-    let size = u64::from(number >> 8 & 0xff);
-    let named = || FORTRAN_SIZES.iter().find(|(n, _)| *n == number).map(|(_, size)| *size);
-    let built_in = (number >> 16 == 0x4c00).then_some(size).filter(|size| *size > 0);
-    built_in.or_else(|| named().filter(|_| open_mpi))
+    let of_fortran = || {
+        let handle = handles::of_open_mpi_fortran(HandleKind::Datatype, number as i32)?;
+        size_in_fortran(handle.bare_name())
+    };
+    let built_in = mpich::datatype_bytes(number as u32);
+    built_in.or_else(|| open_mpi.then(of_fortran).flatten())
 }
 
-/// Open MPI's numbers of Fortran's datatypes (mpif-handles.h), where their size is fixed.
-const FORTRAN_SIZES: [(u32, u64); 12] = [
-    (1, 1),
-    (5, 1),
-    (6, 4),
-    (7, 4),
-    (8, 1),
-    (9, 2),
-    (10, 4),
-    (11, 8),
-    (13, 4),
-    (14, 4),
-    (15, 8),
-    (17, 8),
-];
+/// Bytes of Fortran's datatypes by their names in MPI, where their size is fixed.
+fn size_in_fortran(name: &str) -> Option<u64> {
+    Some(match name {
+        "BYTE" | "CHARACTER" | "INTEGER1" => 1,
+        "INTEGER2" => 2,
+        "LOGICAL" | "INTEGER" | "INTEGER4" | "REAL" | "REAL4" => 4,
+        "INTEGER8" | "REAL8" | "DOUBLE_PRECISION" => 8,
+        _ => return None,
+    })
+}
 
 /// Bytes of a predefined datatype of Open MPI.
 pub fn size_of_name(name: &str) -> Option<u64> {
@@ -55,24 +61,21 @@ pub enum Basic {
 
 /// By the name of Open MPI's variable; none of bytes, characters and pairs.
 pub fn basic_of_name(name: &str) -> Option<Basic> {
-    let size = size_of_name(name)?;
-    Some(match name.strip_prefix("ompi_mpi_")? {
-        "float" | "double" | "long_double" => Basic::Floating(size),
-        "short" | "unsigned_short" | "int" | "unsigned" | "unsigned_int" | "long"
-        | "unsigned_long" | "long_long_int" | "unsigned_long_long" | "int8_t" | "uint8_t"
-        | "int16_t" | "uint16_t" | "int32_t" | "uint32_t" | "int64_t" | "uint64_t" => {
-            Basic::Integer(size)
-        }
-        _ => return None,
-    })
+    basic(handles::of_variable(name)?, size_of_name(name)?)
 }
 
-/// By MPICH's number: 0x4c00SSTT, of SS bytes and of type TT.
+/// By MPICH's number.
 pub fn basic_of_number(number: i64) -> Option<Basic> {
-    let size = size_of_number(number, false)?;
-    Some(match number & 0xff {
-        0x0a..=0x0c => Basic::Floating(size),
-        0x03..=0x09 | 0x19 | 0x37..=0x3e => Basic::Integer(size),
+    let number = number as u32;
+    basic(handles::of_mpich(HandleKind::Datatype, number)?, mpich::datatype_bytes(number)?)
+}
+
+fn basic(handle: &Handle, size: u64) -> Option<Basic> {
+    Some(match handle.bare_name() {
+        "FLOAT" | "DOUBLE" | "LONG_DOUBLE" => Basic::Floating(size),
+        "SHORT" | "UNSIGNED_SHORT" | "INT" | "UNSIGNED" | "LONG" | "UNSIGNED_LONG"
+        | "LONG_LONG_INT" | "UNSIGNED_LONG_LONG" | "INT8_T" | "UINT8_T" | "INT16_T"
+        | "UINT16_T" | "INT32_T" | "UINT32_T" | "INT64_T" | "UINT64_T" => Basic::Integer(size),
         _ => return None,
     })
 }

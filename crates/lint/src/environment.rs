@@ -2,6 +2,8 @@
 
 use crate::Calls;
 use commsan_ir::{GlobalId, Program, Value};
+use commsan_mpi_calls::abi::handles::{self, Handle, HandleKind};
+use commsan_mpi_calls::abi::{Constants, MpiFamily};
 use commsan_points_to::mpi::stored;
 
 /// Of a program.
@@ -31,21 +33,40 @@ impl Environment {
         let function =
             |like: fn(&str) -> bool| program.functions.iter().any(|function| like(&function.name));
         let main = program.function("main");
-        let open_mpi = global(is_open_mpi).is_some();
+        let open_mpi =
+            global(|name| MpiFamily::of_variable(name) == Some(MpiFamily::OpenMpi)).is_some();
         Environment {
             open_mpi,
             mpich: has_handles(program, calls),
             whole: main.is_some_and(|main| program[main].body.is_some()),
             threads: function(starts_threads),
             handles_errors: function(|name| name.ends_with("_set_errhandler")),
-            null_request: global(|name| name == "ompi_request_null"),
+            null_request: global(|name| handles::named("MPI_REQUEST_NULL").open_mpi == Some(name)),
         }
     }
-}
 
-fn is_open_mpi(name: &str) -> bool {
-    let begins = ["ompi_mpi_", "ompi_request_", "mpi_fortran_"];
-    begins.iter().any(|begin| name.starts_with(begin))
+    /// The families of libraries that the program may be for.
+    pub fn families(&self) -> &'static [MpiFamily] {
+        match (self.open_mpi, self.mpich) {
+            (true, _) => &[MpiFamily::OpenMpi],
+            (_, true) => &[MpiFamily::Mpich],
+            _ => &MpiFamily::ALL,
+        }
+    }
+
+    /// The constants of the library that the program is for: of MPICH where none is known.
+    pub fn constants(&self) -> &'static Constants {
+        let family = if self.open_mpi { MpiFamily::OpenMpi } else { MpiFamily::Mpich };
+        family.constants()
+    }
+
+    /// The predefined handle of a kind with this number: MPICH's, or Open MPI's in Fortran.
+    pub fn handle(&self, kind: HandleKind, number: i64) -> Option<&'static Handle> {
+        let of_mpich = || handles::of_mpich(kind, number as u32);
+        let of_open_mpi = || handles::of_open_mpi_fortran(kind, number as i32);
+        let known = self.mpich.then(of_mpich).flatten();
+        known.or_else(|| self.open_mpi.then(of_open_mpi).flatten())
+    }
 }
 
 /// Whether some call of MPI is given a predefined handle of MPICH, by value or, in Fortran, as a

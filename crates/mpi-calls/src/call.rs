@@ -18,7 +18,7 @@ pub struct Call {
     pub large: bool,
     /// Whether it is a collective.
     pub collective: bool,
-    /// From whom to whom a collective tells something.
+    /// The flow of data in a collective: from which ranks to which.
     pub flow: Flow,
     /// Whether it is a send that is complete only when the receive has started.
     pub synchronous: bool,
@@ -44,14 +44,15 @@ pub struct Call {
     pub received: Option<Message>,
     /// What it demands of single arguments.
     pub demands: Vec<(usize, Demand)>,
-    /// Parameters that must have the same value on all ranks, as few as have room on the board of collectives.
+    /// Parameters that must have the same value on all ranks; at most as many as the rendezvous of
+    /// collectives has room for.
     pub alike: Vec<usize>,
     /// What it makes, and the parameter where it stores the handle.
     pub makes: Option<(Object, usize)>,
     /// What it frees, of which it is given the variable of a handle first.
     pub frees: Option<Object>,
-    /// Whether it calls functions of the program that may call MPI as they like: those that attributes are
-    /// copied and deleted by (MPI 4.1 §7.7).
+    /// Whether it calls functions of the program that may call MPI as they like: the copy and
+    /// delete functions of attributes (MPI 4.1 §7.7).
     pub calls_back: bool,
     /// Whether counts, displacements or datatypes are arrays.
     pub has_arrays: bool,
@@ -59,7 +60,7 @@ pub struct Call {
     pub makes_handler: bool,
     /// Whether it says by which handler errors are handled.
     pub sets_handler: bool,
-    /// Whether it tells what an error means.
+    /// Whether it explains an error code.
     pub explains_errors: bool,
 }
 
@@ -74,7 +75,8 @@ impl Call {
         matches!(self.effect, Effect::Finalize | Effect::SessionEnd)
     }
 
-    /// How many arguments Fortran passes: a parameter each, `ierror`, and after them the length of each string.
+    /// How many arguments Fortran passes: one per parameter, `ierror`, and then the length of each
+    /// string.
     pub fn fortran_arguments(&self) -> (usize, usize) {
         let count = |is: fn(&Param) -> bool| self.params.iter().filter(|param| is(param)).count();
         (count(Param::in_fortran) + 1, count(|param| param.role == Role::Text))
@@ -98,15 +100,15 @@ impl Call {
         self.effect == Effect::Block && self.makes.is_some() && !self.collective
     }
 
-    /// Whether no other process takes part: it asks for what this one knows, or makes or frees what only this one
-    /// has. Communicators are made with others.
+    /// Whether no other process takes part: it asks for what this one knows, or makes or frees what
+    /// only this one has. Communicators are made with others.
     pub fn is_alone(&self) -> bool {
         let is_shared = self.makes.is_some_and(|(object, _)| object == Object::Comm);
         matches!(self.effect, Effect::Local | Effect::Ask) && !is_shared
     }
 
-    /// Whether its active request may be freed: that of a send to one rank (MPI 4.1 §3.7.3), and of an
-    /// R-version, about which the standard is not of one mind (§12.3.5).
+    /// Whether its active request may be freed: that of a send to one rank (MPI 4.1 §3.7.3), and of
+    /// a request-based one-sided operation, on which the standard is not consistent (§12.3.5).
     pub fn may_be_freed(&self) -> bool {
         let reads_only = self.accesses.iter().all(|rule| rule.mode == Mode::Read);
         let whole = self.effect != Effect::InitPartitioned;
@@ -114,14 +116,14 @@ impl Call {
         !self.collective && (sends || self.at.win.is_some())
     }
 
-    /// Whether it may wait until other ranks enter it, too. Communicators are anticipated to be freed
+    /// Whether it may wait until other ranks enter it, too. `MPI_Comm_free` is expected to return
     /// without (MPI 4.1 §7.4.3).
     pub fn blocks(&self) -> bool {
         let frees = self.effect == Effect::CommFree;
         self.enters && !frees && !matches!(self.effect, Effect::Start | Effect::Init)
     }
 
-    /// Whether the status it returns tells something that is needed.
+    /// Whether the checker needs the status that it returns.
     pub fn needs_status(&self) -> bool {
         let completes_one =
             matches!(self.effect, Effect::Wait | Effect::Test | Effect::WaitAny | Effect::TestAny);

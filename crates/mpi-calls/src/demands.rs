@@ -23,7 +23,7 @@ pub enum Demand {
     File,
     /// A rank of the communicator (of the remote group), or `MPI_PROC_NULL`.
     Dest,
-    /// The same, or `MPI_ANY_SOURCE`.
+    /// A rank, `MPI_PROC_NULL` or `MPI_ANY_SOURCE`.
     Source,
     /// A rank of the communicator; of another's kind on an intercommunicator.
     Root,
@@ -33,7 +33,7 @@ pub enum Demand {
     Target,
     /// From 0 to `MPI_TAG_UB`.
     Tag,
-    /// The same, or `MPI_ANY_TAG`.
+    /// A tag or `MPI_ANY_TAG`.
     ReceivedTag,
     /// A variable with the handle of something that can be freed.
     Freeable(Object),
@@ -142,8 +142,8 @@ impl Demand {
         })
     }
 
-    /// The demands of a call of this family, each with the index of its parameter: handles first, since what
-    /// else is demanded may depend on them.
+    /// The demands of a call of this family, each with the index of its parameter. Handles come
+    /// first, since what else is demanded may depend on them.
     pub fn of(family: &str, params: &[Param]) -> Vec<(usize, Demand)> {
         let receives = params.iter().any(|param| param.name == "source");
         let has_comm = params.iter().any(|param| param.role == Role::Comm);

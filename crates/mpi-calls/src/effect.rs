@@ -59,7 +59,8 @@ pub enum Effect {
     TypeCommit,
     /// `MPI_Type_free`.
     TypeFree,
-    /// Hands out datatypes that may have been made, and freed, before (`MPI_Type_get_contents`), or that nobody frees.
+    /// Hands out datatypes that may have been made, and freed, before (`MPI_Type_get_contents`), or
+    /// that nobody frees.
     TypeContents,
     /// `MPI_Comm_free`, `MPI_Comm_disconnect`.
     CommFree,
@@ -103,7 +104,7 @@ pub enum Effect {
     Session,
     /// `MPI_Session_finalize`.
     SessionEnd,
-    /// Asks something that any thread may ask as far as anybody can tell.
+    /// Asks something that any thread may ask, as far as is known.
     Ask,
     /// Makes a key of attributes.
     KeyvalMake,

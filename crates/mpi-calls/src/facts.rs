@@ -1,4 +1,5 @@
-//! What follows from a call's name and parameters: messages, objects, and of collectives the flow and the fit of data.
+//! What follows from a call's name and parameters: messages, objects, and for collectives the flow
+//! and the fit of data.
 
 use crate::{Effect, Extent, Param, Rule};
 
@@ -16,8 +17,8 @@ pub struct Message {
 }
 
 impl Message {
-    /// One that is sent from, or received into, the first buffer that is accessed so. Those that a request
-    /// stands for part by part are no such message.
+    /// A message that is sent from, or received into, the first buffer that is accessed so.
+    /// Messages of partitioned requests are none: they are transferred part by part.
     pub(crate) fn of(
         comm: Option<usize>,
         peer: Option<usize>,
@@ -117,7 +118,7 @@ impl Flow {
 /// What each rank passes to a collective alike (MPI 4.1 §6.4-6.12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
-    /// Nothing that one rank alone could tell.
+    /// Nothing that one rank alone could know.
     Nothing,
     /// The data that it sends to, or receives from, each rank.
     Block,

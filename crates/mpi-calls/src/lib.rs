@@ -1,4 +1,5 @@
-//! What is known of MPI without any program: the table of its calls and its predefined reductions.
+//! What is known of MPI without any program: the table of its calls, its predefined reductions,
+//! and the application binary interfaces of its libraries ([`abi`]).
 //!
 //! `calls.txt` is the table; [`CALLS`] holds its rows, read once. The shim's generator uses it for
 //! names and parameters, the run-time checker for effects and accesses, lint for both.
@@ -14,6 +15,7 @@ pub mod reduction;
 mod rules;
 
 pub use call::Call;
+pub use commsan_mpi_abi as abi;
 pub use demands::{Demand, Topology};
 pub use effect::Effect;
 pub use facts::{Fit, Flow, Message, Object};

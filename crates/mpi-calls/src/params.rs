@@ -11,7 +11,7 @@ pub struct Param {
     pub alike: bool,
 }
 
-/// Kinds of parameters, as far as somebody must tell them apart.
+/// Kinds of parameters, as far as somebody must distinguish them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Address of data; may be a sentinel.

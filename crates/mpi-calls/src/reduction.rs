@@ -43,8 +43,8 @@ enum Group {
     Any,
     /// Of a value and an index.
     Pair,
-    /// Letters, and what is packed: no reduction is defined for them. `MPI_CHAR` is one of them to the standard, but a
-    /// small number to all libraries, and in many programs.
+    /// Characters and packed data: no reduction is defined for them. `MPI_CHAR` is a character to
+    /// the standard, but a small integer to all libraries, and in many programs.
     Text,
 }
 
@@ -79,8 +79,8 @@ fn group(name: &str) -> Option<Group> {
     })
 }
 
-/// Whether a predefined reduction is defined for the predefined datatype of this name (MPI 4.1 §6.9.2, §6.9.4);
-/// `None` for names that the standard does not know.
+/// Whether a predefined reduction is defined for the predefined datatype of this name (MPI 4.1
+/// §6.9.2, §6.9.4); `None` for names that the standard does not know.
 pub fn is_defined(number: u32, datatype: &str) -> Option<bool> {
     use Group::*;
     let group = group(datatype)?;

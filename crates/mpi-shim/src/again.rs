@@ -17,18 +17,18 @@ static KNOWN: [AtomicU64; 2048] = [const { AtomicU64::new(0) }; 2048];
 /// The arguments were.
 const ARGUMENTS: u64 = 1;
 /// The memory, too.
-const ROOM: u64 = 2;
-const BOTH: u64 = ARGUMENTS | ROOM;
+const BOUNDS: u64 = 2;
+const BOTH: u64 = ARGUMENTS | BOUNDS;
 
 /// How often objects were freed, whose handles may mean other objects now.
 static FREED: AtomicU64 = AtomicU64::new(0);
 
 /// Calls with more arguments are not remembered.
-const MOST: usize = 16;
+const MAX_WORDS: usize = 16;
 
 /// Odd numbers without a pattern (splitmix64), one for each argument, the place, the row, and what was freed.
-const WEIGHTS: [u64; MOST + 3] = {
-    let (mut weights, mut state, mut at) = ([0; MOST + 3], 0u64, 0);
+const WEIGHTS: [u64; MAX_WORDS + 3] = {
+    let (mut weights, mut state, mut at) = ([0; MAX_WORDS + 3], 0u64, 0);
     while at < weights.len() {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -53,7 +53,7 @@ impl Sum {
     #[inline(always)]
     pub fn of(words: &[usize]) -> Sum {
         let mut sum = 0u64;
-        for (word, weight) in words.iter().zip(&WEIGHTS[..MOST]) {
+        for (word, weight) in words.iter().zip(&WEIGHTS[..MAX_WORDS]) {
             sum = sum.wrapping_add((*word as u64).wrapping_mul(*weight));
         }
         Sum(sum)
@@ -73,12 +73,12 @@ impl Again {
     pub fn find(args: &Args, sum: Sum, here: &Here) -> Again {
         let others = [here.return_address() as u64, args.call.row.into(), FREED.load(Relaxed)];
         let mut hash = sum.0;
-        for (word, weight) in others.iter().zip(&WEIGHTS[MOST..]) {
+        for (word, weight) in others.iter().zip(&WEIGHTS[MAX_WORDS..]) {
             hash = hash.wrapping_add(word.wrapping_mul(*weight));
         }
         let slot = &KNOWN[(hash >> (u64::BITS - KNOWN.len().ilog2())) as usize];
         let (hash, found) = (hash & !BOTH, slot.load(Relaxed));
-        let is_it = found & !BOTH == hash && args.words.len() <= MOST;
+        let is_it = found & !BOTH == hash && args.words.len() <= MAX_WORDS;
         Again { slot, hash, known: if is_it { found & BOTH } else { 0 } }
     }
 
@@ -91,13 +91,13 @@ impl Again {
     /// Whether its memory is.
     #[inline]
     pub fn has_room(&self) -> bool {
-        self.known & ROOM != 0
+        self.known & BOUNDS != 0
     }
 
     /// Its arguments are in order, and perhaps its memory for all time.
     #[inline]
     pub fn remember(&self, room: bool) {
-        let known = ARGUMENTS | if room { ROOM } else { 0 };
+        let known = ARGUMENTS | if room { BOUNDS } else { 0 };
         if self.known != known {
             self.slot.store(self.hash | known, Relaxed);
         }

@@ -168,7 +168,9 @@ fn look_again(rank: &dyn Rank, job: &Job, args: &Args, here: &Here) -> bool {
     let mut demands = args.call.demands.iter();
     let found = demands.find_map(|(index, demand)| wrong(job, args, *index, *demand));
     let Some(wrong) = found.or_else(|| null_buffer(args)) else { return false };
-    rank.with(here.thread, &mut |tracker, out| tracker.wrong_argument(args, &wrong, here, out));
+    rank.with(here.thread, &mut |tracker, out| {
+        tracker.reporter.wrong_argument(args, &wrong, here, out)
+    });
     true
 }
 

@@ -2,6 +2,7 @@
 //! are how libraries clean up (MPI 4.1 §7.7.1): their calls are looked at like any other. Those of reductions,
 //! error handlers and generalised requests are not: they work on the library's behalf, on its buffers.
 
+use crate::calling::Real;
 use crate::waiting;
 use crate::word::table;
 use commsan_mpi_calls::Call;
@@ -16,7 +17,7 @@ static UNSEEN: AtomicBool = AtomicBool::new(false);
 
 /// Runs the library's function for a call.
 #[inline]
-pub(crate) fn during(of: &Call, thread: &Thread, call: impl FnOnce() -> c_int) -> c_int {
+pub(crate) fn during(of: &Call, thread: &Thread, call: Real) -> c_int {
     if !of.calls_back {
         return call();
     }
@@ -45,7 +46,7 @@ pub(crate) fn are_unseen() -> bool {
 /// Runs a call that a callback makes. The call that calls back does not wait for other ranks meanwhile; whether
 /// it does afterwards is not shown any more.
 #[cold]
-pub(crate) fn like_any_other(call: impl FnOnce() -> c_int) -> c_int {
+pub(crate) fn like_any_other(call: Real) -> c_int {
     let (calling, outer) = thread::with(|thread| {
         waiting::over(thread);
         thread.calls_back.set(false);

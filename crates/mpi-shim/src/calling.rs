@@ -23,6 +23,10 @@ use std::num::NonZero;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+/// The library's function with the program's arguments: called once. An indirect call costs a nanosecond; what is
+/// done around it, compiled anew for each of some hundred functions, would be most of the runtime.
+pub(crate) type Real<'a> = &'a dyn Fn() -> c_int;
+
 /// A call that has not returned, on the stack of the thread that has called.
 pub(crate) struct Calling {
     args: *const Args<'static>,
@@ -56,7 +60,7 @@ pub(crate) fn told(thread: &Thread) {
 }
 
 /// Whether all has been told of the call that the thread is in.
-pub(crate) fn is_told(thread: &Thread) -> bool {
+pub(crate) fn is_reported(thread: &Thread) -> bool {
     let calling = thread.calling.get() as *const Calling;
     // SAFETY: as above; the call has not returned to the program.
     unsafe { calling.as_ref() }.is_none_or(|calling| calling.told.get())
@@ -117,7 +121,7 @@ pub fn ended() -> bool {
         {
             return false;
         }
-        rank.look(thread, &mut |tracker, out| tracker.failed(args, here, out));
+        rank.look(thread, &mut |tracker, out| tracker.reporter.failed(args, here, out));
         true
     })
 }

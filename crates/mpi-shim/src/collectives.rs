@@ -35,9 +35,9 @@ pub(crate) static ARE_STRICT: AtomicBool = AtomicBool::new(false);
 /// Ranks that are not checked would not wait for those that are.
 pub(crate) fn begin(shared: &Shared) {
     let is_complete = match shared {
-        Shared::Fabric { fabric, .. } if ARE_STRICT.load(Relaxed) => {
-            fabric.attend();
-            fabric.is_complete()
+        Shared::Job { shm, .. } if ARE_STRICT.load(Relaxed) => {
+            shm.attend();
+            shm.is_complete()
         }
         _ => false,
     };

@@ -199,7 +199,7 @@ fn tell_as_child(
     }
     let (parameter, problem) = problem(args, signal, info);
     rank.crashed(thread, &mut |tracker, out| {
-        tracker.crashed(args, parameter, &problem, here, out);
+        tracker.reporter.crashed(args, parameter, &problem, here, out);
     });
 }
 

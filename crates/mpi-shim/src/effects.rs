@@ -21,7 +21,7 @@ use crate::sys;
 use crate::windows;
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::collective::communicators::On;
-use commsan_mpi::{Args, Did, Learning, Passed, Synchronisation, Token, Wrong};
+use commsan_mpi::{Acquisition, Args, Did, Passed, Synchronisation, Token, Wrong};
 use commsan_mpi_calls::Effect;
 use commsan_shadow::{Access, Footprint, Mode};
 use commsan_threads::{Here, agents};
@@ -82,7 +82,7 @@ impl Before {
             Effect::Pready | Effect::PreadyRange | Effect::PreadyList => {
                 rank.with(here.thread, &mut |tracker, out| {
                     if mode().is_ordered() {
-                        tracker.tell_by_partitions();
+                        tracker.release_by_partitions();
                     }
                     for token in tokens(args, tracker.now()) {
                         let partitions = ready(args);
@@ -93,7 +93,7 @@ impl Before {
             Effect::MemFree => rank.with(here.thread, &mut |tracker, out| {
                 // Fortran passes the memory itself, which comes to the same.
                 let base = args.words[0];
-                let bytes = base..base + tracker.take_allocation(base);
+                let bytes = base..base + tracker.library_memory.take_allocation(base);
                 tracker.released(&args.call.name, Some(&args.call.name), bytes, here, out);
             }),
             Effect::TypeFree => self.word = by_reference(args),
@@ -173,7 +173,7 @@ pub(crate) fn look_at_aliases(rank: &dyn Rank, args: &Args, here: &Here) {
     if matches!(args.call.effect, Effect::Block | Effect::Start | Effect::Rma) {
         let accesses = resolve(args, &Mpi);
         rank.with(here.thread, &mut |tracker, out| {
-            tracker.check_itself(args, &accesses, here, out);
+            tracker.reporter.check_itself(args, &accesses, here, out);
         });
     }
 }
@@ -224,23 +224,27 @@ impl After<'_> {
             Effect::MemAlloc if self.ok => {
                 // SAFETY: the call has stored an address there, in C and Fortran alike.
                 let base = unsafe { *(self.args.words[2] as *const usize) };
-                self.with(|tracker, _| tracker.allocated(base, self.args.words[0]));
+                self.with(|tracker, _| tracker.library_memory.allocated(base, self.args.words[0]));
             }
             Effect::BufferAttach if self.ok => {
                 let start = self.args.words[0];
                 let bytes = (self.args.words[1] as isize).max(0) as usize;
                 let end = start.saturating_add(bytes);
                 buffered::attached(bytes);
-                self.with(|tracker, out| tracker.lend(self.args, start..end, self.here, out));
+                self.with(|tracker, out| {
+                    tracker.attach_buffer(self.args, start..end, self.here, out)
+                });
             }
             Effect::BufferDetach if self.ok => {
                 buffered::detached();
-                self.with(|tracker, out| tracker.take_back(&self.args.call.name, self.here, out));
+                self.with(|tracker, out| {
+                    tracker.detach_buffer(&self.args.call.name, self.here, out)
+                });
             }
             Effect::TypeFree if self.ok => {
                 again::freed();
                 datatypes::forget(before.word);
-                self.with(|tracker, _| tracker.handle_gone(before.word));
+                self.with(|tracker, _| tracker.accounts.handle_gone(before.word));
             }
             Effect::KeyvalMake if self.ok => keyvals::made(self.args),
             Effect::KeyvalFree if self.ok => keyvals::freed(before.word),
@@ -251,7 +255,7 @@ impl After<'_> {
                 groups::forget(before.word);
                 self.with(|tracker, _| {
                     tracker.rma.comm_freed(before.word);
-                    tracker.handle_gone(before.word);
+                    tracker.accounts.handle_gone(before.word);
                 });
             }
             Effect::Window if self.ok => self.window_made(&before.sync.info),
@@ -276,15 +280,15 @@ impl After<'_> {
     }
 
     /// An operation has started: all there is to say of a call that does nothing else.
-    pub fn start(&self, lessons: &[Learning]) {
+    pub fn start(&self, acquisitions: &[Acquisition]) {
         let request = self.request();
         self.races(Some(request.0));
         self.steps(Did::Start(request.0));
         if self.args.call.parts {
             self.pass_parts();
         }
-        if !lessons.is_empty() {
-            order::postpone(self.rank, request.0, self.here, lessons);
+        if !acquisitions.is_empty() {
+            order::postpone(self.rank, request.0, self.here, acquisitions);
         }
         let bytes = contiguous(self.args, &Mpi);
         let counted = bytes.is_some();
@@ -376,7 +380,9 @@ impl After<'_> {
             let (name, size) = (self.args.call.params[room].shown(), self.args.words[room]);
             let wrong =
                 Wrong::value(name, format!("is {size}, but the packed data ends at byte {after}"));
-            self.with(|tracker, out| tracker.wrong_argument(self.args, &wrong, self.here, out));
+            self.with(|tracker, out| {
+                tracker.reporter.wrong_argument(self.args, &wrong, self.here, out)
+            });
         }
         if !self.rank.pending() {
             return;
@@ -452,9 +458,9 @@ impl After<'_> {
             Effect::GetStatus if flag && self.ok => {
                 self.with(|tracker, out| {
                     for token in tokens {
-                        tracker.may_know(*token);
+                        tracker.accounts.may_know(*token);
                         tracker.status_true(*token, &call.name, self.here, out);
-                        tracker.learn_from_request(*token, self.status(), self.here, out);
+                        tracker.acquire_from_request(*token, self.status(), self.here, out);
                     }
                 });
             }
@@ -467,7 +473,7 @@ impl After<'_> {
                     for token in tokens {
                         let partition = partition.max(0) as usize;
                         tracker.arrived(*token, partition, &call.name, self.here, out);
-                        tracker.learn_from_partition(*token, self.here, out);
+                        tracker.acquire_from_partition(*token, self.here, out);
                     }
                 });
             }
@@ -491,7 +497,7 @@ impl After<'_> {
             if mode().is_ordered() {
                 let status = self.status().filter(|_| done.len() == 1);
                 done.iter()
-                    .for_each(|token| tracker.learn_from_request(*token, status, self.here, out));
+                    .for_each(|token| tracker.acquire_from_request(*token, status, self.here, out));
             }
         });
     }

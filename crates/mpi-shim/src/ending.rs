@@ -4,7 +4,7 @@
 //! the callbacks before it call is looked at like other calls.
 
 use crate::callbacks;
-use crate::calling::Calling;
+use crate::calling::{Calling, Real};
 use crate::library::comm_self;
 use crate::rank::{Rank, mode, rank};
 use crate::sys;
@@ -83,7 +83,7 @@ pub(crate) fn before(rank: &dyn Rank, here: &Here) {
 }
 
 /// Runs `MPI_Finalize`, which waits for others when all callbacks have been called.
-pub(crate) fn during(thread: &Thread, call: impl FnOnce() -> c_int) -> c_int {
+pub(crate) fn during(thread: &Thread, call: Real) -> c_int {
     if !finalizes(thread) {
         return waiting::during(thread, call);
     }
@@ -102,7 +102,7 @@ pub(crate) fn after(rank: &dyn Rank, here: &Here) {
 /// What the program has done is all that it will do.
 fn look(rank: &dyn Rank, here: &Here) {
     if callbacks::are_unseen() {
-        rank.with(here.thread, &mut |tracker, _| tracker.lose_count());
+        rank.with(here.thread, &mut |tracker, _| tracker.accounts.lose_count());
     }
     rank.finalize(here);
 }

@@ -2,8 +2,9 @@
 
 use crate::again::{Again, Sum};
 use crate::arguments;
+use crate::bounds;
 use crate::callbacks;
-use crate::calling::Calling;
+use crate::calling::{Calling, Real};
 use crate::collectives;
 use crate::effects::{Before, look_at_aliases};
 use crate::ending;
@@ -17,7 +18,6 @@ use crate::phase;
 use crate::races;
 use crate::rank::{Rank, mode, rank};
 use crate::refused;
-use crate::room;
 use crate::sessions;
 use crate::startup;
 use crate::steps;
@@ -56,19 +56,18 @@ pub fn collect_strictly() {
 
 /// Runs the library's function `call` with what commsan does around it. `row` is the call's row
 /// in the table.
-#[inline]
 pub(crate) fn around(
     row: usize,
     words: &[usize],
     sum: Sum,
     language: Language,
     caller: Caller,
-    call: impl FnOnce() -> c_int,
+    call: Real,
 ) -> c_int {
     let Some(rank) = rank() else { return call() };
     let Some(inside) = Inside::enter() else {
         return match callbacks::count(row) {
-            true => callbacks::like_any_other(|| around(row, words, sum, language, caller, call)),
+            true => callbacks::like_any_other(&|| around(row, words, sum, language, caller, call)),
             false => call(),
         };
     };
@@ -107,13 +106,7 @@ pub(crate) fn around(
 }
 
 /// Runs a call, and counts what it does.
-fn counted(
-    rank: &dyn Rank,
-    args: &Args,
-    sum: Sum,
-    here: &Here,
-    call: impl FnOnce() -> c_int,
-) -> c_int {
+fn counted(rank: &dyn Rank, args: &Args, sum: Sum, here: &Here, call: Real) -> c_int {
     let ahead = traffic::before(rank, args, here);
     let code = match rank.checks() {
         true => checked(rank, args, sum, here, call),
@@ -124,7 +117,7 @@ fn counted(
 }
 
 /// A call of a process that is not checked.
-fn plain(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+fn plain(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     match args.call.effect {
         Effect::Begin => phase::has_world(),
         Effect::Finalize | Effect::SessionEnd => {
@@ -141,13 +134,7 @@ fn plain(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int
 
 /// Runs a call, and looks at what it does.
 #[inline]
-fn checked(
-    rank: &dyn Rank,
-    args: &Args,
-    sum: Sum,
-    here: &Here,
-    call: impl FnOnce() -> c_int,
-) -> c_int {
+fn checked(rank: &dyn Rank, args: &Args, sum: Sum, here: &Here, call: Real) -> c_int {
     // The library may end the program when it is asked about a handle that it does not know.
     let calling = Calling::new(args, here);
     here.thread.calling.set(&raw const calling as usize);
@@ -168,7 +155,7 @@ fn checked(
         calling.told.set(true);
     }
     if !again.has_room() {
-        again.remember(room::look(rank, args, here));
+        again.remember(bounds::look(rank, args, here));
     }
     waiting::called(args, here);
     matched::called(rank, args, here);
@@ -185,7 +172,7 @@ fn checked(
 /// One of several threads calls. They may synchronise through other ranks: who is told something may
 /// have been told by any thread of this one.
 #[cold]
-fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     let others = agents::cell(agents::Kind::Ranks, 0);
     if order::tells(args.call) {
         agents::release(others);
@@ -204,25 +191,25 @@ fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() ->
 }
 
 #[inline]
-fn watched(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+fn watched(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     if args.is_aliased() {
         look_at_aliases(rank, args, here);
     }
     match args.call.effect {
         Effect::Start => start(rank, args, here, call),
-        Effect::Rma => transfer(rank, args, here, call),
+        Effect::Rma => one_sided(rank, args, here, call),
         _ => pass(rank, args, here, call),
     }
 }
 
 /// A call that does nothing but start an operation.
 #[inline]
-fn start(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
-    let lessons = mode().is_ordered().then(|| order::before(rank, args, here));
+fn start(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
+    let acquisitions = mode().is_ordered().then(|| order::before(rank, args, here));
     let entered = collectives::enter(rank, args, here);
     let code = callbacks::during(args.call, here.thread, call);
     if code == 0 {
-        After { rank, args, here, ok: true }.start(lessons.as_deref().unwrap_or_default());
+        After { rank, args, here, ok: true }.start(acquisitions.as_deref().unwrap_or_default());
     } else {
         failed(rank, args, here, code);
     }
@@ -237,7 +224,7 @@ fn start(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int
 
 /// A one-sided operation.
 #[inline]
-fn transfer(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+fn one_sided(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     if windows::goes_on(rank, args, here) {
         let code = call();
         if code != 0 {
@@ -245,17 +232,17 @@ fn transfer(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_
         }
         return code;
     }
-    let transfer = windows::transfer(args);
-    let begun = windows::before_transfer(rank, args, &transfer, here);
+    let at_target = windows::at_target(args);
+    let begun = windows::before_rma(rank, args, &at_target, here);
     let code = call();
-    After { rank, args, here, ok: code == 0 }.transferred(&transfer, begun);
+    After { rank, args, here, ok: code == 0 }.started_rma(&at_target, begun);
     code
 }
 
 /// Any other call.
 #[inline]
-fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
-    let lessons = mode().is_ordered().then(|| order::before(rank, args, here));
+fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
+    let acquisitions = mode().is_ordered().then(|| order::before(rank, args, here));
     let ends = args.call.ends() && sessions::ends_all(args);
     if args.call.effect == Effect::Finalize {
         levels::finalize(rank, args, here);
@@ -267,13 +254,13 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     let mut before = Before::default();
     before.look(rank, args, here);
     let entered = collectives::enter(rank, args, here);
-    let call = || callbacks::during(args.call, here.thread, call);
+    let call: Real = &|| callbacks::during(args.call, here.thread, call);
     let code = match args.call.waits {
         true if ends => ending::during(here.thread, call),
         true if args.call.effect == Effect::SessionEnd => call(),
         true => {
             let all = collectives::to_await(rank, args, here);
-            waiting::during(here.thread, || {
+            waiting::during(here.thread, &|| {
                 all.inspect(|comm| collectives::await_all(*comm));
                 call()
             })
@@ -292,7 +279,7 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     if after.ok {
         objects::changed(rank, args, here, freed);
     }
-    after.order(lessons.as_deref().unwrap_or_default());
+    after.order(acquisitions.as_deref().unwrap_or_default());
     code
 }
 
@@ -307,7 +294,7 @@ fn failed(rank: &dyn Rank, args: &Args, here: &Here, code: c_int) {
 #[cold]
 fn lose_count(rank: &dyn Rank, here: &Here) {
     rank.with(here.thread, &mut |tracker, _| {
-        tracker.lose_count();
+        tracker.accounts.lose_count();
         steps::failed(tracker);
     });
 }

@@ -9,7 +9,7 @@ use crate::library::{is_wanted, read_bytes};
 use crate::outcome::{request_at, tokens};
 use crate::sys;
 use crate::traffic::Described;
-use commsan_mpi::moves::Moves;
+use commsan_mpi::transfers::Transfers;
 use commsan_mpi::{Args, Token};
 use commsan_mpi_calls::Effect;
 use commsan_shadow::Mode;
@@ -26,7 +26,7 @@ static BEGUN: LazyLock<Mutex<HashMap<usize, Described>>> = LazyLock::new(Mutex::
 static NAMES: LazyLock<Mutex<Names>> = LazyLock::new(Mutex::default);
 
 /// Files that are told apart at most.
-const MOST_NAMES: usize = 64;
+const MAX_NAMES: usize = 64;
 
 #[derive(Default)]
 struct Names {
@@ -47,7 +47,7 @@ pub(crate) fn opened(args: &Args) {
     let mut names = names();
     let known = names.all.iter().find(|known| ***known == *name).cloned();
     let name = known.or_else(|| {
-        let room = names.all.len() < MOST_NAMES;
+        let room = names.all.len() < MAX_NAMES;
         room.then(|| names.all.push(name.into())).and_then(|()| names.all.last().cloned())
     });
     match name {
@@ -128,7 +128,7 @@ pub(crate) fn ended(args: &Args, reads: &Reads) -> Vec<Described> {
     let done = reads.iter().filter(|(_, token)| is_done(args, token));
     let ended = done.filter_map(|(nth, token)| {
         let mut described = begun.remove(&token.key)?;
-        shorten(&mut described.moves, status(args, *nth));
+        shorten(&mut described.transfers, status(args, *nth));
         Some(described)
     });
     let ended = ended.collect();
@@ -169,13 +169,13 @@ fn nth_in(args: &Args, indices: usize, nth: usize) -> Option<usize> {
 }
 
 /// A read has got what its status says.
-pub(crate) fn shorten(moves: &mut Moves, status: usize) {
+pub(crate) fn shorten(transfers: &mut Transfers, status: usize) {
     if !is_wanted(status) {
         return;
     }
     // SAFETY: the library has filled it.
     let Some(bytes) = (unsafe { read_bytes(status) }) else { return };
-    for read in moves.iter_mut().filter(|a_move| !a_move.sends) {
+    for read in transfers.iter_mut().filter(|transfer| !transfer.sends) {
         read.shorten(bytes);
     }
 }

@@ -26,7 +26,7 @@ pub(crate) unsafe fn fortran<const N: usize>(
     mut raw: [usize; N],
     lengths: usize,
     caller: Caller,
-    call: impl FnOnce([usize; N]),
+    call: &dyn Fn([usize; N]),
 ) {
     let table_row = &CALLS[row];
     // One more than the C binding has at most: `ierror` takes the place of nothing.
@@ -61,7 +61,7 @@ pub(crate) unsafe fn fortran<const N: usize>(
     }
     let error = raw[at];
     let words = &words[..table_row.params.len()];
-    around(row, words, Sum::of(words), Language::Fortran, caller, || {
+    around(row, words, Sum::of(words), Language::Fortran, caller, &|| {
         call(raw);
         // SAFETY: the call has set it.
         unsafe { *(error as *const c_int) }

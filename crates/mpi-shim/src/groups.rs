@@ -73,7 +73,7 @@ pub(crate) enum Member {
 static OTHERS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
 /// Other jobs that are known at most.
-const MOST_OTHERS: usize = 64;
+const MAX_OTHERS: usize = 64;
 
 /// Both ends of an intercommunicator with another job, whose group is known from now on: ranks of this job, and how
 /// many the others are. `None` if it is none, or there are too many.
@@ -83,7 +83,7 @@ pub(crate) fn meet(comm: usize) -> Option<(Vec<u32>, u32)> {
     }
     let comm = handle::<sys::MPI_Comm>(comm);
     let mut others = OTHERS.lock().unwrap_or_else(PoisonError::into_inner);
-    if others.len() >= MOST_OTHERS {
+    if others.len() >= MAX_OTHERS {
         return None;
     }
     let (mut inter, mut size) = (0, 0);

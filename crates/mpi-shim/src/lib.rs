@@ -13,6 +13,8 @@ mod again;
 #[cfg(has_mpi)]
 mod arguments;
 #[cfg(has_mpi)]
+mod bounds;
+#[cfg(has_mpi)]
 mod callbacks;
 #[cfg(has_mpi)]
 mod calling;
@@ -59,8 +61,6 @@ mod races;
 mod rank;
 #[cfg(has_mpi)]
 mod refused;
-#[cfg(has_mpi)]
-mod room;
 #[cfg(has_mpi)]
 mod sessions;
 #[cfg(has_mpi)]

@@ -47,7 +47,7 @@ pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
     let at = &args.call.at;
     if at.message.is_some() && at.comm.is_none() {
         let message = handle(args).unwrap_or(0);
-        rank.with(here.thread, &mut |tracker, _| tracker.receives_message(message));
+        rank.with(here.thread, &mut |tracker, _| tracker.accounts.receives_message(message));
     }
 }
 

@@ -4,7 +4,7 @@ use crate::library::is_spawned;
 use crate::phase;
 use crate::rank::{Rank, Shared};
 use crate::waiting;
-use commsan_job_shm::{Fabric, NotMet, meet, meet_afar};
+use commsan_job_shm::{AttachError, JobShm, attach, attach_across_nodes};
 use commsan_process::inside::Inside;
 use std::ffi::{CStr, c_int, c_void};
 use std::path::Path;
@@ -15,8 +15,8 @@ pub(crate) fn share(state: &'static dyn Rank, rank: usize, ranks: usize) -> Shar
     let windows = shares_memory();
     if ranks == 1 && !windows {
         // Even alone it may wait for ever, which the launcher would see.
-        if let Ok(fabric) = meet(Path::new(&directory), rank, ranks) {
-            waiting::begin(state, fabric.board(), rank);
+        if let Ok(shm) = attach(Path::new(&directory), rank, ranks) {
+            waiting::begin(state, shm.rendezvous(), rank);
         }
         return Shared::Unneeded;
     }
@@ -26,38 +26,38 @@ pub(crate) fn share(state: &'static dyn Rank, rank: usize, ranks: usize) -> Shar
     }
     let met = match has_several_nodes(ranks) {
         true => meet_others(Path::new(&directory), rank, ranks),
-        false => meet(Path::new(&directory), rank, ranks),
+        false => attach(Path::new(&directory), rank, ranks),
     };
     match met {
-        Ok(fabric) => {
-            waiting::begin(state, fabric.board(), rank);
-            Shared::Fabric { fabric, windows }
+        Ok(shm) => {
+            waiting::begin(state, shm.rendezvous(), rank);
+            Shared::Job { shm, windows }
         }
-        Err(NotMet::NoLauncher) => impossible("what launched it is not known to commsan"),
-        Err(NotMet::Refused) => impossible("the system gives it no memory to share"),
-        Err(NotMet::NotHere) => {
+        Err(AttachError::NoLauncher) => impossible("what launched it is not known to commsan"),
+        Err(AttachError::Refused) => impossible("the system gives it no memory to share"),
+        Err(AttachError::NotHere) => {
             impossible("rank 0 is on another node, or does not run under commsan")
         }
-        Err(NotMet::NoName) => {
+        Err(AttachError::NoName) => {
             impossible("it runs on several nodes, and what launched it gives it no name")
         }
     }
 }
 
 /// Meets ranks on this node and on others; the first of each node answers for it.
-fn meet_others(directory: &Path, rank: usize, ranks: usize) -> Result<Fabric, NotMet> {
+fn meet_others(directory: &Path, rank: usize, ranks: usize) -> Result<JobShm, AttachError> {
     let local = ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"];
     let is_first = local.into_iter().find_map(number).is_none_or(|local| local == 0);
-    let (fabric, relay) = meet_afar(directory, (rank, ranks), is_first)?;
+    let (shm, relay) = attach_across_nodes(directory, (rank, ranks), is_first)?;
     if let Some(relay) = relay {
         let serve = move || {
             if let Some(_inside) = Inside::enter() {
                 relay.serve();
             }
         };
-        waiting::begin_thread(serve).map_err(|_| NotMet::Refused)?;
+        waiting::begin_thread(serve).map_err(|_| AttachError::Refused)?;
     }
-    Ok(fabric)
+    Ok(shm)
 }
 
 /// Whether the launcher says that only some of the ranks are on this node: those on other nodes would

@@ -53,7 +53,7 @@ fn note(rank: &dyn Rank, args: &Args, here: &Here, freed: Option<(Object, usize)
     }
     if let Some((object, handle)) = freed {
         rank.with(here.thread, &mut |tracker, _| {
-            freed::freed(object, handle, tracker.site_of(args.call, here));
+            freed::freed(object, handle, tracker.reporter.site(args.call, here));
             if is_followed(object) {
                 tracker.object_freed(object, handle);
             }

@@ -6,26 +6,26 @@ use crate::library::Mpi;
 use crate::outcome::After;
 use crate::rank::Rank;
 use commsan_mpi::rma::Envelope;
-use commsan_mpi::{Args, Learning, Library, Template};
+use commsan_mpi::{Acquisition, Args, Library, Template};
 use commsan_mpi_calls::{Call, Effect, Flow};
 use commsan_threads::Here;
 
 /// What a call will have taught when it returns, or when its request completes.
-pub(crate) type Lessons = smallvec::SmallVec<[Learning; 2]>;
+pub(crate) type Lessons = smallvec::SmallVec<[Acquisition; 2]>;
 
 /// Before the call: others learn of it no earlier.
 pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Lessons {
-    let mut lessons = Lessons::new();
+    let mut acquisitions = Lessons::new();
     if !matches!(args.call.effect, Effect::Block | Effect::Start) {
-        return lessons;
+        return acquisitions;
     }
-    lessons.extend(probe(args));
+    acquisitions.extend(probe(args));
     for template in templates(args) {
         rank.with(here.thread, &mut |tracker, _| {
-            lessons.extend(tracker.begin_order(&template));
+            acquisitions.extend(tracker.begin_order(&template));
         });
     }
-    lessons
+    acquisitions
 }
 
 /// Whether other ranks may act upon what this call does.
@@ -53,19 +53,21 @@ pub(crate) fn hears(call: &Call) -> bool {
 
 impl After<'_> {
     /// A blocking call has returned.
-    pub(crate) fn order(&self, lessons: &[Learning]) {
-        if lessons.is_empty() || !self.flag() {
+    pub(crate) fn order(&self, acquisitions: &[Acquisition]) {
+        if acquisitions.is_empty() || !self.flag() {
             return;
         }
         let status = self.status();
         self.with(|tracker, out| {
-            lessons.iter().for_each(|lesson| tracker.learn(lesson, status, self.here, out));
+            acquisitions
+                .iter()
+                .for_each(|acquisition| tracker.acquire(acquisition, status, self.here, out));
         });
     }
 }
 
 /// What a probe teaches that finds a message.
-fn probe(args: &Args) -> Option<Learning> {
+fn probe(args: &Args) -> Option<Acquisition> {
     let at = &args.call.at;
     let (comm, source, tag) = (at.comm?, at.source?, at.received_tag?);
     let (source, tag) = (args.int(source), args.int(tag));
@@ -73,13 +75,15 @@ fn probe(args: &Args) -> Option<Learning> {
         return None;
     }
     let group = groups::of_comm(args.words[comm]);
-    Some(Learning::Probe(Envelope { group, source, tag }, at.message.is_some()))
+    Some(Acquisition::Probe(Envelope { group, source, tag }, at.message.is_some()))
 }
 
 /// A nonblocking call has returned a request.
-pub(crate) fn postpone(rank: &dyn Rank, request: usize, here: &Here, lessons: &[Learning]) {
+pub(crate) fn postpone(rank: &dyn Rank, request: usize, here: &Here, acquisitions: &[Acquisition]) {
     rank.with(here.thread, &mut |tracker, _| {
-        lessons.iter().for_each(|lesson| tracker.rma.learn_at(request, lesson.clone()));
+        acquisitions
+            .iter()
+            .for_each(|acquisition| tracker.rma.acquire_at(request, acquisition.clone()));
     });
 }
 

@@ -41,15 +41,15 @@ pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
     }
     if initialized == 0 && args.call.effect != Begin && phase::were_made() {
         rank.look(here.thread, &mut |tracker, out| {
-            tracker.outside(args, "after MPI_Session_finalize", here, out);
+            tracker.reporter.outside(args, "after MPI_Session_finalize", here, out);
         });
     } else if initialized == 0 && args.call.effect != Begin {
         rank.early(here.thread, library::version(), &mut |tracker, out| {
-            tracker.outside(args, "before MPI_Init", here, out);
+            tracker.reporter.outside(args, "before MPI_Init", here, out);
         });
     } else if finalized != 0 {
         rank.look(here.thread, &mut |tracker, out| {
-            tracker.outside(args, "after MPI_Finalize", here, out);
+            tracker.reporter.outside(args, "after MPI_Finalize", here, out);
         });
     }
 }
@@ -79,7 +79,7 @@ pub fn left() {
                 tracker.never_finalized(out);
             }
             for (call, site) in &sessions {
-                tracker.never_ended(call, *site, out);
+                tracker.reporter.never_ended(call, *site, out);
             }
         });
     });

@@ -29,7 +29,7 @@ static ARE_USELESS: AtomicBool = AtomicBool::new(false);
 static PROBED: AtomicUsize = AtomicUsize::new(0);
 
 fn remember(tracker: &Tracker) {
-    let Standing { possible, secret, useless } = tracker.races_stand();
+    let Standing { possible, secret, useless } = tracker.accounts.races_stand();
     ARE_POSSIBLE.store(possible, Relaxed);
     ARE_SECRET.store(secret, Relaxed);
     ARE_USELESS.store(useless, Relaxed);
@@ -61,7 +61,7 @@ pub(crate) fn are_possible() -> bool {
 pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
     if ARE_SECRET.load(Relaxed) && tells(args.call) {
         rank.with(here.thread, &mut |tracker, _| {
-            tracker.told();
+            tracker.accounts.inform_others();
             remember(tracker);
         });
     }

@@ -2,7 +2,7 @@
 
 use commsan_callsite::Findings;
 use commsan_counters::Traffic;
-use commsan_job_shm::Fabric;
+use commsan_job_shm::JobShm;
 use commsan_mpi::Tracker;
 use commsan_process::thread::Thread;
 use std::sync::OnceLock;
@@ -27,9 +27,9 @@ pub enum Shared {
     /// There is nobody to share it with, or nothing to write to.
     Unneeded,
     /// The memory, in which others may appear.
-    Fabric {
+    Job {
         /// The memory.
-        fabric: Fabric,
+        shm: JobShm,
         /// Whether this rank's program can make windows.
         windows: bool,
     },

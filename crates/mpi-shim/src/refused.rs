@@ -42,14 +42,14 @@ pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
     if args.call.sets_handler {
         ARE_RETURNED.store(true, Relaxed);
     } else if args.call.explains_errors && args.int(0) != 0 {
-        rank.with(here.thread, &mut |tracker, _| tracker.asks_about_errors());
+        rank.with(here.thread, &mut |tracker, _| tracker.refused.forget());
     }
 }
 
 /// A call has returned an error.
 #[cold]
 pub(crate) fn look(rank: &dyn Rank, args: &Args, here: &Here, code: c_int) {
-    if HANDLES.load(Relaxed) || calling::is_told(here.thread) || waiting::has_mismatch() {
+    if HANDLES.load(Relaxed) || calling::is_reported(here.thread) || waiting::has_mismatch() {
         return;
     }
     let is_truncated = match class(code) {

@@ -37,7 +37,7 @@ pub(crate) fn ends(args: &Args) {
 pub(crate) fn follow(rank: &dyn Rank, args: &Args, here: &Here) {
     phase::has_session();
     rank.look(here.thread, &mut |tracker, _| {
-        let made = (args.call, tracker.site_of(args.call, here));
+        let made = (args.call, tracker.reporter.site(args.call, here));
         phase::made(session(args), made);
     });
 }

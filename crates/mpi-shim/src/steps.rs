@@ -27,7 +27,7 @@ pub(crate) fn begin() {
 }
 
 fn remember(tracker: &Tracker) {
-    ARE_OPEN.store(tracker.steps_are_open(), Relaxed);
+    ARE_OPEN.store(tracker.steps.are_open(), Relaxed);
 }
 
 /// One of several threads calls: what was done by another one is worth nothing then.
@@ -37,7 +37,7 @@ pub(crate) fn called_in_parallel(rank: &dyn Rank, args: &Args, here: &Here) {
     let matters = args.call.waits || args.call.enters || at.dest.is_some() || at.source.is_some();
     if matters && !is_caller(here) && CALLER.swap(SEVERAL, Relaxed) != SEVERAL {
         rank.with(here.thread, &mut |tracker, _| {
-            tracker.give_up_steps();
+            tracker.steps.give_up();
             remember(tracker);
         });
     }
@@ -52,7 +52,7 @@ fn is_caller(here: &Here) -> bool {
 /// A call has failed: who knows what it has done.
 #[cold]
 pub(crate) fn failed(tracker: &mut Tracker) {
-    tracker.end_steps();
+    tracker.steps.end();
     remember(tracker);
 }
 
@@ -69,11 +69,11 @@ impl After<'_> {
     fn step(&self, did: Did) {
         self.with(|tracker, out| {
             if !self.ok || depends_on_time(self.args.call, did) {
-                tracker.end_steps();
+                tracker.steps.end();
             } else if !is_caller(self.here) {
-                tracker.give_up_steps();
+                tracker.steps.give_up();
             } else if may_be_elsewhere(self.here) {
-                tracker.end_steps();
+                tracker.steps.end();
             } else if did_matter(self.args.call, did) {
                 tracker.step::<Mpi>(self.args, did, self.here, out);
             }

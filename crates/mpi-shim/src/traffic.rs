@@ -18,10 +18,10 @@ use crate::outcome::{arrived, by_reference, request_at, tokens};
 use crate::rank::{Rank, mode};
 use crate::windows;
 use commsan_callsite::StackId;
-use commsan_counters::{HOST, Identity, STEPS, Same, Steps, Traffic, WORDS, ticks};
+use commsan_counters::{CallSignature, HOST, Identity, MAX_STEPS, Steps, Traffic, WORDS, ticks};
 use commsan_mpi::Args;
-use commsan_mpi::moves::{Means, Moves, moves};
 use commsan_mpi::rma::Group;
+use commsan_mpi::transfers::{TransferKind, Transfers, transfers};
 use commsan_mpi_calls::{Effect, Role};
 use commsan_rundir::traffic::{Memory, Place};
 use commsan_shadow::Footprint;
@@ -36,7 +36,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 /// What moves, ready to be counted whenever it does.
 #[derive(Clone)]
 pub(crate) struct Described {
-    means: Means,
+    kind: TransferKind,
     /// The communicator, or the window.
     handle: Option<usize>,
     /// Its group, if that is known already.
@@ -44,7 +44,7 @@ pub(crate) struct Described {
     order: InOrder,
     /// The name of the file.
     file: Option<Arc<str>>,
-    pub(crate) moves: Moves,
+    pub(crate) transfers: Transfers,
     /// The call that has begun it, and where that was, if it is another one.
     begun: Option<(u32, StackId)>,
     /// At the target of a one-sided operation.
@@ -179,13 +179,13 @@ impl Done<'_> {
         }
         if !ok {
             // Whether a message is gone is not known then.
-            if Means::of(self.args.call) == Some(Means::PointToPoint) {
-                self.with(|traffic| traffic.without_order(None));
+            if TransferKind::of(self.args.call) == Some(TransferKind::PointToPoint) {
+                self.with(|traffic| traffic.lose_receive_order(None));
             }
             return;
         }
         match effect {
-            Effect::Cancel => self.with(|traffic| traffic.without_order(None)),
+            Effect::Cancel => self.with(|traffic| traffic.lose_receive_order(None)),
             Effect::Init | Effect::InitPartitioned => {
                 let at = self.args.call.at.request.map_or(0, |index| self.args.words[index]);
                 // SAFETY: the call has succeeded and stored a handle there.
@@ -239,43 +239,45 @@ impl Done<'_> {
     /// What the call moves, asked of the library before anything is locked.
     fn describe(&self) -> Described {
         let args = self.args;
-        let Some(means) = Means::of(args.call) else {
+        let Some(kind) = TransferKind::of(args.call) else {
             return Described {
-                means: Means::File,
+                kind: TransferKind::File,
                 handle: None,
                 group: None,
                 order: InOrder::Apart,
                 file: None,
-                moves: Moves::new(),
+                transfers: Transfers::new(),
                 begun: None,
                 window: None,
             };
         };
-        let moves = match (means, args.call.at.status) {
-            (Means::PointToPoint, Some(_)) => self.with_status(),
-            (Means::File, Some(status)) => {
-                let mut moves = moves(args, &Mpi);
-                files::shorten(&mut moves, args.words[status]);
-                moves
+        let transfers = match (kind, args.call.at.status) {
+            (TransferKind::PointToPoint, Some(_)) => self.with_status(),
+            (TransferKind::File, Some(status)) => {
+                let mut transfers = transfers(args, &Mpi);
+                files::shorten(&mut transfers, args.words[status]);
+                transfers
             }
-            _ => moves(args, &Mpi),
+            _ => transfers(args, &Mpi),
         };
-        let window = match means {
-            Means::OneSided => self.at_target(),
+        let window = match kind {
+            TransferKind::OneSided => self.at_target(),
             _ => None,
         };
         let handle = args.call.at.comm.or(args.call.at.win).map(|index| args.words[index]);
-        let order = match means {
-            Means::PointToPoint if args.call.effect != Effect::InitPartitioned => {
+        let order = match kind {
+            TransferKind::PointToPoint if args.call.effect != Effect::InitPartitioned => {
                 InOrder::Starts(handle)
             }
             _ => InOrder::Apart,
         };
-        let file = match means {
-            Means::File => args.call.at.file.and_then(|index| files::name(args.words[index])),
+        let file = match kind {
+            TransferKind::File => {
+                args.call.at.file.and_then(|index| files::name(args.words[index]))
+            }
             _ => None,
         };
-        Described { means, handle, group: None, order, file, moves, begun: None, window }
+        Described { kind, handle, group: None, order, file, transfers, begun: None, window }
     }
 
     /// Sees to it that the groups of communicators and windows are known.
@@ -285,7 +287,7 @@ impl Done<'_> {
             let Some(handle) = described.handle else { continue };
             let group = match &described.window {
                 Some((window, _)) => window.group.clone(),
-                None if described.means == Means::OneSided => continue,
+                None if described.kind == TransferKind::OneSided => continue,
                 None => groups::of_comm(handle),
             };
             let (mut name, mut members): (u64, Vec<Place>) =
@@ -333,26 +335,26 @@ impl Done<'_> {
         described.handle = found.map(|found| found.comm);
         described.order = InOrder::Taken;
         if let Some((source, tag)) = found.and_then(|found| found.envelope) {
-            described.moves.iter_mut().for_each(|a_move| a_move.comes_from(source, tag));
+            described.transfers.iter_mut().for_each(|transfer| transfer.comes_from(source, tag));
         }
         described
     }
 
     /// A call that has received says from whom, and how much.
-    fn with_status(&self) -> Moves {
+    fn with_status(&self) -> Transfers {
         let words = arrived(self.args);
-        let received = moves(&Args { words: &words, ..*self.args }, &Mpi);
+        let received = transfers(&Args { words: &words, ..*self.args }, &Mpi);
         let mut found = match self.args.call.at.dest {
-            Some(_) => moves(self.args, &Mpi),
-            None => Moves::new(),
+            Some(_) => transfers(self.args, &Mpi),
+            None => Transfers::new(),
         };
-        found.retain(|a_move| a_move.sends);
-        found.extend(received.into_iter().filter(|a_move| !a_move.sends));
+        found.retain(|transfer| transfer.sends);
+        found.extend(received.into_iter().filter(|transfer| !transfer.sends));
         let status = self.args.call.at.status.map_or(0, |index| self.args.words[index]);
         // SAFETY: the call has filled its status, if it has one.
         let Some((source, tag)) = (unsafe { envelope(status) }) else { return found };
-        for a_move in found.iter_mut().filter(|a_move| !a_move.sends) {
-            a_move.comes_from(source, tag);
+        for transfer in found.iter_mut().filter(|transfer| !transfer.sends) {
+            transfer.comes_from(source, tag);
         }
         found
     }
@@ -361,7 +363,7 @@ impl Done<'_> {
     fn at_target(&self) -> Option<(Window, Footprint)> {
         let handle = self.args.call.at.win.map(|index| self.args.words[index])?;
         let window = lock(&WINDOWS).get(&handle).cloned()?;
-        let transfer = windows::transfer(self.args);
+        let transfer = windows::at_target(self.args);
         let base = transfer.displacement * window.unit as i64;
         Some((window, Footprint::new(base as usize, transfer.pattern)))
     }
@@ -420,7 +422,7 @@ impl Done<'_> {
     }
 
     /// The call, as it may be made again.
-    fn same(&self, traffic: &mut Traffic) -> Same {
+    fn same(&self, traffic: &mut Traffic) -> CallSignature {
         let mut words = [0; WORDS];
         for (word, argument) in words.iter_mut().zip(self.args.words) {
             *word = *argument;
@@ -431,7 +433,7 @@ impl Done<'_> {
         }
         let stack = traffic.path(self.here);
         let call = traffic.strings.fixed(&self.args.call.name);
-        Same { call, stack, region: traffic.region(), words }
+        CallSignature { call, stack, region: traffic.region(), words }
     }
 
     /// Counts the call if it was made before.
@@ -440,7 +442,7 @@ impl Done<'_> {
         self.with(|traffic| {
             let same = self.same(traffic);
             let thread = self.here.thread.number();
-            known = traffic.repeated(&same, thread, self.times.0, self.times.1);
+            known = traffic.record_repeated(&same, thread, self.times.0, self.times.1);
         });
         known
     }
@@ -464,13 +466,13 @@ impl Done<'_> {
             }
             let stack = traffic.path(self.here);
             let call = traffic.strings.fixed(&self.args.call.name);
-            let calls = traffic.called(call, stack, self.times.0, self.times.1);
+            let calls = traffic.record_call(call, stack, self.times.0, self.times.1);
             let (here, time, steps) = (self.here, self.times.0, Some(SmallVec::new()));
             let mut counting = Counting { traffic, here, me, call, stack, time, steps };
             all.iter().for_each(|described| counting.add(described));
             let steps = counting.steps.take();
-            if let Some(steps) = steps.filter(|steps| steps.len() <= STEPS && self.repeats()) {
-                let mut kept = Steps { calls, steps: [None; STEPS] };
+            if let Some(steps) = steps.filter(|steps| steps.len() <= MAX_STEPS && self.repeats()) {
+                let mut kept = Steps { calls, steps: [None; MAX_STEPS] };
                 kept.steps.iter_mut().zip(steps).for_each(|(slot, step)| *slot = Some(step));
                 let same = self.same(traffic);
                 traffic.remember(same, kept);

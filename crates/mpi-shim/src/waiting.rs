@@ -10,6 +10,7 @@
 //! lets one of them call alone: then it waits with that one. Threads that are not followed, those of libraries,
 //! may call whenever they like, if one of them ever has: such a process does not count as waiting.
 
+use crate::calling::Real;
 use crate::calling::{Calling, is_owner};
 use crate::collectives;
 use crate::datatypes;
@@ -18,7 +19,7 @@ use crate::library::{Mpi, reduction};
 use crate::outcome::{Tokens, tokens};
 use crate::rank::Rank;
 use crate::word::table;
-use commsan_job_shm::{Answer, Board};
+use commsan_job_shm::{Answer, Rendezvous};
 use commsan_mpi::{Args, Asked, Facts, Library};
 use commsan_mpi_calls::Effect;
 use commsan_mpi_calls::reduction::OTHER;
@@ -26,7 +27,7 @@ use commsan_process::fence;
 use commsan_process::inside::Inside;
 use commsan_process::python;
 use commsan_process::thread::Thread;
-use commsan_threads::{Here, agents, work};
+use commsan_threads::{Here, activity, agents};
 use std::ffi::c_int;
 use std::io;
 use std::num::NonZero;
@@ -36,14 +37,14 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, compiler_fence};
 use std::time::Duration;
 
 /// Where ranks show that they wait, and this rank.
-static BOARD: OnceLock<(Board, usize)> = OnceLock::new();
+static RENDEZVOUS: OnceLock<(Rendezvous, usize)> = OnceLock::new();
 
 /// The calls in which it waits: that of a thread that calls alone, and those of several.
-static BLOCKED: [AtomicPtr<Calling>; 1 + MOST] =
-    [const { AtomicPtr::new(std::ptr::null_mut()) }; 1 + MOST];
+static BLOCKED: [AtomicPtr<Calling>; 1 + MAX_THREADS] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; 1 + MAX_THREADS];
 const ALONE: usize = 0;
 /// Threads that can wait beside others; further ones count as being at work.
-const MOST: usize = 64;
+const MAX_THREADS: usize = 64;
 
 /// Somebody looks at that call.
 static LOOKING: AtomicBool = AtomicBool::new(false);
@@ -65,7 +66,7 @@ pub(crate) fn called(args: &Args, here: &Here) {
     let thread = here.thread;
     if thread.number() != 0 && agents::current().is_none() {
         STRANGER.store(true, Relaxed);
-        work::doubt();
+        activity::assume_active();
     }
     LATEST.store(here.return_address() as u64 | u64::from(args.call.row) << ADDRESS, Relaxed);
     CALLS.store(CALLS.load(Relaxed) + 1, Relaxed);
@@ -78,17 +79,17 @@ fn is_alone(thread: &Thread) -> bool {
 }
 
 /// This process takes part.
-pub(crate) fn begin(rank: &'static dyn Rank, board: Board, me: usize) {
-    if BOARD.set((board, me)).is_err() {
+pub(crate) fn begin(rank: &'static dyn Rank, rendezvous: Rendezvous, me: usize) {
+    if RENDEZVOUS.set((rendezvous, me)).is_err() {
         return;
     }
-    board.attend(me, std::process::id());
+    rendezvous.attend(me, std::process::id());
     if !fence::prepare() {
         return; // nobody can be asked, and nobody is ended for that
     }
-    let before = board.asked();
+    let before = rendezvous.asked();
     // Without it nobody answers, and nobody is ended for that.
-    let _ = begin_thread(move || answer(rank, board, me, before));
+    let _ = begin_thread(move || answer(rank, rendezvous, me, before));
 }
 
 /// Begins a thread of commsan's own.
@@ -99,10 +100,10 @@ pub(crate) fn begin_thread(run: impl FnOnce() + Send + 'static) -> io::Result<()
 
 /// Several threads may call from now on.
 pub(crate) fn follow_threads() {
-    if let Some((board, me)) = BOARD.get()
+    if let Some((rendezvous, me)) = RENDEZVOUS.get()
         && !agents::is_parallel()
     {
-        work::show_on(board.word_of(*me));
+        activity::publish_to(rendezvous.word_of(*me));
     }
 }
 
@@ -114,7 +115,7 @@ const STACK: usize = 256 << 10;
 
 /// Runs a call that may wait for other ranks, by a thread that has left its description.
 #[inline]
-pub(crate) fn during(thread: &Thread, call: impl FnOnce() -> c_int) -> c_int {
+pub(crate) fn during(thread: &Thread, call: Real) -> c_int {
     begin_to_wait(thread);
     let code = call();
     over(thread);
@@ -124,13 +125,13 @@ pub(crate) fn during(thread: &Thread, call: impl FnOnce() -> c_int) -> c_int {
 /// From now on a call may wait for other ranks.
 #[inline]
 pub(crate) fn begin_to_wait(thread: &Thread) {
-    let Some((board, me)) = BOARD.get() else { return };
+    let Some((rendezvous, me)) = RENDEZVOUS.get() else { return };
     if !is_alone(thread) {
         return wait_beside_others(thread);
     }
     prepare(thread);
     BLOCKED[ALONE].store(thread.calling.get() as *mut Calling, Release);
-    board.enter(*me);
+    rendezvous.enter(*me);
 }
 
 /// What can be asked by this thread only is known from now on.
@@ -144,7 +145,7 @@ fn prepare(thread: &Thread) {
 
 #[cold]
 fn wait_beside_others(thread: &Thread) {
-    if STRANGER.load(Relaxed) || !work::is_shown() || agents::current().is_none() {
+    if STRANGER.load(Relaxed) || !activity::is_published() || agents::current().is_none() {
         return;
     }
     prepare(thread);
@@ -154,27 +155,27 @@ fn wait_beside_others(thread: &Thread) {
     if let Some(place) = (ALONE + 1..BLOCKED.len()).find(takes) {
         // SAFETY: the call that this thread is in.
         unsafe { (*calling).shown.set(NonZero::new(place)) };
-        work::pause();
+        activity::pause();
     }
 }
 
 /// The call that the thread is in has come back, or calls back; nothing happens if it did not wait.
 #[inline]
 pub(crate) fn over(thread: &Thread) {
-    let Some((board, me)) = BOARD.get() else { return };
+    let Some((rendezvous, me)) = RENDEZVOUS.get() else { return };
     let calling = thread.calling.get() as *mut Calling;
     if calling.is_null() {
         return;
     }
     let place = match BLOCKED[ALONE].load(Relaxed) == calling {
         true => {
-            board.leave(*me);
+            rendezvous.leave(*me);
             ALONE
         }
         // SAFETY: the call that this thread is in.
         false => match unsafe { (*calling).shown.take() } {
             Some(place) => {
-                work::resume();
+                activity::resume();
                 place.get()
             }
             None => return,
@@ -197,31 +198,31 @@ fn let_look() {
 
 /// Whether some ranks do not match, which may end in any error.
 pub(crate) fn has_mismatch() -> bool {
-    BOARD.get().is_some_and(|(board, _)| board.mismatches() > 0)
+    RENDEZVOUS.get().is_some_and(|(rendezvous, _)| rendezvous.mismatches() > 0)
 }
 
 /// This process is about to end: it will not move any more. A forked child's end means nothing.
 pub fn gone() {
     if is_owner()
-        && let Some((board, me)) = BOARD.get()
+        && let Some((rendezvous, me)) = RENDEZVOUS.get()
     {
-        work::hide();
-        board.enter(*me);
+        activity::unpublish();
+        rendezvous.enter(*me);
     }
 }
 
 /// The thread that answers.
-fn answer(rank: &'static dyn Rank, board: Board, me: usize, mut before: u32) {
+fn answer(rank: &'static dyn Rank, rendezvous: Rendezvous, me: usize, mut before: u32) {
     let Some(inside) = Inside::enter() else { return };
     loop {
-        before = board.await_question(before);
+        before = rendezvous.await_question(before);
         LOOKING.store(true, SeqCst);
         let mut moves = 0;
-        if fence::everywhere() {
-            moves = board.moves_of(me);
+        if fence::on_all_threads() {
+            moves = rendezvous.moves_of(me);
             let blocked = BLOCKED.iter().map(|place| place.load(Acquire));
             let blocked = blocked.filter(|call| moves % 2 == 1 && !call.is_null());
-            let others = if work::is_shown() { work::known() } else { 0 };
+            let others = if activity::is_published() { activity::known() } else { 0 };
             let beside = others.saturating_sub(blocked.clone().count() as u32);
             let look = |call: *mut Calling| {
                 // SAFETY: threads that have called do not return from there while they are looked at.
@@ -229,12 +230,12 @@ fn answer(rank: &'static dyn Rank, board: Board, me: usize, mut before: u32) {
             };
             let answers = blocked.map(look);
             if let Some(answer) = answers.reduce(Answer::and) {
-                board.answer(me, moves, answer);
+                rendezvous.answer(me, moves, answer);
             }
         }
         LOOKING.store(false, Release);
         if moves % 2 == 0 {
-            see_it_go_on(rank, &inside, moves, || board.moves_of(me) == moves);
+            see_it_go_on(rank, &inside, moves, || rendezvous.moves_of(me) == moves);
         }
     }
 }
@@ -257,7 +258,7 @@ fn see_it_go_on(rank: &dyn Rank, inside: &Inside, moves: u64, is_same: impl Fn()
 fn facts() -> Facts<'static> {
     Facts {
         size_of: &datatypes::size_if_known,
-        is_the_programs: &|op| reduction(op) == OTHER,
+        is_program_code: &|op| reduction(op) == OTHER,
         count_at: &|array, index, large| Mpi.int_at(array, index, large),
         proc_null: Mpi::PROC_NULL,
     }

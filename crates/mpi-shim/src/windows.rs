@@ -10,7 +10,7 @@ use crate::sys;
 use commsan_mpi::buffers::{Accesses, contiguous, resolve};
 use commsan_mpi::collective::entry::Asserted;
 use commsan_mpi::rma::{Atomic, Made, Part, Rules};
-use commsan_mpi::{Args, Library, Simple, Synchronisation, Transfer, combine};
+use commsan_mpi::{Args, Library, Simple, Synchronisation, TargetAccess, combine};
 use commsan_mpi_calls::{Effect, Extent, Rule};
 use commsan_shadow::{Access, Footprint, Mode};
 use commsan_threads::Here;
@@ -113,16 +113,16 @@ pub(crate) fn retract(rank: &dyn Rank, args: &Args, here: &Here) {
 
 /// A one-sided operation is about to be started; returns whether that is all there is to say about
 /// it, unless it fails.
-pub(crate) fn before_transfer(
+pub(crate) fn before_rma(
     rank: &dyn Rank,
     args: &Args,
-    transfer: &Transfer,
+    at_target: &TargetAccess,
     here: &Here,
 ) -> bool {
     let mut accesses = accesses(args);
     let mut begun = false;
     rank.with(here.thread, &mut |tracker, out| {
-        begun = tracker.before_transfer(args, &mut accesses, transfer, here, out);
+        begun = tracker.before_rma(args, &mut accesses, at_target, here, out);
     });
     begun
 }
@@ -142,19 +142,19 @@ fn accesses(args: &Args) -> Accesses {
 impl After<'_> {
     /// A one-sided operation has been started, or could not be.
     #[inline]
-    pub(crate) fn transferred(&self, transfer: &Transfer, begun: bool) {
+    pub(crate) fn started_rma(&self, at_target: &TargetAccess, begun: bool) {
         match (self.ok, begun) {
             (true, true) | (false, false) => {}
-            (true, false) => self.begin_transfer(transfer),
+            (true, false) => self.begin_rma(at_target),
             (false, true) => retract(self.rank, self.args, self.here),
         }
     }
 
-    fn begin_transfer(&self, transfer: &Transfer) {
+    fn begin_rma(&self, at_target: &TargetAccess) {
         let mut accesses = accesses(self.args);
         let request = self.args.call.at.request.map(|_| self.request());
         self.with(|tracker, out| {
-            tracker.transfer(self.args, &mut accesses, transfer, request, self.here, out);
+            tracker.rma_started(self.args, &mut accesses, at_target, request, self.here, out);
         });
     }
 
@@ -288,7 +288,7 @@ fn sent(args: &Args, datatype: usize) -> Option<usize> {
 }
 
 /// What a one-sided operation does at its target.
-pub(crate) fn transfer(args: &Args) -> Transfer {
+pub(crate) fn at_target(args: &Args) -> TargetAccess {
     let at = &args.call.at;
     let word = |index: Option<usize>| index.map_or(0, |index| args.words[index]);
     let count = at.target_count.map_or(1, |index| args.count(index));
@@ -309,7 +309,7 @@ pub(crate) fn transfer(args: &Args) -> Transfer {
         op: combine(args.call, no_op, at.op.map_or(0, |index| op_number(args.words[index]))),
         rules: Rules::default(),
     });
-    Transfer {
+    TargetAccess {
         window: word(at.win),
         target: at.peer.map_or(-1, |index| args.int(index)),
         displacement: word(at.displacement) as i64,

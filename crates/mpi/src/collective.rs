@@ -1,7 +1,7 @@
 //! Whether the ranks of a communicator are in the same collective (MPI 4.1 §6.1, §6.14).
 //!
 //! Each rank counts the collectives that it calls on a communicator, window or file. The first rank that
-//! comes to the n-th leaves what it has called on the board of the node ([`commsan_job_shm::Board`]);
+//! comes to the n-th leaves what it has called on the board of the node ([`commsan_job_shm::Rendezvous`]);
 //! each that comes later compares its own call with that. No message is sent, nobody waits, and it is
 //! found before the library is called, hence before the program hangs.
 //!

@@ -48,7 +48,7 @@ pub enum Key {
     Volatile,
     Barrier,
     /// What a bulletin is published by.
-    Bulletin,
+    PublishedShadow,
     /// Who holds a lock, and who has exposed its part.
     Held,
     Exposed,

@@ -51,9 +51,9 @@ pub(crate) struct Entry {
 /// Entries looked up by their keys, each in one of two neighbouring slots.
 const SLOTS: usize = 256;
 /// More sorts are not told apart: then nothing is.
-const MOST: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 /// A slot of messages that are not counted.
-const NOT: u32 = u32::MAX;
+const UNCOUNTED: u32 = u32::MAX;
 
 pub(crate) struct Ledger {
     slots: Box<[Option<(Key, u32)>]>,
@@ -85,7 +85,7 @@ impl Ledger {
         let is_known = |slot: &Option<(Key, u32)>| slot.is_some_and(|(known, _)| known == key);
         let at = if is_known(&self.slots[home]) { home } else { home ^ 1 };
         match self.slots[at] {
-            Some((known, NOT)) => known == key,
+            Some((known, UNCOUNTED)) => known == key,
             Some((known, index)) if known == key => {
                 self.entries[index as usize].count += 1;
                 true
@@ -96,16 +96,16 @@ impl Ledger {
 
     /// Counts a message of a new key; one that is `None` is not counted, now or later.
     pub fn count_new(&mut self, key: &Key, entry: Option<Entry>) {
-        let index = entry.map_or(NOT, |entry| self.add(entry));
+        let index = entry.map_or(UNCOUNTED, |entry| self.add(entry));
         let home = slot(key);
         self.slots[home ^ 1] = self.slots[home].replace((*key, index));
     }
 
     /// Counts the messages of an entry with others of the same sort.
     pub fn add(&mut self, entry: Entry) -> u32 {
-        if self.entries.len() >= MOST {
+        if self.entries.len() >= MAX_ENTRIES {
             self.useless = true;
-            return NOT;
+            return UNCOUNTED;
         }
         let index = *self.by_sort.entry(entry.sort).or_insert(self.entries.len() as u32);
         match self.entries.get_mut(index as usize) {

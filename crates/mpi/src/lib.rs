@@ -17,24 +17,24 @@ pub mod buffers;
 pub mod collective;
 mod ids;
 mod ledger;
-pub mod moves;
 mod nursery;
 mod overlap;
+mod pairwise_volumes;
 mod partitioned;
-mod parts;
 mod races;
 mod requests;
 pub mod rma;
 mod steps;
 mod threads;
 mod tracker;
+pub mod transfers;
 pub mod typemap;
 
 pub use buffers::{Args, Library};
 pub use ids::Token;
 pub use tracker::{
-    Asked, AtomicUse, Did, Entering, Facts, Got, Learning, MemoryModel, Operation, Passed, Simple,
-    Sought, Standing, Synchronisation, Template, ThreadLevel, Tracker, Transfer, Used, Wrong,
-    combine,
+    Acquisition, Asked, AtomicUse, Did, Entering, Facts, Got, MemoryModel, Operation, Passed,
+    Simple, Sought, Standing, Synchronisation, TargetAccess, Template, ThreadLevel, Tracker, Used,
+    Wrong, combine,
 };
 pub use typemap::Datatype;

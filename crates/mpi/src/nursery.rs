@@ -42,11 +42,11 @@ pub(crate) struct Nursery {
 }
 
 /// More pending operations than this are looked up faster by hash.
-const ROOM: usize = 16;
+const MAX_YOUNG: usize = 16;
 
 impl Nursery {
     pub fn new() -> Nursery {
-        Nursery { young: Vec::with_capacity(ROOM), room: ROOM, on_stack: 0, ranges: 0 }
+        Nursery { young: Vec::with_capacity(MAX_YOUNG), room: MAX_YOUNG, on_stack: 0, ranges: 0 }
     }
 
     /// One that takes nothing.
@@ -111,7 +111,7 @@ impl Nursery {
     /// All operations, oldest first.
     pub fn leave(&mut self) -> Vec<Young> {
         (self.on_stack, self.ranges) = (0, 0);
-        let mut all = std::mem::replace(&mut self.young, Vec::with_capacity(ROOM));
+        let mut all = std::mem::replace(&mut self.young, Vec::with_capacity(MAX_YOUNG));
         all.sort_by_key(|y| y.sequence);
         all
     }

@@ -24,11 +24,11 @@ use smallvec::SmallVec;
 use std::ops::{ControlFlow, Range};
 
 /// Receives from anybody that are remembered, and races.
-const MOST: usize = 16;
+const MAX_WILDCARDS: usize = 16;
 /// Communicators that are remembered for what else happens on them.
-const MOST_GIVEN_UP: usize = 256;
+const MAX_GIVEN_UP: usize = 256;
 /// How often memory beside what is watched may be touched before that is given up: each time costs something.
-const PATIENCE: u32 = 10_000;
+const MAX_TOUCHES: u32 = 10_000;
 
 /// Whose messages a receive takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl Race {
 impl Wildcard {
     /// This sender's next message is not for it, or would lead elsewhere.
     fn settle(&mut self, sender: u32) {
-        if self.settled.len() < MOST && !self.settled.contains(&sender) {
+        if self.settled.len() < MAX_WILDCARDS && !self.settled.contains(&sender) {
             self.settled.push(sender);
         }
     }
@@ -120,8 +120,8 @@ impl Wildcard {
     /// settled senders all count as such.
     fn may_take(&self, sender: u32, wanted: Wanted) -> bool {
         let Wanted { comm, tag } = self.wanted;
-        let is_free = self.settled.len() < MOST && !self.settled.contains(&sender);
-        let is_other = self.received != Some(sender) && self.later.len() < MOST;
+        let is_free = self.settled.len() < MAX_WILDCARDS && !self.settled.contains(&sender);
+        let is_other = self.received != Some(sender) && self.later.len() < MAX_WILDCARDS;
         comm == wanted.comm && (tag.is_none() || tag == wanted.tag) && is_free && is_other
     }
 }
@@ -137,7 +137,7 @@ pub(crate) struct Races {
     /// Communicators on which messages go other ways.
     given_up: Vec<u64>,
     useless: bool,
-    patience: u32,
+    touches_left: u32,
 }
 
 impl Races {
@@ -154,7 +154,7 @@ impl Races {
             posted: 0,
             given_up: Vec::new(),
             useless: false,
-            patience: PATIENCE,
+            touches_left: MAX_TOUCHES,
         }
     }
 
@@ -189,7 +189,7 @@ impl Races {
         if self.useless || self.given_up.contains(&wanted.comm) {
             return None;
         }
-        if self.wildcards.len() == MOST {
+        if self.wildcards.len() == MAX_WILDCARDS {
             self.drop_at(0);
         }
         self.posted += 1;
@@ -328,13 +328,13 @@ impl Races {
         self.drop_at(at);
         self.withdraw(|other| other.position == later.position);
         let is_known = |race: &Race| (race.taker.pc, race.left().pc) == (taker.pc, later.by.pc);
-        if self.found.len() < MOST && !self.found.iter().any(is_known) {
+        if self.found.len() < MAX_WILDCARDS && !self.found.iter().any(is_known) {
             self.found.push(Race { later, taker, instead_of });
         }
     }
 
     /// Others may act upon what this process knows.
-    pub fn told(&mut self) {
+    pub fn inform_others(&mut self) {
         for at in (0..self.wildcards.len()).rev() {
             if self.wildcards[at].received.is_some() {
                 self.drop_at(at);
@@ -363,9 +363,9 @@ impl Races {
                 }
             }
         }
-        self.patience = if seen.is_empty() { self.patience - 1 } else { PATIENCE };
-        if self.patience == 0 {
-            self.patience = PATIENCE;
+        self.touches_left = if seen.is_empty() { self.touches_left - 1 } else { MAX_TOUCHES };
+        if self.touches_left == 0 {
+            self.touches_left = MAX_TOUCHES;
             self.forget_all();
         }
         self.lasts.touched(access, pc)
@@ -387,7 +387,7 @@ impl Races {
                 self.drop_at(at);
             }
         }
-        if self.given_up.len() == MOST_GIVEN_UP {
+        if self.given_up.len() == MAX_GIVEN_UP {
             self.give_up_all();
         } else if !self.given_up.contains(&comm) {
             self.given_up.push(comm);

@@ -26,9 +26,9 @@
 pub(crate) mod accumulate;
 pub(crate) mod cells;
 pub(crate) mod clock;
-pub(crate) mod drafts;
-pub(crate) mod notice;
+pub(crate) mod message;
 pub(crate) mod order;
+pub(crate) mod outbox;
 pub(crate) mod remote;
 pub(crate) mod segments;
 pub(crate) mod shared;

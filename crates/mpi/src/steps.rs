@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Steps that are kept.
-const MOST: usize = 2048;
+const MAX_STEPS: usize = 2048;
 
 /// A communicator that steps name.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) type Begun = SmallVec<[Step; 2]>;
 
 /// The first steps.
 #[derive(Debug)]
-pub(crate) struct Steps {
+pub struct Steps {
     all: Vec<Step>,
     comms: Vec<Comm>,
     /// What requests stand for, by handle.
@@ -104,7 +104,7 @@ impl Steps {
     }
 
     /// The position of a communicator among those that steps name.
-    pub fn comm(&mut self, name: u64, new: impl FnOnce() -> Comm) -> u32 {
+    pub(crate) fn comm(&mut self, name: u64, new: impl FnOnce() -> Comm) -> u32 {
         let known = self.comms.iter().position(|comm| comm.name == name);
         let position = known.unwrap_or_else(|| {
             self.comms.push(new());
@@ -163,14 +163,14 @@ impl Steps {
 
     /// The position of the next step, if there may be so many more.
     fn room(&mut self, steps: usize) -> Option<u32> {
-        if self.are_open() && self.all.len() + steps > MOST {
+        if self.are_open() && self.all.len() + steps > MAX_STEPS {
             self.end();
         }
         self.are_open().then_some(self.all.len() as u32)
     }
 
     /// All of them, if they are known, and the communicators that they name.
-    pub fn known(&self) -> Option<(&[Step], &[Comm])> {
+    pub(crate) fn known(&self) -> Option<(&[Step], &[Comm])> {
         self.are_known().then_some((&self.all, &self.comms))
     }
 }
@@ -213,10 +213,10 @@ mod tests {
     #[test]
     fn so_many_are_kept() {
         let mut steps = Steps::default();
-        (0..MOST).for_each(|_| steps.begin(&[Step::Send(SENT)], None));
+        (0..MAX_STEPS).for_each(|_| steps.begin(&[Step::Send(SENT)], None));
         assert!(!steps.are_open());
         let (all, _) = steps.known().unwrap();
-        assert_eq!(all.len(), MOST);
+        assert_eq!(all.len(), MAX_STEPS);
         assert!(matches!(all.last(), Some(Step::Finish { .. })));
     }
 

@@ -11,20 +11,22 @@
 //! - Whether another copy of an overwritten request exists cannot be seen; only a request never
 //!   completed by `MPI_Finalize` is reported.
 
-mod afar;
+mod accounts;
 mod arguments;
 mod arrays;
 mod assertions;
 mod attached;
+mod attached_buffer;
+mod bounds;
 mod checks;
 mod collectives;
 mod concurrent;
 mod conflicts;
+mod detached;
 mod device;
+mod group_creation;
 mod handles;
-mod lent;
 mod levels;
-mod makers;
 mod matched;
 mod memory;
 mod messages;
@@ -32,98 +34,89 @@ mod objects;
 mod on_stack;
 mod onesided;
 mod operation;
+mod operations;
 mod order;
-mod parts;
+mod pairwise_volumes;
 mod persistent;
 mod races;
 mod refused;
-mod room;
+mod remote_ops;
+mod reporter;
+mod rma_operations;
 mod separate;
 mod shared;
 mod steps;
 mod synchronise;
 mod targets;
-mod transfers;
 mod waiting;
 mod young;
 
 pub use arguments::Wrong;
+pub use bounds::Used;
 pub use collectives::Entering;
 pub use handles::Sought;
 pub use levels::ThreadLevel;
 pub use onesided::Synchronisation;
 pub use operation::Operation;
-pub use order::{Learning, Template};
-pub use parts::Passed;
+pub use order::{Acquisition, Template};
+pub use pairwise_volumes::Passed;
 pub use races::{Got, Standing};
-pub use room::Used;
+pub use rma_operations::{Simple, TargetAccess, combine};
 pub use separate::MemoryModel;
 pub use shared::Atomic as AtomicUse;
 pub use steps::Did;
-pub use transfers::{Simple, Transfer, combine};
 pub use waiting::{Asked, Facts};
 
 use crate::buffers::{Accesses, Args};
 use crate::ids::Token;
-use crate::ledger::Ledger;
 use crate::nursery::Nursery;
-use crate::parts::Parts;
-use crate::races::Races;
 use crate::requests::{Request, Requests, State};
 use crate::steps::Steps;
 use crate::threads::Threads;
-use afar::OneSided;
-use arrays::Arrays;
+use accounts::Accounts;
+use attached_buffer::LibraryMemory;
 use collectives::Together;
-use commsan_callsite::{Findings, Place, Report, Site, Stacks};
+use commsan_callsite::{Findings, Place, Report, Site};
 use commsan_cuda::Gpu;
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
-use commsan_shadow::{Access, Footprint, Live, OpId, Pages};
-use handles::Handles;
-use levels::Levels;
-use matched::Matched;
+use commsan_shadow::{Access, Footprint, OpId, Pages};
+use detached::Detached;
+use levels::ThreadCalls;
 use objects::Objects;
-use on_stack::OnStack;
 use operation::envelope;
+use operations::Operations;
 use refused::Refused;
-use room::Uses;
-use rustc_hash::FxHashMap;
+use remote_ops::OneSided;
+use reporter::Reporter;
 
-/// All requests and pending operations of one process.
+/// What MPI calls mean in one process: its requests and pending operations, and what must be known of it for the rest.
 pub struct Tracker {
     pages: Pages,
-    live: Live<Operation>,
+    operations: Operations,
     requests: Requests,
-    /// Operations that are not in `live` and `requests` yet.
+    /// Operations that are not in `operations` and `requests` yet.
     nursery: Nursery,
-    /// Requests made before this number have since seen a message that may tell of their completion.
-    informed: u64,
-    /// Freed but perhaps not complete; see the module's soundness note.
-    detached: Vec<OpId>,
-    on_stack: OnStack,
-    /// Sizes of memory from `MPI_Alloc_mem`, by address.
-    allocations: FxHashMap<usize, usize>,
-    /// One-sided communication, and what messages and collectives tell of the order of ranks.
+    detached: Detached,
+    /// Memory that passes between the program and the library.
+    pub library_memory: LibraryMemory,
+    /// One-sided communication, and the order of ranks.
     pub rma: OneSided,
     /// Communicators and the collectives on them.
     pub together: Together,
-    levels: Levels,
     threads: Threads,
+    /// Calls of several threads.
+    pub thread_calls: ThreadCalls,
     gpu: Gpu,
-    ledger: Ledger,
-    races: Races,
-    steps: Steps,
-    parts: Parts,
-    uses: Uses,
+    /// What is compared with other ranks when the job is over.
+    pub accounts: Accounts,
+    /// What others may wait for.
+    pub steps: Steps,
     objects: Objects,
-    handles: Handles,
-    /// Memory for buffered sends.
-    lent: Option<OpId>,
-    arrays: Arrays,
-    matched: Matched,
-    refused: Refused,
-    stacks: Stacks,
+    /// Errors that the program has not asked about.
+    pub refused: Refused,
+    /// Call stacks, and the findings that need nothing else.
+    pub reporter: Reporter,
 }
 
 impl Tracker {
@@ -131,30 +124,21 @@ impl Tracker {
     pub fn new(pages: Pages) -> Tracker {
         Tracker {
             pages,
-            live: Live::new(pages),
+            operations: Operations::new(pages),
             requests: Requests::new(pages),
             nursery: Nursery::new(),
-            informed: 0,
-            detached: Vec::new(),
-            on_stack: OnStack::default(),
-            allocations: FxHashMap::default(),
+            detached: Detached::default(),
+            library_memory: LibraryMemory::default(),
             rma: OneSided::new(pages),
             together: Together::default(),
-            levels: Levels::default(),
             threads: Threads::default(),
+            thread_calls: ThreadCalls::default(),
             gpu: Gpu::new(pages),
-            ledger: Ledger::default(),
-            races: Races::new(pages),
+            accounts: Accounts::new(pages),
             steps: Steps::default(),
-            parts: Parts::default(),
-            uses: Uses::default(),
             objects: Objects::default(),
-            handles: Handles::default(),
-            lent: None,
-            arrays: Arrays::default(),
-            matched: Matched::default(),
             refused: Refused::default(),
-            stacks: Stacks::new(),
+            reporter: Reporter::default(),
         }
     }
 
@@ -173,9 +157,9 @@ impl Tracker {
         let (ranges, on_stack) = self.nursery.load();
         let afar = self.rma.remotes.ranges() + self.rma.windows.len();
         let shared = self.rma.exposed.as_ref().map_or(0, |exposed| exposed.shared());
-        let marked = self.gpu.load() + self.races.ranges() + self.requests.watched();
-        let on_stack = self.on_stack.len() + on_stack + self.gpu.on_stack();
-        (self.live.ranges() + ranges + afar + shared + marked, on_stack)
+        let marked = self.gpu.load() + self.accounts.races.ranges() + self.requests.watched();
+        let on_stack = self.operations.on_stack.len() + on_stack + self.gpu.on_stack();
+        (self.operations.live.ranges() + ranges + afar + shared + marked, on_stack)
     }
 
     /// An operation has started; `key` is its request, stored at `variable`. Takes the accesses.
@@ -202,9 +186,9 @@ impl Tracker {
         self.settle();
         self.check(args, accesses, place, out);
         let of = self.together.of(args);
-        let operation = Operation { of, ..Operation::new(args, place, &mut self.stacks) };
+        let operation = Operation { of, ..self.reporter.operation(args, place) };
         let site = operation.site;
-        let id = self.begin(accesses, operation, place);
+        let id = self.operations.begin(accesses, operation, place);
         self.starts_for_others(id, place, out);
         let request = Request::new(key, variable, args.call, State::Active(id));
         if let Some(lost) = self.requests.insert(request)
@@ -232,7 +216,7 @@ impl Tracker {
             self.end_young(call, pc, mode, bytes);
             return;
         }
-        let mut done = std::mem::take(&mut self.detached);
+        let mut done = self.detached.take_list();
         let mut certain = true;
         self.requests.each(token, |request| {
             // Another operation of the same handle may be meant, if the variable is another one.
@@ -245,13 +229,13 @@ impl Tracker {
             request.persistent.is_none()
         });
         for id in done.drain(..) {
-            self.read_from_afar(id, place, out);
+            self.request_complete(id, place, out);
             if !certain {
-                self.doubt(id, place);
+                self.operations.doubt(id, place);
             }
             self.finish(id, Some(call), place, out);
         }
-        self.detached = done;
+        self.detached.return_list(done);
     }
 
     /// `MPI_Request_get_status` came back true: the buffer is free, the request stays.
@@ -275,7 +259,7 @@ impl Tracker {
             false
         });
         for id in done {
-            self.doubt(id, place);
+            self.operations.doubt(id, place);
             self.finish(id, Some(call), place, out);
         }
     }
@@ -288,13 +272,13 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) -> bool {
-        self.rma.unlearn(token.key);
+        self.rma.forget_request(token.key);
         self.settle();
         self.unbalance_request(token, true);
-        let (mut faulty, mut told, mut over) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut faulty, mut complete, mut over) = (Vec::new(), Vec::new(), Vec::new());
         // A shared handle may mean another operation than this one.
         let certain = matches!(self.requests.meant(token), crate::requests::Meant::One(_));
-        let (detached, informed) = (&mut self.detached, self.informed);
+        let detached = &mut self.detached;
         self.requests.each(token, |request| {
             let ids: Vec<OpId> = match &request.state {
                 State::Active(id) => vec![*id],
@@ -305,12 +289,12 @@ impl Tracker {
             let certain = certain && !request.cancelled;
             match certain && !request.call.may_be_freed() {
                 true => faulty.push(ids),
-                false if request.sequence < informed => told.extend(ids),
+                false if detached.may_be_complete(request) => complete.extend(ids),
                 false => detached.extend(ids),
             }
             true
         });
-        for id in told {
+        for id in complete {
             self.end(id);
         }
         for id in over {
@@ -320,7 +304,8 @@ impl Tracker {
         for ids in faulty {
             // Partitions are one operation.
             if let Some(first) = ids.first() {
-                self.misuse(Code::ActiveRequestFreed, *first, call, place, out);
+                let (code, here) = (Code::ActiveRequestFreed, (call, place));
+                self.operations.misuse(code, *first, here, &mut self.reporter, out);
             }
             ids.into_iter().for_each(|id| self.finish(id, None, place, out));
         }
@@ -339,7 +324,7 @@ impl Tracker {
 
     /// This process has learned something from another one.
     pub fn communicated(&mut self) {
-        self.informed = self.now();
+        self.detached.communicated(self.requests.next());
         while let Some(id) = self.detached.pop() {
             self.end(id);
         }
@@ -347,7 +332,7 @@ impl Tracker {
 
     /// `MPI_Finalize`: what is still pending will never be completed.
     pub fn finalize(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        self.races.tell(&self.stacks, out);
+        self.accounts.races.write(&self.reporter.stacks, out);
         self.settle();
         let mut never: Vec<(OpId, Option<Site>)> = Vec::new();
         for request in self.requests.iter() {
@@ -360,7 +345,7 @@ impl Tracker {
             }
         }
         for (id, overwritten) in never {
-            let Some(op) = self.live.get(id) else { continue };
+            let Some(op) = self.operations.live.get(id) else { continue };
             let (code, mut sites) = match overwritten {
                 Some(site) => (Code::RequestOverwritten, vec![(Role::Overwrite, site)]),
                 None => (Code::RequestNeverCompleted, Vec::new()),
@@ -370,58 +355,30 @@ impl Tracker {
                 continue;
             }
             sites.push((Role::Operation, op.site));
-            let concerned = self.live.accesses(id).first();
-            let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
             let report = Report {
                 code,
                 access: None,
                 operation: op.party(),
-                concerned,
+                concerned: self.operations.first_access(id),
                 sites: &sites,
                 threads: false,
                 about: None,
             };
-            out.report(&report, &self.stacks);
+            self.reporter.report(&report, out);
         }
-        self.tell_lost_requests(out);
+        self.report_lost_requests(out);
         self.finalize_windows(place, out);
         self.enter_finalize(place, out);
-        self.tell_messages(out);
-        self.steps.tell(&self.stacks, out);
-        self.parts.tell(&self.stacks, out);
-        self.objects.tell(&self.stacks, out);
-        self.matched.tell(&self.stacks, out);
-        self.refused.tell(&self.stacks, out);
-        let all: Vec<OpId> = self.live.iter().map(|(id, _)| id).collect();
+        let stacks = &self.reporter.stacks;
+        self.accounts.write_messages(&self.together, &self.reporter, out);
+        self.steps.write(stacks, out);
+        self.accounts.volumes.write(stacks, out);
+        self.objects.report_left(stacks, out);
+        self.accounts.matched.report_left(stacks, out);
+        self.refused.report(stacks, out);
+        let all: Vec<OpId> = self.operations.live.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.finish(id, None, place, out));
         self.requests.unwatch();
-    }
-
-    fn begin(
-        &mut self,
-        accesses: &mut [Option<Access>],
-        mut operation: Operation,
-        place: &impl Place,
-    ) -> OpId {
-        for access in accesses.iter().flatten() {
-            let start = access.footprint.span().start;
-            if let Some(frame) = place.frame_of(start) {
-                operation.frame = Some(frame);
-                operation.on_stack = start;
-            }
-        }
-        let id = self.live.begin(accesses, operation);
-        self.know_frame(id);
-        id
-    }
-
-    /// An operation has begun, or another frame is known of it: it is looked for when that function returns.
-    fn know_frame(&mut self, id: OpId) {
-        if let Some(operation) = self.live.get_mut(id)
-            && let Some(frame) = operation.frame
-        {
-            operation.position = self.on_stack.enter(id, frame, operation.on_stack);
-        }
     }
 
     /// Ends an operation, telling the findings that wait for it.
@@ -434,58 +391,44 @@ impl Tracker {
     ) {
         self.note_use(id);
         self.ends_for_others(id);
-        let Some(operation) = self.live.get_mut(id) else { return };
+        let Some(operation) = self.operations.live.get_mut(id) else { return };
         let findings = std::mem::take(&mut operation.findings);
-        self.forget_frame(id);
+        self.operations.forget_frame(id);
         if let Some(call) = call {
             for finding in findings.into_iter().flatten() {
-                let site = place.site(Some(call), &mut self.stacks);
+                let site = place.site(Some(call), &mut self.reporter.stacks);
                 out.emit(
                     Record::Completed { id: finding.get() - 1, site: (Role::Completion, site) },
-                    &self.stacks,
+                    &self.reporter.stacks,
                 );
             }
             if self.retire(id, call, place) {
                 return;
             }
         }
-        self.live.end(id);
+        self.operations.live.end(id);
     }
 
     fn end(&mut self, id: OpId) {
         self.note_use(id);
         self.ends_for_others(id);
-        self.forget_frame(id);
-        self.live.end(id);
+        self.operations.end(id);
     }
 
     /// Notes what an operation that is about to end has done to memory that is exposed; not if perhaps another thread
     /// than this one has completed it.
     fn note_use(&self, id: OpId) {
         if self.rma.exposed.is_some()
-            && let Some(operation) = self.live.get(id)
+            && let Some(operation) = self.operations.live.get(id)
             && !operation.known_to_all
         {
             let (call, pc) = (operation.call, operation.site.pc);
             let when = self.rma.noted_as_of;
-            self.live.accesses(id).iter().for_each(|access| self.note(access, call, pc, when));
-        }
-    }
-
-    /// The function whose variables an operation uses may return, and its arrays be used.
-    fn forget_frame(&mut self, id: OpId) {
-        self.arrays.forget(id);
-        self.leave_stack(id);
-    }
-
-    fn leave_stack(&mut self, id: OpId) {
-        if let Some(operation) = self.live.get_mut(id)
-            && let Some(frame) = operation.frame.take()
-            && let position = operation.position
-            && let Some(moved) = self.on_stack.leave(frame, position)
-            && let Some(moved) = self.live.get_mut(moved)
-        {
-            moved.position = position;
+            self.operations
+                .live
+                .accesses(id)
+                .iter()
+                .for_each(|access| self.note(access, call, pc, when));
         }
     }
 }

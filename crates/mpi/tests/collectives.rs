@@ -11,7 +11,7 @@ use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::rma::Group;
 use commsan_mpi::{Entering, Tracker};
 use commsan_mpi_calls::named;
-use commsan_shadow::{GRANULE_WORDS, Pages, Stamp};
+use commsan_shadow::{Epoch, GRANULE_WORDS, Pages};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU8, AtomicU64};
@@ -40,7 +40,7 @@ impl Place for Step {
         None
     }
 
-    fn thread_of(&self, _: Stamp) -> u32 {
+    fn thread_of(&self, _: Epoch) -> u32 {
         0
     }
 
@@ -126,7 +126,7 @@ fn run(programs: &[Vec<Call>; RANKS], schedule: &[usize]) -> BTreeSet<Code> {
     let mut ranks: Vec<Tracker> = (0..RANKS as u32)
         .map(|me| {
             let mut tracker = Tracker::new(pages());
-            tracker.together.connect_board(memory.board(), me);
+            tracker.together.connect(memory.rendezvous(), me);
             tracker.together.name_world(COMMS[0], RANKS, (0, 0));
             let dup = named("MPI_Comm_dup").expect("a call of the table");
             for child in &COMMS[1..] {

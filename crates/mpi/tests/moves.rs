@@ -2,7 +2,7 @@
 //! the standard says that each must get.
 
 use commsan_mpi::collective::signature::Signature;
-use commsan_mpi::moves::{Move, Peers, moves};
+use commsan_mpi::transfers::{Peers, Transfer, transfers};
 use commsan_mpi::{Args, Datatype, Library};
 use commsan_mpi_calls::{CALLS, Call};
 use commsan_shadow::Pattern;
@@ -86,17 +86,17 @@ fn call(name: &str) -> &'static Call {
 type Matrix = BTreeMap<(usize, usize), u64>;
 
 /// Adds what `me` says of one direction.
-fn add(matrix: &mut Matrix, me: usize, a_move: &Move) {
-    let peers: Vec<usize> = match a_move.peers {
+fn add(matrix: &mut Matrix, me: usize, transfer: &Transfer) {
+    let peers: Vec<usize> = match transfer.peers {
         Peers::One(rank) => vec![rank as usize],
         Peers::Others => (0..SIZE).filter(|rank| *rank != me).collect(),
         Peers::Above => (me + 1..SIZE).collect(),
         Peers::Below => (0..me).collect(),
-        Peers::Any | Peers::File => panic!("{a_move:?}"),
+        Peers::Any | Peers::File => panic!("{transfer:?}"),
     };
     for peer in peers {
-        let pair = if a_move.sends { (me, peer) } else { (peer, me) };
-        *matrix.entry(pair).or_default() += a_move.bytes;
+        let pair = if transfer.sends { (me, peer) } else { (peer, me) };
+        *matrix.entry(pair).or_default() += transfer.bytes;
     }
 }
 
@@ -162,10 +162,10 @@ fn told(name: &str, counts: &Counts) -> (Matrix, Matrix) {
                 _ => 7,
             })
             .collect();
-        for a_move in moves(&Args { call, words: &words, fortran: false }, &Mpi) {
-            assert!(!in_place || a_move.footprint.span().start >= RECVBUF, "{a_move:?}");
-            let matrix = if a_move.sends { &mut sent } else { &mut received };
-            add(matrix, me, &a_move);
+        for transfer in transfers(&Args { call, words: &words, fortran: false }, &Mpi) {
+            assert!(!in_place || transfer.footprint.span().start >= RECVBUF, "{transfer:?}");
+            let matrix = if transfer.sends { &mut sent } else { &mut received };
+            add(matrix, me, &transfer);
         }
     }
     let exists = |matrix: Matrix| matrix.into_iter().filter(|(_, bytes)| *bytes > 0).collect();
@@ -239,9 +239,9 @@ fn of(name: &str, arguments: &[(&str, usize)]) -> Vec<(bool, Peers, u64, Option<
     let named =
         |name: &str| arguments.iter().find(|(n, _)| *n == name).map_or(7, |(_, word)| *word);
     let words: Vec<usize> = call.params.iter().map(|param| named(&param.name)).collect();
-    moves(&Args { call, words: &words, fortran: false }, &Mpi)
+    transfers(&Args { call, words: &words, fortran: false }, &Mpi)
         .into_iter()
-        .map(|a_move| (a_move.sends, a_move.peers, a_move.bytes, a_move.tag))
+        .map(|transfer| (transfer.sends, transfer.peers, transfer.bytes, transfer.tag))
         .collect()
 }
 
@@ -294,7 +294,8 @@ fn reductions_are_shared_out_to_the_other_group() {
     let even = [(true, Peers::Others, 16, None), received(48)];
     assert_eq!(of("MPI_Reduce_scatter", &[6, 2], 0), even);
     let uneven: Vec<_> = of("MPI_Reduce_scatter", &[3, 2], 0);
-    let sizes: Vec<u64> = uneven.iter().filter(|a_move| a_move.0).map(|a_move| a_move.2).collect();
+    let sizes: Vec<u64> =
+        uneven.iter().filter(|transfer| transfer.0).map(|transfer| transfer.2).collect();
     assert_eq!(sizes, [8, 8, 8, 16]);
     let block = [(true, Peers::Others, 24, None), received(48)];
     assert_eq!(of("MPI_Ireduce_scatter_block", &[0, 0], 6), block);

@@ -96,7 +96,7 @@ impl Place for Step {
         None
     }
 
-    fn thread_of(&self, _: commsan_shadow::Stamp) -> u32 {
+    fn thread_of(&self, _: commsan_shadow::Epoch) -> u32 {
         0
     }
 

@@ -41,6 +41,8 @@ mod values;
 pub use mpi::{Calls, Mpi};
 
 use commsan_ir::{FunctionId, GlobalId, Inst, InstId, Op, Program, Value};
+use commsan_mpi_calls::abi::HandleKind;
+use commsan_mpi_calls::abi::mpich::is_built_in;
 use rustc_hash::FxHashSet;
 use solve::Solver;
 use std::cell::RefCell;
@@ -173,8 +175,5 @@ impl PointsTo {
 
 /// Whether a number is a predefined communicator or datatype of MPICH.
 pub fn is_handle(number: i64) -> bool {
-    const COMMUNICATOR: u32 = 0x44;
-    const DATATYPE: u32 = 0x4c;
-    let Ok(number) = u32::try_from(number & 0xffff_ffff) else { return false };
-    matches!(number >> 24, COMMUNICATOR | DATATYPE)
+    [HandleKind::Comm, HandleKind::Datatype].iter().any(|kind| is_built_in(number as u32, *kind))
 }

@@ -3,11 +3,12 @@
 use roaring::RoaringBitmap;
 use smallvec::SmallVec;
 
-/// Numbers that are kept one by one, at most.
-const FEW: usize = 12;
+/// Maximum number of elements that are kept in a sorted list; more become a bitmap.
+const MAX_LIST_ELEMENTS: usize = 12;
 
-/// How many times as large as another a set is that is better searched than gone through.
-const MANY_MORE: u64 = 8;
+/// How many times as large as another a set must be for a search of it, element by element of the
+/// other, to be faster than a merge.
+const MIN_SEARCH_RATIO: u64 = 8;
 
 /// A set that grows. Equal sets are kept in the same way.
 #[derive(Clone, PartialEq, Debug)]
@@ -31,7 +32,7 @@ impl FromIterator<u32> for Set {
             numbers.sort_unstable();
         }
         numbers.dedup();
-        if numbers.len() <= FEW {
+        if numbers.len() <= MAX_LIST_ELEMENTS {
             return Set::Few(numbers);
         }
         let many = RoaringBitmap::from_sorted_iter(numbers);
@@ -72,7 +73,7 @@ impl Set {
             Set::Few(few) => {
                 let Err(at) = few.binary_search(&number) else { return false };
                 few.insert(at, number);
-                if few.len() > FEW {
+                if few.len() > MAX_LIST_ELEMENTS {
                     let many = RoaringBitmap::from_sorted_iter(few.iter().copied());
                     *self = Set::Many(Box::new(many.expect("they are in order")));
                 }
@@ -93,9 +94,11 @@ impl Set {
     /// What another has and this has not.
     pub fn missing(&self, other: &Set) -> Set {
         match (self, other) {
-            (Set::Many(ours), Set::Many(theirs)) if theirs.len() > ours.len() / MANY_MORE => {
+            (Set::Many(ours), Set::Many(theirs))
+                if theirs.len() > ours.len() / MIN_SEARCH_RATIO =>
+            {
                 let missing = &**theirs - &**ours;
-                match missing.len() as usize > FEW {
+                match missing.len() as usize > MAX_LIST_ELEMENTS {
                     true => Set::Many(Box::new(missing)),
                     false => Set::Few(missing.iter().collect()),
                 }

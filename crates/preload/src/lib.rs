@@ -1,16 +1,16 @@
-//! Finds the MPI ranks among the processes of a job, and what uses devices without MPI, and restarts them
-//! under the right runtime.
+//! Finds the MPI ranks among the processes of a job, and processes that use devices without MPI,
+//! and restarts them under the right runtime.
 //!
 //! `commsan run` preloads this library into every process that it causes: shells, launchers,
-//! daemons, helpers, ranks. Its constructor does nothing but look, except in a rank: there it
-//! executes the same program again with the runtime for that rank's MPI in `LD_PRELOAD`. The
-//! second time round it puts the environment back as it was, so that the rank's own children
-//! never load a runtime, and with it an MPI library, that they did not ask for.
+//! daemons, helpers, ranks. Its constructor only looks, except in a rank: there it executes the
+//! same program again with the runtime for that rank's MPI in `LD_PRELOAD`. On the second start it
+//! restores the environment, so that the rank's own children never load a runtime, and with it an
+//! MPI library, that they did not ask for.
 //!
-//! Promises: a process that is no rank runs exactly as without us; whatever goes wrong, the
+//! Promises: a process that is no rank runs exactly as without commsan; whatever goes wrong, the
 //! program runs, unchecked, and a `notice-PID.txt` in the run directory says why. Nothing here
-//! panics, and nothing allocates before a restart is decided. The variables that carry the
-//! restart are described in `docs/run-directory.md`.
+//! panics, and nothing allocates before a restart is decided. The variables that carry the restart
+//! are described in `docs/run-directory.md`.
 
 mod environment;
 mod libraries;
@@ -62,17 +62,17 @@ extern "C" fn construct(_argc: c_int, argv: *const *const c_char, _envp: *const 
                 ],
             );
         }
-        verdict::Verdict::WrongLauncher(mpi) => notice::write(
+        verdict::Verdict::WrongLauncher(mpi, launcher) => notice::write(
             run_dir,
             &[
                 b"was not checked: it uses ",
                 mpi.name().as_bytes(),
                 b" but was started by the launcher of ",
-                mpi.other().name().as_bytes(),
+                launcher.name().as_bytes(),
                 b", so that every process would be rank 0 of an MPI_COMM_WORLD of size 1. Start it \
-                  with ",
-                mpi.launcher().as_bytes(),
-                b". If this launcher does serve both, say so with `commsan run --mpi ",
+                  with `mpirun.",
+                mpi.key().as_bytes(),
+                b"`. If this launcher does serve both, say so with `commsan run --mpi ",
                 mpi.key().as_bytes(),
                 b"`.",
             ],

@@ -1,6 +1,6 @@
 //! Which MPI libraries this process has loaded, and which CUDA runtime.
 
-use crate::verdict::Mpi;
+use commsan_mpi_abi::MpiFamily;
 use std::ffi::{CStr, c_int, c_void};
 
 /// The MPI libraries among the loaded objects, and the CUDA runtime.
@@ -10,12 +10,12 @@ pub struct Loaded {
     pub distinct: usize,
     /// The CUDA runtime that a simulated one can replace.
     pub cudart: Option<Cudart>,
-    found: [Option<(Mpi, &'static CStr)>; 2],
+    found: [Option<(MpiFamily, &'static CStr)>; 2],
 }
 
 impl Loaded {
     /// The kind of MPI, where there is one.
-    pub fn mpi(&self) -> Option<Mpi> {
+    pub fn mpi(&self) -> Option<MpiFamily> {
         self.found[0].map(|(mpi, _)| mpi)
     }
 
@@ -42,7 +42,7 @@ pub fn loaded() -> Loaded {
         // libraries are not unloaded before we are done.
         let path: &'static CStr = unsafe { CStr::from_ptr(name) };
         result.cudart = result.cudart.or(Cudart::of(base_name(path.to_bytes())));
-        if let Some(mpi) = kind(base_name(path.to_bytes())) {
+        if let Some(mpi) = MpiFamily::of_library(base_name(path.to_bytes())) {
             if let Some(slot) = result.found.get_mut(result.distinct) {
                 *slot = Some((mpi, path));
             }
@@ -74,7 +74,7 @@ impl Cudart {
         }
     }
 
-    /// The version that a library file is of, told by its name.
+    /// The version that a library file is of, by its name.
     fn of(file: &[u8]) -> Option<Cudart> {
         [Cudart::Twelve, Cudart::Thirteen].into_iter().find(|version| {
             let rest = file.strip_prefix(version.soname().as_bytes());
@@ -88,31 +88,12 @@ pub fn base_name(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
 }
 
-/// Which MPI a library file belongs to, told by its name.
-///
-/// `libmpi.so.12` is the name the MPICH ABI initiative fixed (MPICH, Intel MPI, MVAPICH, Cray
-/// as `libmpi_gnu.so.12`); Debian's MPICH is `libmpich.so.12`; other versions of `libmpi.so` are
-/// Open MPI's. Fortran and C++ companions need the C library, so they are not looked at.
-pub fn kind(file: &[u8]) -> Option<Mpi> {
-    if file.starts_with(b"libmpich.so") {
-        return Some(Mpi::Mpich);
-    }
-    if let Some(version) = file.strip_prefix(b"libmpi.so") {
-        let first = version.strip_prefix(b".").and_then(|v| v.split(|b| *b == b'.').next());
-        return Some(if first == Some(b"12") { Mpi::Mpich } else { Mpi::OpenMpi });
-    }
-    let cray = file.strip_prefix(b"libmpi_")?;
-    let vendors: [&[u8]; 5] = [b"cray", b"gnu", b"intel", b"amd", b"nvidia"];
-    let of_vendor = vendors.iter().any(|vendor| cray.starts_with(vendor));
-    (of_vendor && cray.windows(6).any(|w| w == b".so.12")).then_some(Mpi::Mpich)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn library_names_tell_the_cuda_runtime() {
+    fn the_cuda_runtime_is_known_by_its_name() {
         for (file, expected) in [
             ("libcudart.so.13", Some(Cudart::Thirteen)),
             ("libcudart.so.12.9.79", Some(Cudart::Twelve)),
@@ -121,26 +102,6 @@ mod tests {
             ("libcuda.so.1", None),
         ] {
             assert_eq!(Cudart::of(file.as_bytes()), expected, "{file}");
-        }
-    }
-
-    #[test]
-    fn library_names_tell_the_mpi() {
-        let cases: [(&str, Option<Mpi>); 11] = [
-            ("libmpi.so.40", Some(Mpi::OpenMpi)),
-            ("libmpi.so.40.30.4", Some(Mpi::OpenMpi)),
-            ("libmpi.so.20", Some(Mpi::OpenMpi)),
-            ("libmpi.so.12", Some(Mpi::Mpich)),
-            ("libmpi.so.12.1.8", Some(Mpi::Mpich)),
-            ("libmpich.so.12", Some(Mpi::Mpich)),
-            ("libmpi_gnu_112.so.12", Some(Mpi::Mpich)),
-            ("libmpi_mpifh.so.40", None),
-            ("libmpichfort.so.12", None),
-            ("libopen-pal.so.40", None),
-            ("libc.so.6", None),
-        ];
-        for (file, expected) in cases {
-            assert_eq!(kind(file.as_bytes()), expected, "{file}");
         }
     }
 }

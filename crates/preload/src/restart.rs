@@ -1,14 +1,14 @@
-//! Executing a rank's program again, and tidying up afterwards.
+//! Executing a rank's program again, and restoring its environment afterwards.
 //!
-//! The first time, `LD_PRELOAD` names the injector; the second time it names the injector and
-//! the runtime; and, with simulated devices, the CUDA runtime that simulates them, which so goes before
-//! the real one wherever the program would find that. What it was before travels in [`RESTORE`] as a
-//! complete `LD_PRELOAD=…` entry, so that putting it back is a change of pointers.
+//! On the first start `LD_PRELOAD` names the injector, on the second the injector and the runtime;
+//! with simulated devices also the simulated CUDA runtime, which so takes precedence over the real
+//! one wherever the program would find that. The former value travels in [`RESTORE`] as a complete
+//! `LD_PRELOAD=…` entry, so that restoring it is a change of pointers.
 
 use crate::environment;
 use crate::libraries::{self, base_name};
 use crate::notice;
-use crate::verdict::Mpi;
+use commsan_mpi_abi::MpiFamily;
 use std::ffi::{CStr, CString, c_char, c_void};
 
 /// Set across the restart only: the rank's former `LD_PRELOAD=…` entry.
@@ -22,13 +22,19 @@ const INJECTOR: &[u8] = b"libcommsan_inject.so";
 /// Runtime for programs without MPI.
 const SERIAL: &str = "libcommsan_serial.so";
 
-/// Restarts this process with the runtime for `mpi`, or for none; returns only if that is impossible.
+/// Restarts this process with the runtime for `mpi`, or for none; returns only if that is
+/// impossible.
 ///
 /// With `probe`, the runtime is loaded here first: a program that brings no MPI library itself
 /// would not start at all if ld.so could not find the one the runtime needs.
-pub fn under_runtime(run_dir: &CStr, argv: *const *const c_char, mpi: Option<Mpi>, probe: bool) {
+pub fn under_runtime(
+    run_dir: &CStr,
+    argv: *const *const c_char,
+    mpi: Option<MpiFamily>,
+    probe: bool,
+) {
     let directory = environment::get(c"COMMSAN_LIB").map_or(&b""[..], CStr::to_bytes);
-    let runtime = [directory, b"/", mpi.map_or(SERIAL, Mpi::runtime).as_bytes()].concat();
+    let runtime = [directory, b"/", mpi.map_or(SERIAL, MpiFamily::runtime).as_bytes()].concat();
     let Ok(path) = CString::new(runtime.clone()) else { return };
     // SAFETY: `path` is a C string.
     if unsafe { libc::access(path.as_ptr(), libc::R_OK) } != 0 {
@@ -38,7 +44,7 @@ pub fn under_runtime(run_dir: &CStr, argv: *const *const c_char, mpi: Option<Mpi
             }
             None => b"Install commsan again.",
         };
-        let uses = mpi.map_or("no MPI", Mpi::name).as_bytes();
+        let uses = mpi.map_or("no MPI", MpiFamily::name).as_bytes();
         let parts: [&[u8]; 6] = [
             b"was not checked: it uses ",
             uses,

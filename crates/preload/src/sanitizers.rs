@@ -1,12 +1,13 @@
-//! Which sanitizer a process has that excludes the runtime: it needs addresses that commsan uses, or stands in front of
-//! the same functions from before the first constructor on.
+//! Which sanitizer a process has that excludes the runtime: it needs addresses that commsan uses,
+//! or interposes the same functions from before the first constructor on.
 //!
 //! UBSan does neither.
 
 use std::arch::asm;
 use std::ffi::c_void;
 
-/// Reads the addresses of functions that may be missing, as ld.so has found them. `dlsym` would allocate.
+/// Reads the addresses of functions that may be missing, as ld.so has resolved them. `dlsym` would
+/// allocate.
 macro_rules! functions {
     ($($symbol:literal $name:literal),* $(,)?) => {
         /// Name of the sanitizer whose runtime is in this process.

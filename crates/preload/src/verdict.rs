@@ -2,58 +2,8 @@
 
 use crate::environment;
 use crate::{libraries, sanitizers};
+use commsan_mpi_abi::MpiFamily;
 use std::ffi::{CStr, c_char};
-
-/// A family of MPI libraries that share an ABI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mpi {
-    /// Open MPI.
-    OpenMpi,
-    /// MPICH and everything with its ABI.
-    Mpich,
-}
-
-impl Mpi {
-    /// Name for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Mpi::OpenMpi => "Open MPI",
-            Mpi::Mpich => "MPICH",
-        }
-    }
-
-    /// Name in options and file names.
-    pub fn key(self) -> &'static str {
-        match self {
-            Mpi::OpenMpi => "openmpi",
-            Mpi::Mpich => "mpich",
-        }
-    }
-
-    /// The launcher to recommend.
-    pub fn launcher(self) -> &'static str {
-        match self {
-            Mpi::OpenMpi => "`mpirun.openmpi`",
-            Mpi::Mpich => "`mpirun.mpich`",
-        }
-    }
-
-    /// File name of the runtime.
-    pub fn runtime(self) -> &'static str {
-        match self {
-            Mpi::OpenMpi => "libcommsan_openmpi.so",
-            Mpi::Mpich => "libcommsan_mpich.so",
-        }
-    }
-
-    /// The other one.
-    pub fn other(self) -> Mpi {
-        match self {
-            Mpi::OpenMpi => Mpi::Mpich,
-            Mpi::Mpich => Mpi::OpenMpi,
-        }
-    }
-}
 
 /// What to do with this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,28 +11,28 @@ pub enum Verdict {
     /// Leave it alone.
     NoRank,
     /// It is linked with MPI: restart it under the runtime.
-    Rank(Mpi),
+    Rank(MpiFamily),
     /// It may load MPI later, as Python does: restart it, if the runtime can be loaded at all.
-    MaybeRank(Mpi),
+    MaybeRank(MpiFamily),
     /// It uses devices without MPI, or may: restart it under the runtime for that.
     Serial,
     /// It would be restarted, had it not the sanitizer of this name, which excludes the runtime.
     Sanitized(&'static str),
-    /// It has two MPI libraries; no runtime could tell whose calls it sees.
+    /// It has two MPI libraries; no runtime could know whose calls it sees.
     Mixed,
-    /// It uses this MPI, but the launcher of the other one started it.
-    WrongLauncher(Mpi),
+    /// It uses the first MPI, but the launcher of the second one started it.
+    WrongLauncher(MpiFamily, MpiFamily),
 }
 
 /// What the verdict rests on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Facts<'a> {
     /// MPI library loaded at start.
-    pub linked: Option<Mpi>,
+    pub linked: Option<MpiFamily>,
     /// Number of different MPI libraries loaded.
     pub distinct: usize,
     /// `--mpi`.
-    pub forced: Option<Mpi>,
+    pub forced: Option<MpiFamily>,
     /// `--mpi none`.
     pub serial: bool,
     /// It has loaded a CUDA runtime.
@@ -90,7 +40,7 @@ pub struct Facts<'a> {
     /// The sanitizer it has that excludes the runtime.
     pub sanitizer: Option<&'static str>,
     /// Whose launcher started this process as one of its ranks.
-    pub launcher: Option<Mpi>,
+    pub launcher: Option<MpiFamily>,
     /// Some resource manager started it as one of its tasks.
     pub task: bool,
     /// Ranks that the launcher started, where it says.
@@ -106,21 +56,17 @@ impl Facts<'static> {
     pub fn gather() -> Self {
         let loaded = libraries::loaded();
         let named = environment::get(c"COMMSAN_MPI").map(CStr::to_bytes);
-        let forced = match named {
-            Some(b"openmpi") => Some(Mpi::OpenMpi),
-            Some(b"mpich") => Some(Mpi::Mpich),
-            _ => None,
-        };
+        let forced = named.and_then(MpiFamily::from_key);
         let set = |name| environment::get(name).is_some();
         let pmi = set(c"PMI_RANK") || set(c"PMI_FD") || set(c"PMI_PORT");
         // Slurm speaks PMI to either MPI; only hydra numbers the ranks of a node this way.
         let hydra = pmi && (set(c"MPI_LOCALRANKID") || !set(c"SLURM_PROCID"));
         let launcher = if set(c"OMPI_COMM_WORLD_RANK") || set(c"PMIX_RANK") {
-            Some(Mpi::OpenMpi)
+            Some(MpiFamily::OpenMpi)
         } else {
-            hydra.then_some(Mpi::Mpich)
+            hydra.then_some(MpiFamily::Mpich)
         };
-        let both = hydra && launcher == Some(Mpi::OpenMpi);
+        let both = hydra && launcher == Some(MpiFamily::OpenMpi);
         let size = environment::number(c"OMPI_COMM_WORLD_SIZE")
             .or_else(|| environment::number(c"PMI_SIZE"));
         // SAFETY: getpid has no preconditions.
@@ -212,11 +158,10 @@ fn role(facts: &Facts<'_>) -> Verdict {
         return Verdict::Mixed;
     }
     if let Some(mpi) = facts.linked {
-        let wrong = facts.launcher == Some(mpi.other()) && facts.ranks > 1;
-        return if wrong && facts.forced != Some(mpi) {
-            Verdict::WrongLauncher(mpi)
-        } else {
-            Verdict::Rank(mpi)
+        let wrong = facts.launcher.filter(|launcher| *launcher != mpi && facts.ranks > 1);
+        return match wrong {
+            Some(launcher) if facts.forced != Some(mpi) => Verdict::WrongLauncher(mpi, launcher),
+            _ => Verdict::Rank(mpi),
         };
     }
     if facts.child_of_rank {
@@ -241,13 +186,13 @@ fn role(facts: &Facts<'_>) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Mpi::*;
+    use MpiFamily::*;
 
-    fn linked(mpi: Mpi) -> Facts<'static> {
+    fn linked(mpi: MpiFamily) -> Facts<'static> {
         Facts { linked: Some(mpi), distinct: 1, ranks: 1, program: b"app", ..Facts::default() }
     }
 
-    fn under(launcher: Mpi, program: &[u8]) -> Facts<'_> {
+    fn under(launcher: MpiFamily, program: &[u8]) -> Facts<'_> {
         Facts { launcher: Some(launcher), task: true, ranks: 4, program, ..Facts::default() }
     }
 
@@ -313,7 +258,7 @@ mod tests {
     fn two_libraries_or_the_wrong_launcher_are_noticed() {
         assert_eq!(decide(&Facts { distinct: 2, ..linked(OpenMpi) }), Verdict::Mixed);
         let wrong = Facts { launcher: Some(Mpich), ranks: 2, ..linked(OpenMpi) };
-        assert_eq!(decide(&wrong), Verdict::WrongLauncher(OpenMpi));
+        assert_eq!(decide(&wrong), Verdict::WrongLauncher(OpenMpi, Mpich));
         let meant = Facts { forced: Some(OpenMpi), ..wrong };
         assert_eq!(decide(&meant), Verdict::Rank(OpenMpi));
         let single = Facts { ranks: 1, ..wrong };

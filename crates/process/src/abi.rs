@@ -1,4 +1,4 @@
-//! The memory that compiled-in hooks and the runtime share; see `hooks/commsan_abi.h`.
+//! The shadow-memory ABI between compiled-in hooks and the runtime; see `hooks/commsan_abi.h`.
 
 use crate::memory;
 use commsan_shadow::{
@@ -15,36 +15,36 @@ const SLOTS: usize = 1 << 26;
 
 const _: () = assert!(PAGE_SHIFT == 12, "hooks hash pages of 4 KiB");
 
-/// The page before the filter. Fields as in the C header.
+/// The page before the page filter. Fields as in the C header.
 #[repr(C)]
 pub struct Abi {
     magic: AtomicU64,
     version: AtomicU32,
-    /// Instrumented modules that have been initialised.
+    /// Number of instrumented modules that have been initialised.
     pub hooked: AtomicU32,
-    /// Live ranges.
+    /// Number of live ranges.
     pub live: AtomicU64,
-    /// Operations with a buffer on some stack.
+    /// Number of operations with a buffer on a thread's stack.
     pub stack_live: AtomicU64,
     access: AtomicPtr<c_void>,
     leave: AtomicPtr<c_void>,
     /// Granule bits, for the hooks' second level.
     granules: AtomicPtr<c_void>,
-    /// What is done to exposed pages, see [`Shadow`]: cells by slot, places, and recent ones.
+    /// Shadow memory of exposed pages, see [`Shadow`]: cells by slot, places, recent places.
     cells: AtomicPtr<c_void>,
     places: AtomicPtr<c_void>,
     recent: AtomicPtr<c_void>,
     shadow: ShadowHeader,
     synchronise: AtomicPtr<c_void>,
-    /// Where each thread keeps its agent and epoch, from its thread pointer.
+    /// Offset of each thread's stamp, its agent and epoch, from the thread pointer.
     pub stamp: AtomicU64,
-    /// Threads and parallel regions beside the first thread, and in bit 32 whether there are windows that
-    /// other ranks load from and store to.
+    /// Number of threads and parallel regions beside the initial thread; bit 32 says whether there
+    /// are windows that other ranks access with loads and stores.
     pub parallel: AtomicU64,
     changed: AtomicPtr<AtomicBool>,
 }
 
-/// Called for an access that the page filter lets through.
+/// Called for an access that passes the page filter.
 pub type AccessHook = unsafe extern "C" fn(
     addr: usize,
     size: usize,
@@ -54,22 +54,22 @@ pub type AccessHook = unsafe extern "C" fn(
     frame: *const c_void,
 );
 
-/// Called when the program uses memory at an address atomically, 0 for a fence, while there are several
-/// threads or shared windows: bit 0 of `kind` says that it acquires, bit 1 that it
-/// releases, bit 2 that it tells everybody.
+/// Called when the program accesses memory atomically at `addr` (0 for a fence) while there are
+/// several threads or shared windows. Of `kind`, bit 0 means acquire, bit 1 release, bit 2 a write
+/// to a volatile variable.
 pub type SynchroniseHook = unsafe extern "C" fn(addr: usize, kind: i32);
 
-/// Called when a function returns while a stack buffer is pending.
+/// Called when a function returns while a buffer on some stack is pending.
 pub type LeaveHook = unsafe extern "C" fn(pc: *const c_void, frame: *const c_void);
 
-/// Why the shared memory could not be set up.
+/// Why the shared memory could not be mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapError {
-    /// Something that is not commsan's lies at the fixed address.
+    /// The fixed address is occupied by a foreign mapping.
     Occupied,
-    /// Hooks of another version of commsan were there first.
+    /// Hooks of another version of commsan have mapped it first.
     Version(u32),
-    /// The system refuses the reservation; the error number says why.
+    /// The system refuses the reservation; the value is `errno`.
     Refused(i32),
 }
 
@@ -96,14 +96,14 @@ pub fn map() -> Result<(), MapError> {
         return Ok(());
     }
     if got != libc::MAP_FAILED {
-        // Kernels before 4.17 take the address as a hint.
+        // Kernels before 4.17 treat the address as a hint.
         // SAFETY: unmaps what was just mapped.
         unsafe { libc::munmap(got, HEADER + SLOTS) };
         return Err(MapError::Occupied);
     }
     match std::io::Error::last_os_error().raw_os_error() {
-        // SAFETY: EEXIST says that the page is mapped; by whom, the magic tells. Reading a
-        // page without read permission would be fatal, so ask the kernel to read it.
+        // SAFETY: EEXIST says that the page is mapped; the magic number identifies the owner.
+        // Reading a page without read permission would be fatal, so the kernel reads it for us.
         Some(libc::EEXIST) if unsafe { is_ours() } => match abi().version.load(Ordering::Relaxed) {
             VERSION => Ok(()),
             other => Err(MapError::Version(other)),
@@ -113,17 +113,17 @@ pub fn map() -> Result<(), MapError> {
     }
 }
 
-/// Whether the page at the fixed address carries the magic.
+/// Whether the page at the fixed address carries the magic number.
 unsafe fn is_ours() -> bool {
     let mut magic = [0; 8];
     if memory::read(BASE - HEADER, &mut magic) == magic.len() {
         return u64::from_ne_bytes(magic) == MAGIC;
     }
-    // Containers may forbid the call; then only our own hooks are a plausible owner.
+    // Containers may forbid the call; then our own hooks are the only plausible owner.
     abi().magic.load(Ordering::Acquire) == MAGIC
 }
 
-/// Tells the hooks whom to call.
+/// Registers the functions that the hooks call.
 pub fn connect(access: AccessHook, leave: LeaveHook, synchronise: SynchroniseHook) {
     abi().synchronise.store(synchronise as *mut c_void, Ordering::Release);
     abi().leave.store(leave as *mut c_void, Ordering::Release);
@@ -132,11 +132,11 @@ pub fn connect(access: AccessHook, leave: LeaveHook, synchronise: SynchroniseHoo
 
 /// The page filter over the shared bytes, with private tables beside it.
 ///
-/// The granule table takes 8 GiB of address space, nearly all of it never touched; where that is
-/// not to be had the filter works without, only slower beside pending buffers.
+/// The granule table reserves 8 GiB of address space, nearly all of it never touched; without that
+/// much the filter works, but more slowly beside pending buffers.
 pub fn pages() -> Result<Pages, MapError> {
     if let Some(limit) = address_space_limit()
-        && limit < LEAST_ADDRESS_SPACE
+        && limit < MIN_ADDRESS_SPACE
     {
         return Err(MapError::Refused(libc::ENOMEM));
     }
@@ -150,11 +150,11 @@ pub fn pages() -> Result<Pages, MapError> {
     Ok(Pages::new(filter, counts, granules))
 }
 
-/// Places that can be told apart in window memory, in two halves.
+/// Number of places in the shadow of window memory, in two halves.
 const PLACES: usize = 1 << 22;
 
-/// Where hooks note what the program does to exposed pages. It takes 256 GiB of address space;
-/// `None` where that is not to be had.
+/// The shadow memory in which hooks record accesses to exposed pages. It reserves 256 GiB of
+/// address space; `None` if that is unavailable.
 pub fn shadow() -> Option<Shadow> {
     let limited = address_space_limit().is_some();
     let cells = reserve::<[AtomicU32; CELLS]>(SLOTS).ok().filter(|_| !limited)?;
@@ -169,8 +169,8 @@ pub fn shadow() -> Option<Shadow> {
     Some(shadow)
 }
 
-/// Whether there are windows whose memory several ranks load from and store to: then hooks say which exposed
-/// pages change, and what is used atomically.
+/// Sets whether several ranks load from and store to window memory; if so, hooks also report which
+/// exposed pages change and what is accessed atomically.
 pub fn share_windows(shadow: &Shadow, share: bool) {
     const SHARED: u64 = 1 << 32;
     let abi = abi();
@@ -182,15 +182,15 @@ pub fn share_windows(shadow: &Shadow, share: bool) {
     };
 }
 
-/// Whether there are.
+/// Whether several ranks load from and store to window memory.
 pub fn shares_windows() -> bool {
     abi().parallel.load(Ordering::Relaxed) >> 32 != 0
 }
 
-/// With less, the tables would leave the program too little.
-const LEAST_ADDRESS_SPACE: u64 = 3 << 29;
+/// Under a smaller limit, in bytes, the tables would leave the program too little address space.
+const MIN_ADDRESS_SPACE: u64 = 3 << 29;
 
-/// `ulimit -v` in bytes, if there is one.
+/// The limit on address space (`ulimit -v`) in bytes, if there is one.
 fn address_space_limit() -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: writes into the structure.
@@ -198,7 +198,7 @@ fn address_space_limit() -> Option<u64> {
     (known && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
 }
 
-/// Zeroed memory for so many `T`, which must be valid when all zero.
+/// Zeroed memory for `count` values of `T`, which must be valid when all zero.
 fn reserve<T>(count: usize) -> Result<&'static [T], MapError> {
     let size = count * size_of::<T>();
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;

@@ -1,10 +1,10 @@
-//! Memory that the program gets: `malloc` and its kin, C++'s `operator new`.
+//! Allocation interceptors: `malloc` and its family, C++'s `operator new`.
 //!
-//! They are interposed for the whole process, and cost a load and a comparison while nobody observes them. Large
-//! blocks are told always; of small ones the first of each place in the program, and more as long as these turn out to
-//! matter: what is sent is allocated early and seldom, or each time that it is sent.
-//! What `operator new` gets from `malloc` is told twice, the second time with the caller that the program
-//! knows.
+//! They are interposed for the whole process, and cost a load and a comparison while there is no
+//! observer. Large blocks are always reported. Of small blocks, the first of each call site are
+//! reported, and more as long as these turn out to matter: memory that is sent is allocated early
+//! and seldom, or each time that it is sent. A block that `operator new` gets from `malloc` is
+//! reported twice, the second time with the program's own call site.
 
 use crate::next::Next;
 use crate::stack::Caller;
@@ -14,78 +14,78 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
 
-/// Is told of memory.
+/// Callbacks of the observer of allocations.
 #[derive(Clone, Copy, Debug)]
 pub struct Allocations {
-    /// It was allocated. Returns whether more of that place are worth telling, however small.
+    /// A block was allocated. Returns whether more small blocks of this call site are wanted.
     pub made: fn(by: &'static str, bytes: Range<usize>, caller: Caller) -> bool,
-    /// It is about to be given back.
+    /// A block is about to be freed.
     pub gone: fn(address: usize),
 }
 
 static OBSERVER: OnceLock<Allocations> = OnceLock::new();
 
-/// Allocations of so many bytes are told.
+/// Allocations of at least this many bytes are always reported.
 static FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// Small blocks of each place that are told.
+/// Number of small blocks reported for each call site.
 pub const EARLY: u16 = 1024;
 
-/// How many were told that nobody wanted to know of, by where they were allocated. Places may share one.
-static TOLD: [AtomicU16; PLACES] = [const { AtomicU16::new(0) }; PLACES];
+/// Reported blocks that the observer did not want, by a hash of the call site; sites may collide.
+static REPORTED: [AtomicU16; PLACES] = [const { AtomicU16::new(0) }; PLACES];
 const PLACES: usize = 1 << 12;
 
-/// Starts telling `observer` of allocations of `from` bytes or more, and of the first smaller ones.
+/// Starts to report allocations of `from` bytes or more, and the first smaller ones, to `observer`.
 pub fn observe(observer: Allocations, from: usize) {
     if OBSERVER.set(observer).is_ok() {
         FROM.store(from.max(1), Ordering::Release);
     }
 }
 
-/// Whether an allocation of this size, by who calls from `pc`, is told.
+/// Whether an allocation of this size, called from `pc`, is reported.
 #[inline]
-pub(crate) fn is_told(size: usize, pc: usize) -> bool {
+pub(crate) fn is_reported(size: usize, pc: usize) -> bool {
     let from = FROM.load(Ordering::Relaxed);
     size >= from || from != usize::MAX && is_early(pc)
 }
 
 #[inline]
-fn told_at(pc: usize) -> &'static AtomicU16 {
+fn reported_at(pc: usize) -> &'static AtomicU16 {
     // Fibonacci hashing (Knuth, vol. 3, §6.4).
     const GOLDEN: usize = 0x9e37_79b9_7f4a_7c15;
-    &TOLD[pc.wrapping_mul(GOLDEN) >> (usize::BITS - PLACES.trailing_zeros())]
+    &REPORTED[pc.wrapping_mul(GOLDEN) >> (usize::BITS - PLACES.trailing_zeros())]
 }
 
 #[inline]
 fn is_early(pc: usize) -> bool {
-    let place = told_at(pc);
-    let told = place.load(Ordering::Relaxed);
-    // Threads may tell a few more.
-    told < EARLY && {
-        place.store(told + 1, Ordering::Relaxed);
+    let place = reported_at(pc);
+    let reported = place.load(Ordering::Relaxed);
+    // A race between threads may report a few more.
+    reported < EARLY && {
+        place.store(reported + 1, Ordering::Relaxed);
         true
     }
 }
 
-/// Tells of memory.
+/// Enters an allocated block into the heap map and reports it.
 #[cold]
 pub(crate) fn made(by: &'static str, address: *mut c_void, size: usize, caller: Caller) {
     if let Some(observer) = OBSERVER.get()
         && !address.is_null()
     {
         let matters = (observer.made)(by, address as usize..address as usize + size, caller);
-        heap::tell(address as usize);
+        heap::mark_reported(address as usize);
         if matters && size < FROM.load(Ordering::Relaxed) {
-            let place = told_at(caller.pc);
+            let place = reported_at(caller.pc);
             place.store(place.load(Ordering::Relaxed).saturating_sub(1), Ordering::Relaxed);
         }
     }
 }
 
-/// Memory is about to be given back.
+/// Removes a block that is about to be freed from the heap map and reports it.
 #[inline]
 pub(crate) fn gone(address: *mut c_void) {
-    let was_told = heap::gone(address as usize);
+    let was_told = heap::remove(address as usize);
     let from = FROM.load(Ordering::Relaxed);
     if from == usize::MAX || address.is_null() || was_told == Some(false) {
         return;
@@ -104,7 +104,7 @@ unsafe extern "C" {
     fn __libc_calloc(count: usize, size: usize) -> *mut c_void;
 }
 
-/// The next definition of an allocator; `None` while that is being looked for, which may allocate.
+/// The next definition of an allocator; `None` while the lookup, which may allocate, is running.
 #[inline]
 fn next(next: &Next, is_looking: &AtomicBool) -> Option<*mut c_void> {
     if let Some(found) = next.known() {
@@ -123,7 +123,7 @@ static IS_LOOKING: AtomicBool = AtomicBool::new(false);
 /// Interposes `malloc`.
 ///
 /// # Safety
-/// As for `malloc`.
+/// The contract of C's `malloc`.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
@@ -136,9 +136,9 @@ pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
             None => __libc_malloc(size),
         }
     };
-    heap::made(address as usize, size);
+    heap::insert(address as usize, size);
     let caller = caller!();
-    if is_told(size, caller.pc) {
+    if is_reported(size, caller.pc) {
         made("malloc", address, size, caller);
     }
     address
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
 /// Interposes `calloc`.
 ///
 /// # Safety
-/// As for `calloc`.
+/// The contract of C's `calloc`.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
@@ -161,9 +161,9 @@ pub unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
         }
     };
     let size = count.saturating_mul(size);
-    heap::made(address as usize, size);
+    heap::insert(address as usize, size);
     let caller = caller!();
-    if is_told(size, caller.pc) {
+    if is_reported(size, caller.pc) {
         made("calloc", address, size, caller);
     }
     address
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
 /// Interposes `aligned_alloc`.
 ///
 /// # Safety
-/// As for `aligned_alloc`.
+/// The contract of C's `aligned_alloc`.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void {
@@ -182,9 +182,9 @@ pub unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_
     let address = unsafe {
         std::mem::transmute::<*mut c_void, AlignedAlloc>(NEXT.required())(alignment, size)
     };
-    heap::made(address as usize, size);
+    heap::insert(address as usize, size);
     let caller = caller!();
-    if is_told(size, caller.pc) {
+    if is_reported(size, caller.pc) {
         made("aligned_alloc", address, size, caller);
     }
     address
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_
 /// Interposes `posix_memalign`.
 ///
 /// # Safety
-/// As for `posix_memalign`.
+/// The contract of `posix_memalign`.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub unsafe extern "C" fn posix_memalign(
@@ -209,24 +209,25 @@ pub unsafe extern "C" fn posix_memalign(
         next(pointer, alignment, size)
     };
     if code == 0 {
-        // SAFETY: there is an address now.
+        // SAFETY: the call succeeded and stored the address.
         let address = unsafe { *pointer };
-        heap::made(address as usize, size);
+        heap::insert(address as usize, size);
         let caller = caller!();
-        if is_told(size, caller.pc) {
+        if is_reported(size, caller.pc) {
             made("posix_memalign", address, size, caller);
         }
     }
     code
 }
 
-/// Functions that C++ calls for `new`, by their mangled names. An exception that one throws passes through.
+/// The functions behind C++'s `new`, by their mangled names. Exceptions that they throw pass
+/// through.
 macro_rules! operators {
     ($($function:ident ($($more:ident),*) = $by:literal;)*) => {$(
         /// Interposes an `operator new`.
         ///
         /// # Safety
-        /// As for that.
+        /// The contract of the C++ allocation function with this mangled name.
         #[allow(non_snake_case, reason = "a mangled name")]
         #[unsafe(no_mangle)]
         #[inline(never)]
@@ -244,7 +245,7 @@ macro_rules! operators {
             let address = unsafe {
                 std::mem::transmute::<*mut c_void, New>(NEXT.required_by(caller.pc))(size $(, $more)*)
             };
-            if is_told(size, caller.pc) {
+            if is_reported(size, caller.pc) {
                 made($by, address, size, caller);
             }
             address

@@ -1,15 +1,16 @@
-//! Memory barriers of which only the side that comes seldom pays, for both (`membarrier(2)`).
+//! Asymmetric memory barriers (`membarrier(2)`): the rare side pays for both.
 //!
-//! The other side needs but keep the compiler from reordering: of two threads of which one stores A and, after a
-//! `compiler_fence`, loads B, and the other stores B and, after [`everywhere`], loads A, one sees the other's store.
+//! The frequent side needs only a compiler fence. One thread stores A and, after a
+//! `compiler_fence`, loads B; another stores B and, after [`on_all_threads`], loads A: at least one
+//! sees the other's store.
 
-/// Lets this process use [`everywhere`]; whether the kernel does.
+/// Registers this process for [`on_all_threads`]; returns whether the kernel supports it.
 pub fn prepare() -> bool {
     call(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
 }
 
-/// All threads of this process pass a memory barrier before this returns; whether they have.
-pub fn everywhere() -> bool {
+/// Makes every thread of this process pass a memory barrier; returns whether it did.
+pub fn on_all_threads() -> bool {
     call(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
 }
 

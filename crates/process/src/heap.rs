@@ -1,15 +1,19 @@
-//! Which blocks of the heap there are, and how large the program made them.
+//! The heap map: finds the allocated block that holds an address, with the size that the program
+//! asked for.
 //!
-//! A byte stands for 16 bytes of memory, the alignment of what `malloc` gives. The one for a block's beginning
-//! has its highest bit set and tells the size, by itself or with bytes that follow: a block of more than 16
-//! bytes has more than one. One bit says whether somebody was told of the block. Such bytes are mapped for 64 MiB of memory at a time, where there are blocks.
+//! One byte of the map stands for 16 bytes of memory, the alignment of `malloc`. The byte at a
+//! block's beginning has its highest bit set and encodes the size, alone or with the bytes that
+//! follow: a block of more than 16 bytes has more than one. One bit says whether the block was
+//! reported to an observer. The map is allocated in regions that cover 64 MiB of memory each, where
+//! there are blocks.
 //!
-//! **Soundness.** Who asks about memory that the program owns gets the block that holds it, or nothing: blocks
-//! are entered before the program gets them and taken out before they are given back, by every function that
-//! does so. Nothing is known of blocks that were made before the runtime was loaded, by allocators that are linked
-//! statically, or with less than 16 bytes' alignment, nor of any beyond 256 GiB.
+//! **Soundness.** A query about memory that the program owns returns the block that holds it, or
+//! nothing: every function that allocates or frees enters blocks before the program gets them and
+//! removes them before they are freed. Unknown are blocks allocated before the runtime was loaded,
+//! by statically linked allocators, or with less than 16 bytes' alignment, and all blocks beyond
+//! 256 GiB.
 //!
-//! Making and freeing a block takes no lock and does not wait; memory is mapped once for each 64 MiB.
+//! Allocating and freeing a block takes no lock and does not wait; a region is mapped once.
 
 use std::ops::Range;
 use std::ptr;
@@ -18,23 +22,23 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize,
 const GRANULE_SHIFT: u32 = 4;
 const REGION_SHIFT: u32 = 26;
 const GRANULES: usize = 1 << (REGION_SHIFT - GRANULE_SHIFT);
-/// Granules, by twos exponent, that one byte of the summary stands for.
+/// log2 of the granules that one byte of the summary stands for.
 const PAGE_SHIFT: u32 = 8;
 const PAGES: usize = GRANULES >> PAGE_SHIFT;
 const REGIONS: usize = 4096;
 
-/// Set in the byte of a block's beginning.
+/// Set in the byte at a block's beginning.
 const BEGIN: u8 = 0x80;
-/// Set there if somebody was told of the block.
-const TOLD: u8 = 0x40;
-/// Sizes up to this are in the first byte itself; what is above tells how many digits follow.
+/// Set there if the block was reported to the observer.
+const REPORTED: u8 = 0x40;
+/// Largest size encoded in the first byte alone; larger values there encode the number of digits.
 const SMALL: usize = 16;
-/// Bits of a digit: its byte must not look like a beginning.
+/// Bits of a digit: a digit's byte must not look like a beginning.
 const DIGIT: u32 = 7;
-const MOST_DIGITS: usize = 7;
+const MAX_DIGITS: usize = 7;
 
-/// The bytes for a region, its last blocks' digits included, and for each page of them whether any ever was a
-/// beginning, by the same bit.
+/// The map of one region, with space for the digits of its last block, and a summary that says for
+/// each page of bytes, by the same bit, whether a block ever began there.
 #[repr(C)]
 struct Map {
     bytes: [AtomicU8; GRANULES + 8],
@@ -42,7 +46,7 @@ struct Map {
 }
 
 struct Region {
-    /// Its number, plus one; 0 for none yet.
+    /// The region's number plus one; 0 for a free slot.
     key: AtomicUsize,
     map: AtomicPtr<Map>,
 }
@@ -52,7 +56,7 @@ static TABLE: [Region; REGIONS] =
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
-/// What all blocks ever made tell about where to look for one.
+/// Bounds on all blocks ever allocated, which limit where to search.
 static ALL: Extremes = Extremes {
     lowest: AtomicUsize::new(usize::MAX),
     highest: AtomicUsize::new(0),
@@ -60,11 +64,11 @@ static ALL: Extremes = Extremes {
 };
 
 struct Extremes {
-    /// The first byte of any block.
+    /// The lowest first byte of any block.
     lowest: AtomicUsize,
-    /// Past the last byte of any.
+    /// The highest end of any block.
     highest: AtomicUsize,
-    /// The largest size.
+    /// The largest size of any block.
     largest: AtomicUsize,
 }
 
@@ -89,51 +93,52 @@ impl Extremes {
             && address >= self.lowest.load(Ordering::Relaxed)
     }
 
-    /// How many regions before the one of an address its block may begin.
+    /// How many regions before that of an address its block may begin.
     #[inline]
     fn back(&self) -> usize {
         (self.largest.load(Ordering::Relaxed) >> REGION_SHIFT) + 1
     }
 }
 
-/// From now on blocks are entered.
+/// Starts to enter blocks into the map.
 pub fn begin() {
     IS_ON.store(true, Ordering::Relaxed);
 }
 
-/// A block is there; the program does not know it yet.
+/// Enters a block that was allocated and that the program has not got yet.
 #[inline]
-pub(crate) fn made(address: usize, size: usize) {
+pub(crate) fn insert(address: usize, size: usize) {
     if IS_ON.load(Ordering::Relaxed) && address != 0 && address.is_multiple_of(1 << GRANULE_SHIFT) {
         enter(address, size);
     }
 }
 
-/// A block is about to be given back. Whether somebody was told of it; `None` if it is not known.
+/// Removes a block that is about to be freed. Returns whether it was reported; `None` if it is
+/// unknown.
 #[inline]
-pub(crate) fn gone(address: usize) -> Option<bool> {
+pub(crate) fn remove(address: usize) -> Option<bool> {
     if !IS_ON.load(Ordering::Relaxed) {
         return None;
     }
     let byte = &find(address >> REGION_SHIFT)?.bytes[granule(address)];
     let was = byte.load(Ordering::Relaxed);
     byte.store(0, Ordering::Release);
-    (was & BEGIN != 0).then_some(was & TOLD != 0)
+    (was & BEGIN != 0).then_some(was & REPORTED != 0)
 }
 
-/// Somebody is told of the block that begins at `address`, and so is to be told when it is given back.
-pub fn tell(address: usize) {
+/// Marks the block that begins at `address` as reported, so that its release is reported as well.
+pub fn mark_reported(address: usize) {
     if IS_ON.load(Ordering::Relaxed)
         && let Some(map) = find(address >> REGION_SHIFT)
     {
         let byte = &map.bytes[granule(address)];
         if byte.load(Ordering::Relaxed) & BEGIN != 0 {
-            byte.fetch_or(TOLD, Ordering::Relaxed);
+            byte.fetch_or(REPORTED, Ordering::Relaxed);
         }
     }
 }
 
-/// The block that holds the byte at `address`, as long as the program asked for.
+/// The block that holds the byte at `address`, with the size that the program asked for.
 pub fn block_of(address: usize) -> Option<Range<usize>> {
     if !ALL.may_hold(address) {
         return None;
@@ -166,7 +171,7 @@ fn enter(address: usize, size: usize) {
         size as u8
     } else {
         let digits = (usize::BITS - size.leading_zeros()).div_ceil(DIGIT) as usize;
-        if digits > MOST_DIGITS {
+        if digits > MAX_DIGITS {
             return;
         }
         for digit in 0..digits {
@@ -184,7 +189,7 @@ fn enter(address: usize, size: usize) {
 }
 
 impl Map {
-    /// The last beginning of a block up to this granule.
+    /// The last beginning of a block at or before this granule.
     fn last_beginning(&self, last: usize) -> Option<usize> {
         let mut page = last >> PAGE_SHIFT;
         loop {
@@ -198,9 +203,9 @@ impl Map {
         }
     }
 
-    /// The size of the block that begins at this granule; `None` if it has just gone.
+    /// The size of the block that begins at this granule; `None` if it was freed concurrently.
     fn size(&self, first: usize) -> Option<usize> {
-        let byte = self.bytes[first].load(Ordering::Acquire) & !TOLD;
+        let byte = self.bytes[first].load(Ordering::Acquire) & !REPORTED;
         let value = (byte & BEGIN != 0).then_some(usize::from(byte & !BEGIN))?;
         if value <= SMALL {
             return Some(value);
@@ -209,11 +214,11 @@ impl Map {
         let size = digits.fold(0, |size, digit| {
             size << DIGIT | usize::from(self.bytes[first + 1 + digit].load(Ordering::Acquire))
         });
-        (self.bytes[first].load(Ordering::Acquire) & !TOLD == byte).then_some(size)
+        (self.bytes[first].load(Ordering::Acquire) & !REPORTED == byte).then_some(size)
     }
 }
 
-/// The last byte from `first`, which begins a word, up to `last` whose highest bit is set.
+/// The last byte with its highest bit set, from `first`, which begins a word, to `last`.
 #[inline]
 fn last_marked(bytes: &[AtomicU8], first: usize, last: usize) -> Option<usize> {
     const WORD: usize = size_of::<u64>();
@@ -231,7 +236,7 @@ fn last_marked(bytes: &[AtomicU8], first: usize, last: usize) -> Option<usize> {
     })
 }
 
-/// The slots in which a region may be, the likeliest first.
+/// The slots that may hold a region, the likeliest first (open addressing).
 #[inline]
 fn slots(region: usize) -> impl Iterator<Item = &'static Region> {
     let home = region.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (usize::BITS - REGIONS.ilog2());
@@ -245,7 +250,7 @@ fn find(region: usize) -> Option<&'static Map> {
     if key == 0 {
         return None;
     }
-    // SAFETY: once there, a map stays.
+    // SAFETY: a map is never freed once it is published.
     unsafe { slot.map.load(Ordering::Acquire).as_ref() }
 }
 
@@ -265,8 +270,8 @@ fn map(region: usize) -> Option<&'static Map> {
             Err(key) => key == region + 1,
         }
     })?;
-    // SAFETY: fresh pages for a map, all zero, which every one of its fields may be; two threads may
-    // come here at once, and the second takes its own back.
+    // SAFETY: fresh pages for a map, all zero, which is valid for every field. Two threads may come
+    // here concurrently; the second unmaps its own pages.
     unsafe {
         let size = size_of::<Map>();
         let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -295,14 +300,14 @@ mod tests {
     const BASE: usize = 0x7000_0000_0000;
 
     proptest! {
-        /// Against a map of the same blocks.
+        /// Compares the heap map with a `BTreeMap` of the same blocks.
         #[test]
         fn blocks_are_found(
             steps in prop::collection::vec((0usize..1 << 13, 0usize..5000, any::<bool>()), 1..200),
             region in 0usize..1 << 20,
             asked in prop::collection::vec(0usize..(1 << 13) * 16, 100),
         ) {
-            // Across the border of two regions, at a place of its own.
+            // Across the border of two regions, in a different place for each case.
             let base = BASE + ((region * 4 + 1) << REGION_SHIFT) - (1 << 12) * 16;
             let mut blocks = BTreeMap::new();
             begin();
@@ -310,18 +315,18 @@ mod tests {
                 let start = base + at * 16;
                 if frees {
                     if blocks.remove(&start).is_some() {
-                        gone(start);
+                        remove(start);
                     }
                     continue;
                 }
-                // As allocators do, blocks do not overlap, and have at least one granule.
+                // As real allocators do: blocks do not overlap, and occupy at least one granule.
                 let end = start + size.max(1).next_multiple_of(16);
                 let before = blocks.range(..end).next_back();
                 if before.is_none_or(|(start_before, size): (&usize, &usize)| {
                     start_before + size.max(&1).next_multiple_of(16) <= start
                 }) {
                     blocks.insert(start, size);
-                    made(start, size);
+                    insert(start, size);
                 }
             }
             for offset in asked {
@@ -333,7 +338,7 @@ mod tests {
                 prop_assert_eq!(block_of(address), expected);
             }
             for start in blocks.keys() {
-                gone(*start);
+                remove(*start);
             }
         }
     }
@@ -344,14 +349,14 @@ mod tests {
         let base = BASE + (7 << 40);
         for (at, size) in [(0, 8), (1, 16), (2, 100), (20, 5000)] {
             let start = base + at * 16;
-            made(start, size);
-            assert_eq!(gone(start), Some(false));
-            made(start, size);
-            tell(start);
+            insert(start, size);
+            assert_eq!(remove(start), Some(false));
+            insert(start, size);
+            mark_reported(start);
             assert_eq!(block_of(start + size - 1), Some(start..start + size));
-            assert_eq!(gone(start), Some(true));
-            assert_eq!(gone(start), None);
-            tell(start);
+            assert_eq!(remove(start), Some(true));
+            assert_eq!(remove(start), None);
+            mark_reported(start);
             assert_eq!(block_of(start), None);
         }
     }
@@ -360,10 +365,10 @@ mod tests {
     fn large_blocks_are_found_from_their_far_end() {
         begin();
         let (start, size) = (BASE + (3 << 40), 10 << 30);
-        made(start, size);
+        insert(start, size);
         assert_eq!(block_of(start + size - 1), Some(start..start + size));
         assert_eq!(block_of(start + size), None);
-        gone(start);
+        remove(start);
         assert_eq!(block_of(start + size - 1), None);
     }
 
@@ -376,10 +381,10 @@ mod tests {
                 scope.spawn(move || {
                     for round in 0..1000 {
                         let start = base + (round * 4 + thread) * 64;
-                        made(start, 33 + thread);
+                        insert(start, 33 + thread);
                         assert_eq!(block_of(start + 32), Some(start..start + 33 + thread));
                         if round % 3 == 0 {
-                            gone(start);
+                            remove(start);
                             assert_eq!(block_of(start + 32), None);
                         }
                     }

@@ -1,18 +1,18 @@
-//! Whether this thread is inside the MPI library or commsan itself.
+//! Reentrancy guard: whether this thread is inside the MPI library or commsan itself.
 //!
-//! What happens there is not the program's doing: the library writes receive buffers, commsan
-//! allocates. User callbacks that MPI runs (reduction operations, attribute functions) count as
-//! the library: they work on its behalf, on its buffers.
+//! What happens inside is not the program's doing: the library writes receive buffers, commsan
+//! allocates. User callbacks that MPI runs (reduction operations, attribute functions) count as the
+//! library: they work on its behalf, on its buffers.
 //!
-//! A signal handler may leave by `siglongjmp` what it interrupted, commsan included, and drop is
-//! never called. So what is remembered is where on the stack the thread entered: someone who enters
-//! from there or further up is not below that frame, which is therefore gone.
+//! A signal handler may leave the code it interrupted, commsan included, by `siglongjmp`, and then
+//! drop is never called. So the guard is the stack address at which the thread entered: a later
+//! entry from that address or further up proves that the frame is gone.
 
 use crate::thread::{self, Thread};
 use std::ops::Deref;
 use std::ptr::NonNull;
 
-/// Proof that this thread entered from the program, and its state; leaving happens on drop.
+/// Proof that this thread entered from the program, with its state; dropping it leaves.
 ///
 /// Not `Send`, so it never outlives the thread.
 pub struct Inside(NonNull<Thread>);
@@ -35,7 +35,7 @@ impl Inside {
 }
 
 /// Whether the frame at `outer` has been left, seen from `here`. On another stack (a signal's own)
-/// addresses tell nothing.
+/// addresses prove nothing.
 #[cold]
 fn is_gone(thread: &Thread, outer: usize, here: usize) -> bool {
     let bounds = thread.stack_bounds();
@@ -59,7 +59,7 @@ impl Drop for Inside {
     }
 }
 
-/// Runs `f` as the program's own, called back by a library that this thread may be inside of.
+/// Runs `f` as the program's own code, called back by a library that this thread may be inside of.
 pub fn outside<R>(f: impl FnOnce() -> R) -> R {
     let before = thread::with(|thread| thread.inside.replace(0));
     let result = f();

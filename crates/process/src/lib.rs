@@ -1,7 +1,8 @@
-//! Sensors of the process they run in: memory accesses, releases, stacks, loaded modules.
+//! Interceptors and introspection of the process they run in: memory accesses, releases, call
+//! stacks, loaded modules, as symbolization needs them.
 //!
-//! The compiled-in half of the hooks is C, in `hooks/`; this is the half that lives in the
-//! preloaded runtime. `unsafe` is at home here: each block says why it may.
+//! The compiled-in half of the hooks is C, in `instrument/hooks/`; this is the half in the
+//! preloaded runtime. `unsafe` is at home here: each block states its safety argument.
 
 pub mod abi;
 pub mod allocate;

@@ -1,13 +1,13 @@
-//! Memory of this process that may not be there.
+//! Safe reads of this process's memory at addresses that may be unmapped (`process_vm_readv`).
 
 use std::ffi::c_void;
 
-/// Reads what lies at an address, as far as it can be read; returns how many bytes it has got. Containers may forbid
-/// this: then it gets none.
+/// Reads memory at `address` as far as it is readable; returns the number of bytes read. That is 0
+/// where a container forbids the system call.
 pub fn read(address: usize, into: &mut [u8]) -> usize {
     let to = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
     let from = libc::iovec { iov_base: address as *mut c_void, iov_len: into.len() };
-    // SAFETY: the kernel checks the address, and writes no more than there is room for.
+    // SAFETY: the kernel checks the address, and writes no more than fits into `into`.
     let read = unsafe { libc::process_vm_readv(libc::getpid(), &to, 1, &from, 1, 0) };
     usize::try_from(read).unwrap_or(0)
 }

@@ -1,4 +1,5 @@
-//! Which executable or library an address belongs to.
+//! Loaded modules: the executable or library that an address belongs to, the first half of
+//! symbolization.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ops::Range;
@@ -13,15 +14,15 @@ pub struct Modules {
 
 /// One loaded object.
 pub struct Module {
-    /// Its file.
+    /// The path of its file.
     pub path: PathBuf,
     base: usize,
     text: Range<usize>,
 }
 
 impl Modules {
-    /// The module that holds `pc` and the offset in it; `new` is called when the module has not
-    /// been seen before. `None` for code that is in no file.
+    /// The module that holds `pc`, and the offset in it; `new` is called for a module not seen
+    /// before. `None` for code that belongs to no file.
     pub fn locate(&mut self, pc: usize, mut new: impl FnMut(u32, &Path)) -> Option<(u32, u64)> {
         let found = match self.known.iter().position(|module| module.text.contains(&pc)) {
             Some(index) => index,
@@ -36,19 +37,20 @@ impl Modules {
     }
 }
 
-/// The executable or library whose variable is at an address, and the offset in it; `None` for memory
-/// that is in no file.
+/// The executable or library whose variable is at an address, and the offset in it; `None` for
+/// memory that belongs to no file.
 pub fn data_at(address: usize) -> Option<(PathBuf, u64)> {
     find(address).map(|module| (module.path, (address - module.base) as u64))
 }
 
-/// The executable or library that code is in, and where all of its code lies.
+/// The executable or library that holds `pc`, and the range of all its code.
 pub fn code_at(pc: usize) -> Option<(PathBuf, Range<usize>)> {
     find(pc).map(|module| (module.path, module.text))
 }
 
-/// Whether code is the program's, as compiled by commsan, or C++'s library, which makes its threads.
-pub fn is_the_programs(pc: usize) -> bool {
+/// Whether `pc` is in code that commsan compiled, or in the C++ library, which creates the
+/// program's threads.
+pub fn is_program_code(pc: usize) -> bool {
     let mut search = Search { pc, found: None, is_checked: false };
     // SAFETY: as in `find`.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
@@ -63,7 +65,8 @@ pub fn program_text() -> Vec<Range<usize>> {
         _size: usize,
         data: *mut c_void,
     ) -> c_int {
-        // SAFETY: the loader passes a valid description with its headers and name, and `data` is the list.
+        // SAFETY: the loader passes a valid description with its headers and name, and `data` is the
+        // list.
         unsafe {
             let (info, text) = (&*info, &mut *data.cast::<Vec<Range<usize>>>());
             let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
@@ -87,7 +90,7 @@ pub fn program_text() -> Vec<Range<usize>> {
     text
 }
 
-/// What communication libraries consist of, by the names of their files up to `.so`.
+/// Communication libraries, by the names of their files up to `.so`.
 const COMMUNICATION: [&str; 16] = [
     "libmpi",
     "libmpich",
@@ -144,11 +147,11 @@ pub fn communication_data() -> Vec<Range<usize>> {
     data
 }
 
-/// Whether what was loaded at `base` carries hooks.
+/// Whether the object loaded at `base` carries hooks.
 fn is_checked(base: usize, headers: &[libc::Elf64_Phdr]) -> bool {
     headers.iter().filter(|header| header.p_type == libc::PT_NOTE).any(|header| {
         let (start, size) = (base + header.p_vaddr as usize, header.p_memsz as usize);
-        // SAFETY: notes are part of what is loaded.
+        // SAFETY: the notes are part of a loaded segment.
         has_our_note(unsafe { std::slice::from_raw_parts(start as *const u8, size) })
     })
 }
@@ -156,11 +159,11 @@ fn is_checked(base: usize, headers: &[libc::Elf64_Phdr]) -> bool {
 struct Search {
     pc: usize,
     found: Option<(usize, Range<usize>, PathBuf)>,
-    /// The object that was found carries hooks.
+    /// Whether the object that was found carries hooks.
     is_checked: bool,
 }
 
-/// Whether a segment of notes has that of the hooks archive (`hooks/init.c`).
+/// Whether a note segment has the note of the hooks archive (`hooks/init.c`).
 fn has_our_note(mut notes: &[u8]) -> bool {
     let word = |notes: &[u8], at| {
         notes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize)
@@ -181,7 +184,7 @@ fn find(pc: usize) -> Option<Module> {
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
     let (base, text, path) = search.found?;
     let path = match path.as_os_str().is_empty() {
-        // The main program comes without a name.
+        // The main program has an empty name.
         true => std::fs::read_link("/proc/self/exe").ok()?,
         false => std::fs::canonicalize(&path).unwrap_or(path),
     };
@@ -245,7 +248,7 @@ mod tests {
 
     #[test]
     fn code_of_the_program_carries_notes_of_its_own() {
-        assert!(!is_the_programs(is_the_programs as *const () as usize));
-        assert!(!is_the_programs(16));
+        assert!(!is_program_code(is_program_code as *const () as usize));
+        assert!(!is_program_code(16));
     }
 }

@@ -1,8 +1,9 @@
-//! Functions that commsan interposes: the definition it stands in front of.
+//! Symbol interposition: finds the definition that an interposed function stands in front of
+//! (`dlsym` with `RTLD_NEXT`).
 //!
-//! Usually that is the next one that all libraries see. A library may also have been loaded for another one
-//! alone, as modules of Python and what they need are: calls come to commsan all the same, which was there first,
-//! and go on to what the caller would have called.
+//! Usually that is the next one in the global scope. A library may also be loaded for another one
+//! alone (`RTLD_LOCAL`), as Python's extension modules and their dependences are: calls reach
+//! commsan, which comes first, and continue to the definition that the caller would have called.
 
 use crate::{modules, thread};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -16,11 +17,11 @@ pub struct Next {
     name: &'static CStr,
     version: Option<&'static CStr>,
     found: AtomicPtr<c_void>,
-    /// Where no library defines it for all: what it is for those that have called, the latest first.
+    /// If no library in the global scope defines it: the definitions for its callers, latest first.
     callers: AtomicPtr<Caller>,
 }
 
-/// What a symbol is for some code. It is kept for ever, as the library is that defines the symbol.
+/// The definition for some calling code. It is never freed, as the defining library stays loaded.
 struct Caller {
     code: Range<usize>,
     found: *mut c_void,
@@ -28,31 +29,32 @@ struct Caller {
 }
 
 impl Next {
-    /// That of a symbol with one version, or none.
+    /// The next definition of a symbol with one version, or none.
     pub const fn new(name: &'static CStr) -> Next {
         let found = AtomicPtr::new(std::ptr::null_mut());
         Next { name, version: None, found, callers: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    /// That of one with several, which mean different things.
+    /// The next definition of one version of a symbol whose versions mean different things.
     pub const fn versioned(name: &'static CStr, version: &'static CStr) -> Next {
         Next { version: Some(version), ..Next::new(name) }
     }
 
-    /// Its address, if it has been looked up.
+    /// The address, if it has been looked up.
     #[inline]
     pub fn known(&self) -> Option<*mut c_void> {
         Some(self.found.load(Ordering::Relaxed)).filter(|found| !found.is_null())
     }
 
-    /// Its address, null if there is none.
+    /// The address, null if there is none.
     #[inline]
     pub fn get(&self) -> *mut c_void {
         let found = self.found.load(Ordering::Relaxed);
         if found.is_null() { self.find() } else { found }
     }
 
-    /// Its address, of a function that lookups may call; null also while this thread is looking it up.
+    /// The address of a function that lookups may call; null also while this thread is looking it
+    /// up.
     #[inline]
     pub fn unless_looking_up(&self) -> *mut c_void {
         let found = self.found.load(Ordering::Relaxed);
@@ -69,14 +71,14 @@ impl Next {
         found
     }
 
-    /// Its address, of a function that all libraries see, such as the C library's.
+    /// The address of a function in the global scope, such as the C library's.
     #[inline]
     pub fn required(&self) -> *mut c_void {
         self.required_by(0)
     }
 
-    /// Its address for who calls it from `caller`. Some library defines it, for it was called; where none does
-    /// there is nothing to go on with.
+    /// The address for the caller at `caller`. Some library defines the function, since it was
+    /// called; if none is found the process cannot continue.
     #[inline]
     pub fn required_by(&self, caller: usize) -> *mut c_void {
         let found = self.found.load(Ordering::Relaxed);
@@ -92,10 +94,10 @@ impl Next {
     }
 
     /// # Safety
-    /// The handle is one of `dlopen`'s, or stands for some.
+    /// `handle` comes from `dlopen`, or is one of the pseudo-handles `RTLD_*`.
     unsafe fn look_up(&self, handle: *mut c_void) -> *mut c_void {
         let name = self.name.as_ptr();
-        // SAFETY: by the caller.
+        // SAFETY: by this function's contract.
         unsafe {
             match self.version {
                 Some(version) => libc::dlvsym(handle, name, version.as_ptr()),
@@ -107,7 +109,7 @@ impl Next {
     #[cold]
     fn for_caller(&self, caller: usize) -> *mut c_void {
         let mut known = self.callers.load(Ordering::Acquire).cast_const();
-        // SAFETY: those that are in the list are never changed, nor freed.
+        // SAFETY: entries of the list are never changed, nor freed.
         while let Some(one) = unsafe { known.as_ref() } {
             if one.code.contains(&caller) {
                 return one.found;
@@ -118,7 +120,7 @@ impl Next {
         if found.is_null() { self.find_for(caller) } else { found }
     }
 
-    /// Looks into the caller's own library and those it needs, and where that is not to be told, into all.
+    /// Searches the caller's own library and its dependences, and then every loaded library.
     fn find_for(&self, caller: usize) -> *mut c_void {
         let look_up = |handle| {
             // SAFETY: a handle that is valid as long as the closure runs.
@@ -146,14 +148,15 @@ impl Next {
         let caller = Box::into_raw(Box::new(Caller { code, found, earlier }));
         let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
         if self.callers.compare_exchange(earlier, caller, success, failure).is_err() {
-            // Another thread was quicker; who calls next finds out again.
-            // SAFETY: nobody else has seen it.
+            // Another thread was quicker; the next call looks the definition up again.
+            // SAFETY: the box was never published.
             drop(unsafe { Box::from_raw(caller) });
         }
     }
 }
 
-/// A function that a loaded library defines, or one of those it needs. The library stays loaded then.
+/// A function that a loaded library or one of its dependences defines. The library stays loaded
+/// from then on.
 fn in_library(
     path: *const c_char,
     look_up: impl FnOnce(*mut c_void) -> *mut c_void,
@@ -171,8 +174,8 @@ fn in_library(
     found
 }
 
-/// A function of the first loaded library, of those with a file name that is asked for, that `look_up` finds it
-/// in; null if there is none. The library stays loaded.
+/// A function of the first loaded library, among those whose file names are asked for, in which
+/// `look_up` finds it; null if there is none. The library stays loaded.
 pub fn in_libraries(
     is_one: impl Fn(&[u8]) -> bool,
     look_up: impl Fn(*mut c_void) -> *mut c_void,
@@ -184,7 +187,7 @@ pub fn in_libraries(
     extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
         // SAFETY: the callback gets a valid `info`, and `data` is the search below.
         let (path, search) = unsafe { ((*info).dlpi_name, &mut *data.cast::<Search>()) };
-        // The executable has no path; what it sees, all see.
+        // The executable has no path; its scope is the global one, already searched.
         // SAFETY: ld.so keeps the name as a C string while the library is loaded.
         if !path.is_null() && unsafe { *path } != 0 {
             search.found = (search.visit)(path);
@@ -192,7 +195,7 @@ pub fn in_libraries(
         c_int::from(!search.found.is_null())
     }
     let of_library = |path: *const c_char| {
-        // SAFETY: as above.
+        // SAFETY: ld.so keeps the name as a C string while the library is loaded.
         let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
         let name = bytes.rsplit(|byte| *byte == b'/').next().unwrap_or(bytes);
         if is_one(name) { in_library(path, &look_up) } else { std::ptr::null_mut() }
@@ -203,11 +206,11 @@ pub fn in_libraries(
     search.found
 }
 
-/// Whether a function is this library's.
+/// Whether a function belongs to this library.
 fn is_own(function: *const c_void) -> bool {
     let library = |address: *const c_void| {
         let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-        // SAFETY: asks about any address; what is not known stays zero.
+        // SAFETY: `dladdr` accepts any address; for an unknown one the structure stays zero.
         unsafe {
             libc::dladdr(address, info.as_mut_ptr());
             info.assume_init().dli_fbase

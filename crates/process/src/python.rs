@@ -1,9 +1,10 @@
-//! Where a Python program is: the functions that the interpreter is in, on this thread.
+//! Call stacks of Python: the functions that the interpreter is executing on this thread.
 //!
-//! Nothing of Python is called that needs its lock, for a library like mpi4py has given it up while MPI is
-//! called, and to wait for it could make two ranks wait for each other. A thread's own frames do not change
-//! while it is in a call, so they are read as they lie in memory. How they lie, versions differ in: CPython 3.11 and
-//! 3.12 are known here, 3.13 says so itself; with others there are no Python frames, and nothing is read.
+//! No Python function that needs the global interpreter lock is called: a library like mpi4py
+//! releases it around MPI calls, and waiting for it could make two ranks wait for each other. A
+//! thread's own frames do not change during a call, so they are read directly from memory. Their
+//! layout differs between versions: CPython 3.11 and 3.12 are known here, 3.13 describes its own;
+//! for others there are no Python frames, and nothing is read.
 
 mod layout;
 
@@ -12,24 +13,24 @@ use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::{LazyLock, Mutex, OnceLock};
 
-/// Frames that are looked at, innermost first.
-pub const MOST: usize = 8;
+/// Maximum number of frames looked at, innermost first.
+pub const MAX_FRAMES: usize = 8;
 
 /// A place in a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Frame {
-    /// The function's code object.
+    /// Address of the function's code object.
     code: usize,
-    /// Bytes of its code that come before the place.
+    /// Offset of the place in the code, in bytes.
     at: usize,
 }
 
-/// `PyGILState_GetThisThreadState`
+/// Signature of `PyGILState_GetThisThreadState`.
 type ThreadState = unsafe extern "C" fn() -> *const c_void;
-/// `PyCode_Addr2Line`
+/// Signature of `PyCode_Addr2Line`.
 type LineOf = unsafe extern "C" fn(*const c_void, c_int) -> c_int;
 
-/// What the interpreter offers.
+/// The functions and the layout of the interpreter in this process.
 struct Python {
     layout: Layout,
     thread_state: ThreadState,
@@ -73,31 +74,31 @@ fn find() -> Option<Python> {
     Some(Python { layout, thread_state, line_of, code_type, text_type })
 }
 
-/// A line of a script.
+/// A source line of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The function that it is in.
+    /// The function.
     pub function: String,
     /// The file.
     pub file: String,
-    /// Its number, from 1.
+    /// The line number, from 1.
     pub line: u32,
 }
 
-/// Lines that were met, each with code that was called there. Their numbers stand beside addresses of code, which is
-/// never as low.
+/// Source lines met so far, each with the code address that it called. Their numbers share a space
+/// with code addresses, which are never this low.
 #[derive(Default)]
 struct Lines {
     numbers: HashMap<(Frame, [usize; 2], usize), usize>,
     lines: Vec<Line>,
 }
 
-/// Addresses below are none of code.
+/// No code lies below this address.
 const UNMAPPED: usize = 1 << 16;
 
 static LINES: LazyLock<Mutex<Lines>> = LazyLock::new(Mutex::default);
 
-/// The line with a number.
+/// The source line with a number.
 pub fn line(number: usize) -> Option<Line> {
     if number == 0 || number >= UNMAPPED {
         return None;
@@ -105,15 +106,15 @@ pub fn line(number: usize) -> Option<Line> {
     LINES.lock().unwrap_or_else(|e| e.into_inner()).lines.get(number - 1).cloned()
 }
 
-/// Whether there is an interpreter in this process of which frames are known.
+/// Whether this process has an interpreter whose frame layout is known.
 #[inline]
 pub fn is_there() -> bool {
     python().is_some()
 }
 
-/// The interpreter's state of this thread; 0 if it has none.
+/// The address of this thread's Python state; 0 if it has none.
 pub fn state() -> usize {
-    // SAFETY: may be called by any thread at any time, and tells null where there is no Python.
+    // SAFETY: any thread may call it at any time; it returns null where there is no Python.
     python().map_or(0, |python| unsafe { (python.thread_state)() } as usize)
 }
 
@@ -124,11 +125,11 @@ pub fn is_any() -> bool {
     *IS_ANY.get_or_init(|| symbol(c"Py_GetVersion").is_some())
 }
 
-/// The numbers of the lines at which the thread with this state calls code at `pc`, innermost first, and how
-/// many there are, up to `most`. The thread is this one, or does not move.
+/// The numbers of the lines at which the thread with this state calls code at `pc`, innermost
+/// first, and their count, at most `most`. The thread is the calling one, or is blocked.
 #[cold]
-pub fn lines(state: usize, pc: usize, most: usize) -> ([usize; MOST], usize) {
-    let (mut numbers, mut count) = ([0; MOST], 0);
+pub fn lines(state: usize, pc: usize, most: usize) -> ([usize; MAX_FRAMES], usize) {
+    let (mut numbers, mut count) = ([0; MAX_FRAMES], 0);
     let Some(python) = python() else { return (numbers, 0) };
     let (frames, depth) = python.frames_of(state);
     let mut lines = LINES.lock().unwrap_or_else(|e| e.into_inner());
@@ -146,7 +147,8 @@ pub fn lines(state: usize, pc: usize, most: usize) -> ([usize; MOST], usize) {
 impl Lines {
     fn number(&mut self, python: &Python, frame: Frame, pc: usize) -> Option<usize> {
         let Layout { name, file, .. } = python.layout;
-        // Another function may come to lie where one was, but hardly one that shares its names.
+        // Another function may reuse the address of a freed one, but hardly one that shares its
+        // names.
         // SAFETY: a code object that the frame keeps.
         let names = unsafe { [word(frame.code + name), word(frame.code + file)] };
         let key = (frame, names, pc);
@@ -166,28 +168,28 @@ impl Lines {
 /// The word at an address.
 ///
 /// # Safety
-/// There is one.
+/// A readable, aligned word lies at `address`.
 unsafe fn word(address: usize) -> usize {
-    // SAFETY: by the caller.
+    // SAFETY: by this function's contract.
     unsafe { *(address as *const usize) }
 }
 
 impl Python {
-    fn frames_of(&self, state: usize) -> ([Frame; MOST], usize) {
-        let (mut frames, mut count) = ([Frame::default(); MOST], 0);
+    fn frames_of(&self, state: usize) -> ([Frame; MAX_FRAMES], usize) {
+        let (mut frames, mut count) = ([Frame::default(); MAX_FRAMES], 0);
         if state == 0 {
             return (frames, 0);
         }
         let layout = &self.layout;
-        // SAFETY: the thread's own state and frames, laid out as the version says; what is no code object ends
-        // the walk.
+        // SAFETY: the thread's own state and frames, laid out as the version defines; the walk ends
+        // at anything that is not a code object.
         unsafe {
             let holder = match layout.holder {
                 Some(at) => word(state + at),
                 None => state,
             };
             let mut frame = if holder == 0 { 0 } else { word(holder + layout.current) };
-            while frame != 0 && count < MOST {
+            while frame != 0 && count < MAX_FRAMES {
                 let (this, code) = (frame, word(frame + layout.code));
                 frame = word(this + layout.previous);
                 if layout.is_of_interpreter(this) {
@@ -209,7 +211,8 @@ impl Python {
     /// # Safety
     /// There is an object at `address`.
     unsafe fn text(&self, address: usize) -> Option<String> {
-        // SAFETY: by the caller, a string as its type says; one that is compact has its characters behind it.
+        // SAFETY: by the contract, an object whose type says that it is a string; a compact one has
+        // its characters behind it.
         unsafe {
             if address == 0 || word(address + layout::TYPE) != self.text_type {
                 return None;
@@ -230,7 +233,7 @@ impl Python {
 }
 
 impl Frame {
-    /// Function, file and line. Only while the thread is where it was when the frame was looked at.
+    /// The function, the file and the line. Valid only while the thread stays in that frame.
     pub fn describe(&self) -> Option<(String, String, u32)> {
         let python = python()?;
         // SAFETY: a code object that the frame keeps; the function only reads it.

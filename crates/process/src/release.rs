@@ -1,4 +1,4 @@
-//! Memory that the program gives back: `free`, `realloc`, `munmap`.
+//! Interceptors of memory releases: `free`, `realloc`, `munmap`.
 //!
 //! These are interposed for the whole process, so that memory released inside libraries (C++
 //! containers, interpreters) is seen as well. While nothing is pending each costs one load.
@@ -12,12 +12,12 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
-/// Called before memory in which something may be pending is given back.
+/// Called before memory in which an operation may be pending is released.
 pub type Observer = fn(by: &'static str, bytes: Range<usize>, caller: Caller);
 
 static OBSERVER: OnceLock<Observer> = OnceLock::new();
 
-/// Starts telling `observer`; the shared memory must be mapped.
+/// Starts to report releases to `observer`; the shared memory must be mapped.
 pub fn observe(observer: Observer) {
     let _ = OBSERVER.set(observer);
 }
@@ -28,7 +28,7 @@ fn watched() -> Option<&'static Observer> {
     OBSERVER.get().filter(|_| abi::abi().live.load(Ordering::Relaxed) != 0)
 }
 
-fn tell(by: &'static str, start: usize, size: usize, caller: Caller) {
+fn report(by: &'static str, start: usize, size: usize, caller: Caller) {
     if size > 0
         && let Some(observer) = watched()
     {
@@ -44,18 +44,18 @@ fn usable(ptr: *mut c_void) -> usize {
 /// Interposes `free`.
 ///
 /// # Safety
-/// As for `free`.
+/// The contract of C's `free`.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub unsafe extern "C" fn free(ptr: *mut c_void) {
     if watched().is_some() && !ptr.is_null() {
         let caller = caller!();
-        tell("free", ptr as usize, usable(ptr), caller);
+        report("free", ptr as usize, usable(ptr), caller);
     }
     allocate::gone(ptr);
     static NEXT: Next = Next::new(c"free");
-    // `dlsym` frees what `dlerror` would have said of a call before, and forgets it only then: what it frees while
-    // `free` is looked up is freed again by the call that has led here, or lost.
+    // `dlsym` first frees the text that `dlerror` would have returned, and only then forgets it:
+    // what it frees while `free` is looked up is freed again by the call that led here, or leaked.
     let next = NEXT.unless_looking_up();
     if !next.is_null() {
         // SAFETY: this is the C library's `free`, with the program's argument.
@@ -66,22 +66,22 @@ pub unsafe extern "C" fn free(ptr: *mut c_void) {
 /// Interposes `realloc`.
 ///
 /// # Safety
-/// As for `realloc`.
+/// The contract of C's `realloc`.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub unsafe extern "C" fn realloc(ptr: *mut c_void, size: usize) -> *mut c_void {
     if watched().is_some() && !ptr.is_null() {
         let caller = caller!();
-        tell("realloc", ptr as usize, usable(ptr), caller);
+        report("realloc", ptr as usize, usable(ptr), caller);
     }
     allocate::gone(ptr);
     static NEXT: Next = Next::new(c"realloc");
     type Realloc = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
     // SAFETY: this is the C library's `realloc`, with the program's arguments.
     let moved = unsafe { std::mem::transmute::<*mut c_void, Realloc>(NEXT.get())(ptr, size) };
-    heap::made(moved as usize, size);
+    heap::insert(moved as usize, size);
     let caller = caller!();
-    if allocate::is_told(size, caller.pc) {
+    if allocate::is_reported(size, caller.pc) {
         allocate::made("realloc", moved, size, caller);
     }
     moved
@@ -90,13 +90,13 @@ pub unsafe extern "C" fn realloc(ptr: *mut c_void, size: usize) -> *mut c_void {
 /// Interposes `munmap`.
 ///
 /// # Safety
-/// As for `munmap`.
+/// The contract of `munmap`.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub unsafe extern "C" fn munmap(addr: *mut c_void, length: usize) -> c_int {
     if watched().is_some() {
         let caller = caller!();
-        tell("munmap", addr as usize, length, caller);
+        report("munmap", addr as usize, length, caller);
     }
     static NEXT: Next = Next::new(c"munmap");
     type Munmap = unsafe extern "C" fn(*mut c_void, usize) -> c_int;

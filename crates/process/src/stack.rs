@@ -1,17 +1,17 @@
-//! Call stacks by frame pointers.
+//! Stack unwinding by frame pointers.
 //!
 //! `commsan cc` keeps frame pointers, so following them is exact in instrumented code and costs a
-//! few loads. Elsewhere the chain ends early or skips frames; every step is checked against the
-//! bounds of the thread's stack, so following garbage is safe.
+//! few loads. Elsewhere the chain ends early or skips frames. Every step is checked against the
+//! bounds of the thread's stack, so a corrupt chain is safe to follow.
 
 use crate::thread::Thread;
 
-/// Where the program called into commsan.
+/// The point at which the program called into commsan.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller {
-    /// Return address in the program.
+    /// The return address in the program.
     pub pc: usize,
-    /// The calling function's frame pointer, or anything if it keeps none.
+    /// The calling function's frame pointer, or any value if it keeps none.
     pub frame: usize,
     /// The lowest stack address that the calling function uses; 0 if unknown.
     pub sp: usize,
@@ -44,11 +44,11 @@ impl Caller {
         const WORD: usize = size_of::<usize>();
         let bounds = thread.stack_bounds();
         let Caller { mut pc, mut frame, sp } = self;
-        // Frames of callers lie further up; anything else is not a frame pointer.
+        // Frames of callers lie at higher addresses; anything else is not a frame pointer.
         let own = &raw const bounds as usize;
         let mut below = match bounds.contains(&own) {
             true => own,
-            // The thread is another one, which waits in what it has called.
+            // Another thread, which is blocked below the frame that called commsan.
             false if bounds.contains(&sp) => sp,
             false => bounds.end,
         };
@@ -61,13 +61,13 @@ impl Caller {
             }
             pc = outer;
             below = frame;
-            // SAFETY: as above.
+            // SAFETY: both words lie within this thread's stack, as checked for the load before.
             frame = unsafe { *(frame as *const usize) };
         }
     }
 
     /// If `address` lies on this thread's stack: the frame pointer of the function whose frame
-    /// holds it, or 0 where the chain does not tell.
+    /// holds it, or 0 if the chain does not reach it.
     #[inline]
     pub fn frame_of(self, thread: &Thread, address: usize) -> Option<usize> {
         let mut search = Search::of(thread, address);
@@ -88,18 +88,18 @@ impl Caller {
     }
 }
 
-/// The search for the frame that an address lies in, from the innermost frame outwards.
+/// The search for the stack frame that holds an address, from the innermost frame outwards.
 pub struct Search {
     address: usize,
     is_on_stack: bool,
     /// The highest frame so far.
     last: usize,
-    /// The one that was searched for, or 0.
+    /// The frame that holds the address, or 0.
     holding: usize,
 }
 
 impl Search {
-    /// One for an address that may lie on this thread's stack.
+    /// A search for an address that may lie on this thread's stack.
     #[inline]
     pub fn of(thread: &Thread, address: usize) -> Search {
         let bounds = thread.stack_bounds();
@@ -108,7 +108,7 @@ impl Search {
         Search { address, is_on_stack, last: 0, holding: 0 }
     }
 
-    /// The next frame outwards, if it is one: what does not lie further up is not.
+    /// Visits the next frame outwards; a frame that is not higher than the last is ignored.
     #[inline]
     pub fn look_at(&mut self, frame: usize) {
         if self.holding != 0 {
@@ -120,13 +120,13 @@ impl Search {
         self.last = self.last.max(frame);
     }
 
-    /// Whether it need not go on.
+    /// Whether the search is finished.
     #[inline]
     pub fn is_over(&self) -> bool {
         !self.is_on_stack || self.holding != 0
     }
 
-    /// As of [`Caller::frame_of`].
+    /// The result, as defined by [`Caller::frame_of`].
     #[inline]
     pub fn found(&self) -> Option<usize> {
         self.is_on_stack.then_some(self.holding)

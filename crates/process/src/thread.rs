@@ -1,7 +1,7 @@
-//! What commsan keeps for each thread: a small number, the bounds of its stack, and where it is.
+//! Per-thread state: a small number, the bounds of its stack, and the call it is in.
 //!
-//! All of it lies in one thread-local structure, since reaching thread-local storage from a shared
-//! library is a call; whoever has it hands it on.
+//! All of it is one thread-local structure, since reaching thread-local storage from a shared
+//! library costs a call; code that holds a reference passes it on.
 
 use crate::stack::Caller;
 use std::cell::Cell;
@@ -12,17 +12,18 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub struct Thread {
     number: Cell<u32>,
     stack: Cell<(usize, usize)>,
-    /// Stack address of the frame that entered commsan or MPI, 0 outside.
+    /// Stack address of the frame that entered commsan or MPI; 0 outside.
     pub(crate) inside: Cell<usize>,
-    /// Where the call that it has entered last is described, for as long as it is inside; 0 if nowhere.
+    /// Address of the description of the MPI call that the thread is in; 0 if there is none.
     pub calling: Cell<usize>,
-    /// Python's state of it, while it waits, for other threads to look at; 0 if it is not in Python.
+    /// The thread's Python state, published for other threads while it waits; 0 if it is not in
+    /// Python.
     pub python: Cell<usize>,
-    /// Whether the call that it is in may call back functions that call MPI as the program does.
+    /// Whether the current call may run callbacks that call MPI as the program does.
     pub calls_back: Cell<bool>,
     /// The Fortran caller, while the library's Fortran layer is on its way to the C entry point.
     pub outer: Cell<Option<Caller>>,
-    /// Whether it is looking up a function that the lookup itself may call.
+    /// Whether the thread is looking up a function that the lookup itself may call.
     pub(crate) looks_up: Cell<bool>,
 }
 
@@ -68,12 +69,12 @@ impl Thread {
         number
     }
 
-    /// Whether it is in MPI or commsan.
+    /// Whether the thread is inside MPI or commsan.
     pub fn is_inside(&self) -> bool {
         self.inside.get() != 0
     }
 
-    /// This thread's stack; empty if the system does not say.
+    /// This thread's stack; empty if the system does not report it.
     #[inline]
     pub fn stack_bounds(&self) -> Range<usize> {
         match self.stack.get() {
@@ -84,7 +85,8 @@ impl Thread {
 
     #[cold]
     fn find_stack(&self) -> Range<usize> {
-        // Asking gives memory back, with a lock held: who is called for that must not ask again.
+        // The query frees memory while it holds a lock; the release it triggers must not query
+        // again.
         self.stack.set((0, 1));
         let found = ask().unwrap_or(0..1);
         self.stack.set((found.start, found.end));

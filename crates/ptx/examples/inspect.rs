@@ -1,4 +1,4 @@
-//! What this crate sees in a PTX file or a fatbin:
+//! Prints what this crate reads from a PTX file or a fatbin:
 //! `cargo run --release -p commsan-ptx --example inspect FILE…`
 
 use commsan_ptx::{Module, Summary, fatbin};

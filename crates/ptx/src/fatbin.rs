@@ -21,22 +21,25 @@ use std::ffi::c_void;
 use std::fmt;
 use std::io::Read;
 
-/// What the registration function is given (`__fatBinC_Wrapper_t`, section `.nvFatBinSegment`).
+/// The argument of the registration function (`__fatBinC_Wrapper_t`, section `.nvFatBinSegment`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wrapper {
-    /// Address of the fatbin; with [`Wrapper::parts`], of one with linked machine code only.
+    /// Address of the fatbin; if there are [`Wrapper::parts`], it holds linked machine code only.
     pub fatbin: u64,
-    /// Address of a list of addresses of fatbins with relocatable code (`-rdc=true`), one for each
-    /// translation unit, ended by zero.
+    /// Address of a zero-terminated list of addresses of fatbins with relocatable code
+    /// (`-rdc=true`), one for each translation unit.
     pub parts: Option<u64>,
 }
 
 impl Wrapper {
-    /// Size in bytes.
+    /// Size of the structure, in bytes.
     pub const SIZE: usize = 24;
     const MAGIC: u32 = 0x4662_43B1;
 
-    /// Reads one.
+    /// Reads a wrapper.
+    ///
+    /// # Errors
+    /// If the magic number or the version is unknown, or bytes are missing.
     pub fn read(bytes: &[u8]) -> Result<Wrapper, Error> {
         let fields = Fields(bytes);
         match (fields.u32(0)?, fields.u32(4)?) {
@@ -50,15 +53,15 @@ impl Wrapper {
     }
 }
 
-/// The fatbins that a wrapper names where a program has it in memory: one, or those of each
-/// translation unit of a program with relocatable code.
+/// The fatbins of a wrapper in the memory of this process: one, or one for each translation unit of
+/// a program with relocatable code.
 ///
 /// # Safety
-/// `wrapper` points to what a compiler has made for the registration function, which stays where it
-/// is.
+/// `wrapper` points to a wrapper that a compiler made for the registration function; it and the
+/// fatbins stay mapped and unchanged.
 pub unsafe fn embedded(wrapper: *const c_void) -> Result<Vec<&'static [u8]>, Error> {
-    // SAFETY: wrappers have this size, and fatbins lie in the program's image, as long as their
-    // headers say.
+    // SAFETY: by the contract, wrappers have this size, and fatbins lie in the program's image, as
+    // long as their headers say.
     unsafe {
         let wrapper = Wrapper::read(std::slice::from_raw_parts(wrapper.cast(), Wrapper::SIZE))?;
         let whole = |address: u64| {
@@ -73,11 +76,11 @@ pub unsafe fn embedded(wrapper: *const c_void) -> Result<Vec<&'static [u8]>, Err
     }
 }
 
-/// Bytes of a fatbin's header.
+/// Size of a fatbin's header, in bytes.
 pub const HEADER: usize = 16;
 const MAGIC: u32 = 0xBA55_ED50;
 
-/// Size of the fatbin that begins with these [`HEADER`] bytes, itself included.
+/// Size in bytes of the fatbin that begins with these [`HEADER`] bytes, including the header.
 pub fn size(header: &[u8]) -> Result<usize, Error> {
     let fields = Fields(header);
     if fields.u32(0)? != MAGIC {
@@ -90,7 +93,7 @@ pub fn size(header: &[u8]) -> Result<usize, Error> {
     body.checked_add(fields.u16(6)?.into()).ok_or(Error::Truncated)
 }
 
-/// All images of a fatbin, or of several in a row, as sections of object files hold them.
+/// All images of one or more consecutive fatbins, as sections of object files hold them.
 pub fn read(mut bytes: &[u8]) -> Result<Vec<Image<'_>>, Error> {
     let mut images = Vec::new();
     loop {
@@ -109,33 +112,33 @@ pub fn read(mut bytes: &[u8]) -> Result<Vec<Image<'_>>, Error> {
     }
 }
 
-/// What an image holds.
+/// The kind of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// PTX text.
     Ptx,
     /// Machine code.
     Cubin,
-    /// Something else, by its number.
+    /// Another kind, by its number.
     Other(u16),
 }
 
-/// One image of a fatbin.
+/// One image of a fatbin: the code for one architecture.
 #[derive(Clone, Debug)]
 pub struct Image<'a> {
-    /// What it holds.
+    /// The kind of its contents.
     pub kind: Kind,
     /// Architecture, such as 90 for `sm_90`.
     pub arch: u32,
-    /// Runs on exactly that architecture (`sm_90a`), or on its family (`sm_100f`).
+    /// Whether it runs on exactly that architecture (`sm_90a`) or its family (`sm_100f`) only.
     pub specific: bool,
-    /// Version of PTX, major and minor; of a cubin's format.
+    /// Major and minor version of PTX, or of a cubin's format.
     pub version: (u16, u16),
-    /// The source file, if the compiler kept debug information.
+    /// The path of the source file, if the compiler kept debug information.
     pub name: Option<String>,
-    /// Options it is to be compiled with.
+    /// The options it is to be compiled with.
     pub options: String,
-    /// Compiled with debug information (`-G`).
+    /// Whether it was compiled with debug information (`-G`).
     pub debug: bool,
     compression: Compression,
     payload: Cow<'a, [u8]>,
@@ -162,18 +165,18 @@ const CONCAT: u16 = 0x100;
 const IMAGE_HEADER: usize = 64;
 
 impl Image<'_> {
-    /// Whether it waits to be linked with others (`-rdc=true`).
+    /// Whether it is relocatable code, still to be linked with other images (`-rdc=true`).
     pub fn is_relocatable(&self) -> bool {
         self.options.split_whitespace().any(|o| o == "--compile-only")
     }
 
-    /// Its contents, unpacked.
+    /// The contents, decompressed.
     pub fn bytes(&self) -> Result<Cow<'_, [u8]>, Error> {
         unpack(self.compression, &self.payload, self.unpacked)
     }
 
-    /// The PTX text, if it is PTX, or the copy of it that a cubin compiled with `-lineinfo` keeps
-    /// for debuggers; that copy lacks the source lines.
+    /// The PTX text of a PTX image, or the copy that a cubin compiled with `-lineinfo` keeps for
+    /// debuggers; that copy lacks the source lines.
     pub fn ptx(&self) -> Result<Option<String>, Error> {
         let bytes = self.bytes()?;
         match self.kind {
@@ -183,16 +186,16 @@ impl Image<'_> {
         }
     }
 
-    /// Whether a device of that architecture can be given this PTX: PTX is compiled for the device
-    /// it meets, if that is not older than what the text asks for.
+    /// Whether the driver could compile this PTX for a device of that architecture: PTX is forward
+    /// compatible, unless it is specific to one architecture.
     fn fits(&self, device: u32) -> bool {
         let same = self.arch == device;
         self.kind == Kind::Ptx && (same || self.arch < device && !self.specific)
     }
 }
 
-/// The PTX that a device of an architecture such as 90 would run: the newest that fits it, or
-/// what a cubin keeps for debuggers.
+/// The PTX that a device of an architecture such as 90 would run: the newest that fits it, or else
+/// the copy that a cubin keeps for debuggers.
 pub fn ptx_for(images: &[Image<'_>], device: u32) -> Result<String, Error> {
     let best = images.iter().filter(|i| i.fits(device)).max_by_key(|i| (i.arch, i.specific));
     if let Some(ptx) = best.map(Image::ptx).transpose()?.flatten() {
@@ -206,7 +209,7 @@ pub fn ptx_for(images: &[Image<'_>], device: u32) -> Result<String, Error> {
     Err(Error::NoPtx { device, ptx: archs(Kind::Ptx), cubins: archs(Kind::Cubin) })
 }
 
-/// Reads the image that `bytes` begin with, returns what follows it.
+/// Reads the image at the beginning of `bytes`; returns the bytes after it.
 fn read_image<'a>(bytes: &'a [u8], images: &mut Vec<Image<'a>>) -> Result<&'a [u8], Error> {
     let fields = Fields(bytes);
     let header_size = fields.u32(4)? as usize;
@@ -229,11 +232,11 @@ fn read_image<'a>(bytes: &'a [u8], images: &mut Vec<Image<'a>>) -> Result<&'a [u
     Ok(rest)
 }
 
-/// What a header says; its payload is to be added.
+/// The image that a header describes, with an empty payload.
 fn describe(header: &[u8]) -> Result<Image<'static>, Error> {
     let fields = Fields(header);
     let flags = fields.u64(40)?;
-    // What is not compressed has no size after decompression.
+    // An uncompressed image has no decompressed size.
     let unpacked = fields.u64(56)?;
     let compression = match (flags & (flag::LZ4 | flag::ZSTD), unpacked) {
         (0, 0) => Compression::None,
@@ -265,7 +268,7 @@ fn describe(header: &[u8]) -> Result<Image<'static>, Error> {
     })
 }
 
-/// The images of a common payload.
+/// Splits a common payload into its images.
 fn split(common: &Image<'_>, header: &[u8], images: &mut Vec<Image<'_>>) -> Result<(), Error> {
     let blob = common.bytes()?;
     let start = Fields(header).u32(20)? as usize;
@@ -288,7 +291,7 @@ fn split(common: &Image<'_>, header: &[u8], images: &mut Vec<Image<'_>>) -> Resu
 fn unpack(how: Compression, packed: &[u8], size: u64) -> Result<Cow<'_, [u8]>, Error> {
     let unpacked = match how {
         Compression::None => return Ok(packed.into()),
-        // LZ4 cannot do better than 255 to 1, so a larger size is not allocated.
+        // LZ4 compresses at most 255 to 1, so a larger size is damage and is not allocated.
         Compression::Lz4 if size > packed.len() as u64 * 255 + 64 => {
             return Err(Error::Damaged("LZ4 data of an impossible size"));
         }
@@ -311,7 +314,7 @@ fn unpack_zstd(packed: &[u8], size: u64) -> Result<Vec<u8>, Error> {
     Ok(unpacked)
 }
 
-/// The copy of the PTX text in a cubin's section for debuggers: lines ended by NUL.
+/// The copy of the PTX text in a cubin's debug section: lines separated by NUL.
 fn debug_ptx(cubin: &[u8]) -> Option<String> {
     use object::{Object, ObjectSection};
     let file = object::File::parse(cubin).ok()?;
@@ -349,7 +352,7 @@ impl Fields<'_> {
         Ok(text(bytes.ok_or(Error::Truncated)?).trim_end_matches('\0').to_owned())
     }
 
-    /// Bytes of the image header that begins here, with its name and options.
+    /// Size of the image header that begins here, with its name and options, in bytes.
     fn extent(&self) -> Result<usize, Error> {
         let name = self.u32(32)? as usize + self.u32(36)? as usize;
         let options = match self.u32(20)? as usize {
@@ -363,23 +366,23 @@ impl Fields<'_> {
 /// Why a fatbin could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// It does not begin as fatbins do.
+    /// It does not begin with a fatbin's magic number.
     NoFatbin,
-    /// A format of another version.
+    /// A format of an unknown version.
     Version(u32),
     /// It ends too early.
     Truncated,
-    /// It contradicts itself.
+    /// It is inconsistent.
     Damaged(&'static str),
-    /// Compressed in an unknown way: those flags of the image.
+    /// Unknown compression; the value is the image's flags.
     Compression(u64),
-    /// There is no PTX for a device.
+    /// It has no PTX for the device.
     NoPtx {
         /// The device's architecture.
         device: u32,
-        /// Architectures there is PTX for.
+        /// Architectures that there is PTX for.
         ptx: Vec<u32>,
-        /// Architectures there is machine code for.
+        /// Architectures that there is machine code for.
         cubins: Vec<u32>,
     },
 }

@@ -1,4 +1,4 @@
-//! Control-flow graph of a function: basic blocks, dominators, loops.
+//! Control-flow graph of a function: basic blocks, dominators, post-dominators, natural loops.
 
 use crate::instruction::{Instruction, Operand};
 use crate::module::{Body, Targets};
@@ -8,7 +8,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Reversed;
 use std::ops::Range;
 
-/// The control-flow graph of a body. Block 0 is where it begins.
+/// The control-flow graph of a body. Block 0 is the entry.
 pub(crate) struct Flow {
     pub(crate) blocks: Vec<Block>,
     /// The block of each instruction.
@@ -19,7 +19,7 @@ pub(crate) struct Flow {
     post_dominators: Dominators<NodeIndex>,
 }
 
-/// Instructions that are executed one after the other.
+/// A basic block: instructions that are executed one after the other.
 #[derive(Default)]
 pub(crate) struct Block {
     pub(crate) instructions: Range<usize>,
@@ -27,19 +27,19 @@ pub(crate) struct Block {
     pub(crate) predecessors: Vec<usize>,
 }
 
-/// A way out of a block.
+/// An edge out of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Edge {
-    /// The block it leads to; none ends the thread or returns.
+    /// The successor; `None` ends the thread or returns.
     pub(crate) to: Option<usize>,
-    /// Taken when the guard of the block's last instruction lets it execute, or does not.
+    /// Taken if the guard of the block's last instruction is true (false); always if `None`.
     pub(crate) when: Option<bool>,
 }
 
 /// A natural loop.
 pub(crate) struct Loop {
     pub(crate) header: usize,
-    /// Blocks that lead back to the header.
+    /// Blocks with an edge back to the header.
     pub(crate) latches: Vec<usize>,
     /// Blocks of the loop.
     pub(crate) members: Vec<usize>,
@@ -57,7 +57,7 @@ impl Flow {
             }
             blocks[at].successors = successors;
         }
-        // One node more: the end, to which all leads.
+        // One more node for the end, to which all exits lead.
         let mut graph = DiGraph::<(), ()>::new();
         let nodes: Vec<_> = (0..=blocks.len()).map(|_| graph.add_node(())).collect();
         for (at, block) in blocks.iter().enumerate() {
@@ -72,17 +72,17 @@ impl Flow {
         flow
     }
 
-    /// Whether a block can be reached.
+    /// Whether a block is reachable from the entry.
     pub(crate) fn is_reachable(&self, block: usize) -> bool {
         block == 0 || self.dominator(block).is_some()
     }
 
-    /// The closest block that all ways to this one lead through.
+    /// The immediate dominator of a block.
     pub(crate) fn dominator(&self, block: usize) -> Option<usize> {
         self.dominators.immediate_dominator(NodeIndex::new(block)).map(NodeIndex::index)
     }
 
-    /// The closest block that all ways to any of these lead through.
+    /// The closest common dominator of some blocks.
     pub(crate) fn common_dominator(&self, blocks: &[usize]) -> Option<usize> {
         let (first, others) = blocks.split_first()?;
         let mut above = Some(*first);
@@ -92,7 +92,8 @@ impl Flow {
         above
     }
 
-    /// Whether all ways on from a block meet one of these in the same iteration of the same loops.
+    /// Whether all paths from a block reach one of `those` within the same iteration of the same
+    /// loops.
     pub(crate) fn leads_to_one_of(&self, block: usize, those: &[usize]) -> bool {
         let loops = |block| self.loops_of(block).collect::<Vec<_>>();
         let around = loops(block);
@@ -118,19 +119,19 @@ impl Flow {
         true
     }
 
-    /// Whether all ways to a block lead through another.
+    /// Whether `above` dominates `block`.
     pub(crate) fn dominates(&self, above: usize, block: usize) -> bool {
         let mut chain = self.dominators.dominators(NodeIndex::new(block)).into_iter().flatten();
         chain.any(|n| n.index() == above)
     }
 
-    /// Whether all ways from `block` to the end lead through `below`.
+    /// Whether `below` post-dominates `block`.
     pub(crate) fn post_dominates(&self, below: usize, block: usize) -> bool {
         let chain = self.post_dominators.dominators(NodeIndex::new(block));
         chain.into_iter().flatten().any(|n| n.index() == below)
     }
 
-    /// The loops that a block is in, by index.
+    /// The loops that contain a block, by index.
     pub(crate) fn loops_of(&self, block: usize) -> impl Iterator<Item = usize> {
         let is_member = move |l: &Loop| l.members.contains(&block);
         self.loops.iter().enumerate().filter(move |(_, l)| is_member(l)).map(|(at, _)| at)
@@ -148,7 +149,7 @@ impl Flow {
         }
     }
 
-    /// What leads to the latches without passing the header.
+    /// Blocks that reach the latches without passing the header.
     fn members(&self, header: usize, latches: &[usize]) -> Vec<usize> {
         let mut members = vec![header];
         let mut open = latches.to_vec();
@@ -162,7 +163,7 @@ impl Flow {
     }
 }
 
-/// Cuts a body before each target and after each instruction that may go elsewhere.
+/// Splits a body before each branch target and after each instruction that may branch.
 fn split(body: &Body) -> (Vec<Block>, Vec<usize>) {
     let count = body.instructions.len();
     let mut starts = vec![false; count + 1];
@@ -187,12 +188,12 @@ fn split(body: &Body) -> (Vec<Block>, Vec<usize>) {
     (blocks, block_of)
 }
 
-/// Whether what follows is another block.
+/// Whether an instruction ends its block.
 fn is_end(op: Op) -> bool {
     matches!(op, Op::Bra | Op::BrxIdx | Op::Ret | Op::Exit | Op::Trap)
 }
 
-/// Where a branch may lead.
+/// The possible targets of a branch.
 fn targets<'a>(body: &'a Body, branch: &Instruction) -> impl Iterator<Item = u32> + use<'a> {
     let operands = body.operands_of(branch);
     let is_branch = matches!(branch.op, Op::Bra | Op::BrxIdx);
@@ -223,7 +224,7 @@ fn successors(body: &Body, block: &Range<usize>, block_of: &[usize]) -> Vec<Edge
         Op::Bra | Op::BrxIdx => targets(body, last)
             .map(|t| Edge { to: block_of.get(t as usize).copied(), when })
             .collect(),
-        // The kernel does not run to its end, which is what summaries are about.
+        // A trap ends the kernel early, and summaries describe runs to the end.
         Op::Trap => Vec::new(),
         _ => vec![Edge { to: None, when }],
     };
@@ -259,7 +260,7 @@ mod tests {
         );
         assert!(flow.blocks[2].successors[0] == Edge { to: None, when: Some(true) });
         assert_eq!((flow.dominator(3), flow.dominator(2)), (Some(2), Some(0)));
-        // What is not left is no way to the end.
+        // A block that is never left is no path to the end.
         assert!(flow.post_dominates(2, 0) && !flow.post_dominates(3, 0));
         assert!(flow.loops.is_empty());
     }

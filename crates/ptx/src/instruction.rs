@@ -6,44 +6,44 @@ use crate::words::*;
 
 /// One instruction.
 ///
-/// Its operands lie in [`crate::Body::operands`]; get them with [`crate::Body::operands_of`]. Which
-/// positions mean what, and which are written, says the opcode's row ([`Op::row`]); positions are
-/// fixed: where an optional operand is left out before others, [`Operand::Sink`] stands for it.
+/// Its operands are in [`crate::Body::operands`]; get them with [`crate::Body::operands_of`]. The
+/// opcode's row ([`Op::row`]) says what each position means, and which are written. Positions are
+/// fixed: if an optional operand before others is missing, [`Operand::Sink`] takes its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Instruction {
-    /// What it does.
+    /// The opcode.
     pub op: Op,
-    /// How.
+    /// The modifiers.
     pub modifiers: Modifiers,
-    /// Executed only by threads for which this holds.
+    /// The predicate under which it is executed; always if `None`.
     pub guard: Option<Guard>,
-    /// First operand in the body's list.
+    /// Index of the first operand in the body's list.
     pub first: u32,
     /// Number of operands.
     pub len: u8,
-    /// Where in the source it comes from.
+    /// The source location.
     pub location: Option<LocationId>,
 }
 
-/// The words after an opcode.
+/// The modifiers of an instruction: the words after its opcode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Modifiers {
     /// Types in the order written: most instructions have one, conversions the result's and then
     /// the operand's.
     pub types: [Option<Type>; 3],
-    /// State space; none for generic addresses.
+    /// State space; `None` for generic addresses.
     pub space: Option<Space>,
-    /// Elements of a vector access.
+    /// Number of elements of a vector access.
     pub vector: Option<Vector>,
-    /// Rounding.
+    /// Rounding mode.
     pub rounding: Option<Rounding>,
-    /// Comparison.
+    /// Comparison operator.
     pub compare: Option<Compare>,
-    /// Operation of an atomic, a reduction, or on predicates.
+    /// Operation of an atomic, a reduction, or a combination of predicates.
     pub combine: Option<Combine>,
-    /// What a texture or surface is.
+    /// Geometry of a texture or surface.
     pub geometry: Option<Geometry>,
-    /// What only this opcode knows, such as `.wide` or `.bfly`.
+    /// A word that only this opcode has, such as `.wide` or `.bfly`.
     pub mode: Option<Mode>,
     /// Memory ordering.
     pub order: Option<Order>,
@@ -51,25 +51,25 @@ pub struct Modifiers {
     pub scope: Option<Scope>,
     /// Cache operator.
     pub caching: Option<Caching>,
-    /// The rest.
+    /// All other modifiers.
     pub flags: Flags,
 }
 
 impl Modifiers {
-    /// The type of an instruction that has one.
+    /// The first type of an instruction.
     ///
     /// # Panics
-    /// If the opcode takes no type: its row in the table says so.
+    /// If the opcode takes no type, according to its row in the table.
     pub fn ty(&self) -> Type {
         self.types[0].expect("the table of opcodes asks for a type")
     }
 
-    /// Whether a flag is there.
+    /// Whether a flag is set.
     pub fn has(&self, flag: Flag) -> bool {
         self.flags.has(flag)
     }
 
-    /// How many bytes a load, store or atomic moves.
+    /// Number of bytes that a load, store or atomic accesses.
     pub fn access_size(&self) -> u64 {
         self.types[0].map_or(0, Type::size) * self.vector.map_or(1, Vector::len)
     }
@@ -85,29 +85,30 @@ impl Flags {
         self.0 & (1 << flag as u8) != 0
     }
 
-    /// Adds a flag; false if it was there.
+    /// Adds a flag; false if it was set already.
     pub fn insert(&mut self, flag: Flag) -> bool {
         let new = !self.has(flag);
         self.0 |= 1 << flag as u8;
         new
     }
 
-    /// Those in the set, in the order of the enumeration.
+    /// The flags of the set, in the order of the enumeration.
     pub fn iter(self) -> impl Iterator<Item = Flag> {
         Flag::ALL.iter().copied().filter(move |f| self.has(*f))
     }
 }
 
-/// The predicate in front of an instruction.
+/// The predicate that guards an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guard {
     /// A register of class [`Class::Pred`].
     pub register: Reg,
-    /// Whether it must be false.
+    /// Whether the instruction is executed if the predicate is false.
     pub negated: bool,
 }
 
-/// How wide a register is. Types of registers mean nothing beyond that: instructions have types.
+/// Register classes: the width of a register. Declared types mean nothing beyond that, since
+/// instructions have types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Class {
@@ -130,7 +131,7 @@ impl Class {
     pub const ALL: [Class; 6] =
         [Class::Pred, Class::B8, Class::B16, Class::B32, Class::B64, Class::B128];
 
-    /// The class of registers declared with a type.
+    /// The class of registers declared with type `ty`.
     pub fn of(ty: Type) -> Class {
         match ty {
             Type::Pred => Class::Pred,
@@ -145,7 +146,7 @@ impl Class {
     }
 }
 
-/// A register of a function: within each class they are numbered from 0 without gaps.
+/// A register of a function: registers of each class are numbered from 0 without gaps.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reg(u32);
 
@@ -158,12 +159,12 @@ impl Reg {
         Reg((class as u32) << Self::INDEX_BITS | index)
     }
 
-    /// Its class.
+    /// The register's class.
     pub fn class(self) -> Class {
         Class::ALL[(self.0 >> Self::INDEX_BITS) as usize]
     }
 
-    /// Its number within the class.
+    /// The register's number within its class.
     pub fn index(self) -> u32 {
         self.0 & ((1 << Self::INDEX_BITS) - 1)
     }
@@ -175,7 +176,7 @@ impl std::fmt::Debug for Reg {
     }
 }
 
-/// One operand.
+/// An operand of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
     /// A register.
@@ -186,29 +187,29 @@ pub enum Operand {
     Imm(u64),
     /// A special register and its dimension (x, y, z, w as 0 to 3) or number.
     Special(Special, u8),
-    /// Memory, `[base+offset]`.
+    /// Memory at `[base+offset]`.
     Memory(Base, i64),
     /// The address of a symbol as a value, `base+offset`; in calls an argument in parameter space.
     Address(Base, i64),
-    /// `{…}`: that many of [`crate::Body::elements`], from that index on.
+    /// A list `{…}`: `len` of [`crate::Body::elements`], from index `first` on.
     List {
         /// Index of the first element.
         first: u32,
         /// Number of elements.
         len: u32,
     },
-    /// The index of the instruction to go on with; may be one past the last.
+    /// A branch target: the index of an instruction, or one past the last.
     Target(u32),
-    /// An entry of [`crate::Body::tables`]: where an indirect branch or call may lead.
+    /// The index of an entry of [`crate::Body::tables`]: targets of an indirect branch or call.
     Table(u32),
-    /// `_`, or an operand left out.
+    /// `_`, or an optional operand that is missing.
     Sink,
 }
 
-/// What an address is relative to.
+/// The base of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Base {
-    /// Nothing: the offset is the address.
+    /// No base: the offset is the address.
     Absolute,
     /// A register's value.
     Reg(Reg),

@@ -1,11 +1,12 @@
-//! The device code of CUDA programs: read from fatbins, parsed, summarised, never executed.
+//! Static analysis of CUDA device code: reads fatbins, parses PTX, and summarises kernels' memory
+//! accesses as affine expressions, without executing anything.
 //!
-//! - [`fatbin`]: the containers nvcc embeds it in.
+//! - [`fatbin`]: the containers in which nvcc embeds device code.
 //! - [`Summary`]: which bytes a kernel touches in a launch, from its code alone.
-//! - [`Program`]: several modules as one, as `nvcc -rdc=true` needs it.
-//! - [`Module`] and below: PTX with names resolved and words turned into values, for who executes
-//!   or analyses it. Opcodes are data, in [`opcodes`]; what the table lacks stays as text
-//!   ([`Op::Unknown`]), an error only for who must execute it.
+//! - [`Program`]: several modules linked into one, for `nvcc -rdc=true`.
+//! - [`Module`] and below: PTX with names resolved and words turned into values, for execution or
+//!   analysis. Opcodes are data, in [`opcodes`]; an instruction that the table lacks stays as text
+//!   ([`Op::Unknown`]), which is an error only if it must be executed.
 
 pub mod fatbin;
 mod flow;

@@ -1,11 +1,13 @@
-//! Several modules as one program (`nvcc -rdc=true`): which definition a symbol stands for.
+//! The device linker (`nvcc -rdc=true`): links several modules into one program by resolving
+//! symbols.
 //!
-//! Operands go on naming symbols of their own module, and [`Program`] says where each of these is
-//! defined; or they are rewritten to those of one module ([`Program::merged`], [`Module::linked`]).
-//! Symbols without linkage are their module's own. Of several weak definitions the first is taken,
-//! unless there is a strong one; of common ones the largest (PTX ISA §11.6). What no module defines
-//! stays as it is: `vprintf` and others are the device's. `extern` arrays in shared memory are the
-//! launch's dynamic shared memory and are defined nowhere.
+//! Operands keep naming symbols of their own module, and [`Program`] says where each of these is
+//! defined; or operands are rewritten to the symbols of one merged module ([`Program::merged`],
+//! [`Module::linked`]). Symbols without linkage are private to their module. Of several weak
+//! definitions the first is taken, unless there is a strong one; of common ones the largest (PTX
+//! ISA §11.6). A symbol that no module defines stays undefined: `vprintf` and others belong to the
+//! device. `extern` arrays in shared memory are the launch's dynamic shared memory and are defined
+//! nowhere.
 
 mod merge;
 
@@ -13,7 +15,7 @@ use crate::module::{Function, Linkage, Module, Variable};
 use rustc_hash::FxHashMap;
 use std::fmt;
 
-/// Modules that are linked.
+/// A linked program.
 #[derive(Clone, Debug)]
 pub struct Program {
     modules: Vec<Module>,
@@ -21,7 +23,7 @@ pub struct Program {
     variables: FxHashMap<String, Id>,
 }
 
-/// A symbol: its module, and its index among that module's functions or variables.
+/// A symbol of a program: its module, and its index among that module's functions or variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id {
     /// Index of the module.
@@ -33,7 +35,7 @@ pub struct Id {
 /// Two modules define the same symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkError {
-    /// The symbol.
+    /// The name of the symbol.
     pub name: String,
 }
 
@@ -46,7 +48,7 @@ impl fmt::Display for LinkError {
 impl std::error::Error for LinkError {}
 
 impl Program {
-    /// Links modules, of which there may be one.
+    /// Links one or more modules.
     pub fn link(modules: Vec<Module>) -> Result<Program, LinkError> {
         let (mut functions, mut variables) = (Definitions::default(), Definitions::default());
         for (module, at) in modules.iter().zip(0..) {
@@ -78,19 +80,19 @@ impl Program {
         &self.modules[id.module as usize].variables[id.index as usize]
     }
 
-    /// What a function that a module names is, in the whole program.
+    /// The definition, in the whole program, of a function that a module names.
     pub fn resolve_function(&self, id: Id) -> Id {
         let function = self.function(id);
         resolve(&self.functions, &function.name, function.linkage, function.body.is_some(), id)
     }
 
-    /// What a variable that a module names is, in the whole program.
+    /// The definition, in the whole program, of a variable that a module names.
     pub fn resolve_variable(&self, id: Id) -> Id {
         let variable = self.variable(id);
         resolve(&self.variables, &variable.name, variable.linkage, true, id)
     }
 
-    /// The kernel of that name, also one that only its module sees.
+    /// The kernel of that name, even if it is private to its module.
     pub fn entry(&self, name: &str) -> Option<Id> {
         let own = || {
             self.modules.iter().zip(0..).find_map(|(module, at)| {
@@ -102,7 +104,7 @@ impl Program {
         self.function(found).entry.then_some(found)
     }
 
-    /// The variable of that name, also one that only its module sees.
+    /// The variable of that name, even if it is private to its module.
     pub fn variable_named(&self, name: &str) -> Option<Id> {
         let own = || {
             self.modules.iter().zip(0..).find_map(|(module, at)| {
@@ -113,7 +115,7 @@ impl Program {
     }
 }
 
-/// How much a definition counts for; none for what is no definition or not for other modules.
+/// The strength of a definition; `None` for a declaration or a private symbol.
 fn strength(linkage: Linkage, size: u64) -> Option<Strength> {
     match linkage {
         Linkage::Internal | Linkage::Extern => None,

@@ -1,15 +1,15 @@
-//! Modules: what a PTX text declares and defines.
+//! The syntax tree of a PTX module, with names resolved: what a PTX text declares and defines.
 
 use crate::instruction::{Base, Class, Instruction, Operand, Reg};
 use crate::words::{Space, Type};
 use std::ops::Range;
 
-/// One PTX text.
+/// A PTX module.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Module {
-    /// `.version`, major and minor.
+    /// Major and minor number of `.version`.
     pub version: (u16, u16),
-    /// `.target`: architecture (`sm_90`) and options (`debug`).
+    /// The words of `.target`: architecture (`sm_90`) and options (`debug`).
     pub target: Vec<String>,
     /// `.address_size`, in bits.
     pub address_size: u32,
@@ -19,18 +19,18 @@ pub struct Module {
     pub names: Vec<String>,
     /// Variables outside functions.
     pub variables: Vec<Variable>,
-    /// Functions, defined here or elsewhere.
+    /// Functions, defined or only declared here.
     pub functions: Vec<Function>,
 }
 
 impl Module {
-    /// The function with that name.
+    /// The function with that name, and its index.
     pub fn function(&self, name: &str) -> Option<(u32, &Function)> {
         let at = self.functions.iter().position(|f| f.name == name)?;
         Some((at as u32, &self.functions[at]))
     }
 
-    /// The variable with that name.
+    /// The variable with that name, and its index.
     pub fn variable(&self, name: &str) -> Option<(u32, &Variable)> {
         let at = self.variables.iter().position(|v| v.name == name)?;
         Some((at as u32, &self.variables[at]))
@@ -42,7 +42,7 @@ impl Module {
         number.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().ok()
     }
 
-    /// Kernels defined here.
+    /// The kernels that it defines.
     pub fn entries(&self) -> impl Iterator<Item = &Function> {
         self.functions.iter().filter(|f| f.entry && f.body.is_some())
     }
@@ -51,98 +51,98 @@ impl Module {
 /// A `.file` directive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// The number that `.loc` names it by.
+    /// The number by which `.loc` refers to it.
     pub number: u32,
-    /// As the compiler was given it.
+    /// The path that the compiler was given.
     pub path: String,
 }
 
-/// Who sees a symbol (PTX ISA §11.6).
+/// Linkage: which modules see a symbol (PTX ISA §11.6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Linkage {
     /// This module only.
     #[default]
     Internal,
-    /// Other modules, too.
+    /// All modules.
     Visible,
     /// Defined in another module.
     Extern,
-    /// Visible, and one of several definitions is taken.
+    /// All modules, and one of several definitions is taken.
     Weak,
-    /// Visible, and the largest of several definitions is taken.
+    /// All modules, and the largest of several definitions is taken.
     Common,
 }
 
-/// A variable, or a parameter.
+/// A variable or a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
-    /// Its name, mangled.
+    /// The mangled name.
     pub name: String,
-    /// Who sees it.
+    /// Its linkage.
     pub linkage: Linkage,
-    /// Where it lives.
+    /// Its state space.
     pub space: Space,
-    /// Of its elements.
+    /// The type of an element.
     pub ty: Type,
-    /// Extents of an array; 0 stands for one without a size (`extern .shared … dyn[]`).
+    /// Extents of an array; 0 stands for an unsized one (`extern .shared … dyn[]`).
     pub extents: Vec<u64>,
-    /// Elements of each vector, 1 for plain ones.
+    /// Elements of each vector; 1 for scalars.
     pub vector: u64,
     /// Alignment in bytes.
     pub align: u64,
     /// Size in bytes.
     pub size: u64,
-    /// Offset in bytes: of parameters as launches and calls lay them out, of a function's
-    /// variables in its frame of their state space ([`Body::frame`]); 0 for a module's.
+    /// Offset in bytes: for parameters, in the argument buffer; for a function's variables, in its
+    /// frame of their state space ([`Body::frame`]); 0 for a module's variables.
     pub offset: u64,
-    /// `.attribute(.managed)`
+    /// Whether it is managed memory, `.attribute(.managed)`.
     pub managed: bool,
-    /// What it begins with; zero beyond that.
+    /// The initial contents; zero if `None`.
     pub initial: Option<Initial>,
 }
 
 /// A variable's initial contents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Initial {
-    /// From the first byte on; the rest is zero.
+    /// The first bytes; the rest is zero.
     pub bytes: Vec<u8>,
-    /// Where addresses are to be put into these bytes.
+    /// Addresses to be stored into these bytes.
     pub relocations: Vec<Relocation>,
 }
 
 /// The address of a symbol within initial contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// Where to put it.
+    /// Offset of the address in the contents, in bytes.
     pub at: u64,
-    /// How many bytes of it.
+    /// Number of bytes of the address that are stored.
     pub width: u64,
-    /// From which byte of the address on: not 0 for `0xFF00(symbol)`.
+    /// First byte of the address that is stored: not 0 for `0xFF00(symbol)`.
     pub byte: u64,
-    /// Whose address: [`Base::Variable`] or [`Base::Function`].
+    /// The symbol: [`Base::Variable`] or [`Base::Function`].
     pub symbol: Base,
-    /// Added to it.
+    /// A constant added to the address.
     pub addend: i64,
-    /// As a generic address, not one of the symbol's state space.
+    /// Whether the address is a generic one, not one of the symbol's state space.
     pub generic: bool,
 }
 
 /// A kernel or a device function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
-    /// Its name, mangled.
+    /// The mangled name.
     pub name: String,
     /// Whether it is a kernel.
     pub entry: bool,
-    /// Who sees it.
+    /// Its linkage.
     pub linkage: Linkage,
-    /// Parameters, with offsets; those of kernels are the launch's argument buffer.
+    /// Parameters, with offsets; for a kernel, in the launch's argument buffer.
     pub parameters: Vec<Variable>,
-    /// Values returned.
+    /// Returned values.
     pub returns: Vec<Variable>,
-    /// Such as `.maxntid 256, 1, 1`.
+    /// Directives such as `.maxntid 256, 1, 1`.
     pub directives: Vec<Directive>,
-    /// Instructions, unless it is defined elsewhere.
+    /// The instructions; `None` if it is only declared.
     pub body: Option<Body>,
 }
 
@@ -161,18 +161,18 @@ impl Function {
 /// A directive on how to compile or launch a function (PTX ISA §11.4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Directive {
-    /// Without its dot.
+    /// The name, without its dot.
     pub name: String,
-    /// Its numbers.
+    /// The numbers.
     pub values: Vec<u32>,
 }
 
-/// What a function does.
+/// The body of a function.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// Declarations of registers, which name them.
+    /// Register declarations, which name the registers.
     pub registers: Vec<Registers>,
-    /// How many registers of each class, in the order of [`Class::ALL`].
+    /// Number of registers of each class, in the order of [`Class::ALL`].
     pub register_count: [u32; Class::ALL.len()],
     /// Variables of the function: local, shared, and arguments of its calls (parameter space).
     pub variables: Vec<Variable>,
@@ -180,25 +180,25 @@ pub struct Body {
     pub instructions: Vec<Instruction>,
     /// Operands of all instructions.
     pub operands: Vec<Operand>,
-    /// Elements of all lists among these.
+    /// Elements of all list operands.
     pub elements: Vec<Operand>,
     /// Targets of indirect branches and calls.
     pub tables: Vec<Table>,
-    /// Labels and the index of the instruction that follows each, in order.
+    /// Labels, each with the index of the instruction after it, in order.
     pub labels: Vec<(String, u32)>,
     /// Source locations.
     pub locations: Vec<Location>,
-    /// Statements that could not be read, see [`crate::Op::Unknown`].
+    /// Statements that could not be parsed, see [`crate::Op::Unknown`].
     pub unknown: Vec<String>,
 }
 
 impl Body {
-    /// The operands of one of its instructions.
+    /// The operands of an instruction of this body.
     pub fn operands_of(&self, instruction: &Instruction) -> &[Operand] {
         &self.operands[instruction.first as usize..][..instruction.len as usize]
     }
 
-    /// What a value consists of: the elements of a list, else itself.
+    /// The elements of a list operand; any other operand by itself.
     pub fn elements_of<'a>(&'a self, operand: &'a Operand) -> &'a [Operand] {
         match operand {
             Operand::List { first, len } => &self.elements[*first as usize..][..*len as usize],
@@ -206,12 +206,12 @@ impl Body {
         }
     }
 
-    /// Where an instruction comes from.
+    /// The source location of an instruction.
     pub fn location(&self, instruction: &Instruction) -> Option<&Location> {
         instruction.location.map(|id| &self.locations[id.index()])
     }
 
-    /// Bytes that the function's variables of a state space take, and their alignment.
+    /// Size in bytes and alignment of the function's variables in a state space.
     pub fn frame(&self, space: Space) -> (u64, u64) {
         let own = self.variables.iter().filter(|v| v.space == space);
         own.fold((0, 1), |(size, align), v| (size.max(v.offset + v.size), align.max(v.align)))
@@ -221,29 +221,29 @@ impl Body {
 /// A declaration of registers: `.reg .b32 %r<7>;` or `.reg .b64 %SP;`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registers {
-    /// Name, or what comes before the numbers.
+    /// The name, or the prefix of numbered names.
     pub name: String,
-    /// How many, if they are numbered.
+    /// Number of registers, if they are numbered.
     pub count: Option<u32>,
-    /// Their declared type.
+    /// The declared type.
     pub ty: Type,
-    /// The first of them.
+    /// The first register.
     pub first: Reg,
 }
 
 impl Registers {
-    /// The numbers of its registers in their class.
+    /// The numbers of these registers within their class.
     pub fn range(&self) -> Range<u32> {
         self.first.index()..self.first.index() + self.count.unwrap_or(1)
     }
 }
 
-/// Where an indirect branch or call may lead.
+/// A table of targets of an indirect branch or call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// Its label.
     pub name: String,
-    /// What stands there.
+    /// The targets.
     pub targets: Targets,
 }
 
@@ -254,49 +254,49 @@ pub enum Targets {
     Branch(Vec<u32>),
     /// `.calltargets`: functions of the module.
     Call(Vec<u32>),
-    /// `.callprototype`: any function like this.
+    /// `.callprototype`: any function of this type.
     Prototype {
-        /// Values it returns.
+        /// The returned values.
         returns: Vec<Variable>,
-        /// Its parameters.
+        /// The parameters.
         parameters: Vec<Variable>,
     },
 }
 
-/// Number of a [`Location`] within its body.
+/// The number of a [`Location`] within its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LocationId(std::num::NonZeroU32);
 
 impl LocationId {
-    /// The id of the location with that index.
+    /// The id of the location with that index in [`Body::locations`].
     pub fn new(index: usize) -> LocationId {
         LocationId(std::num::NonZeroU32::new(index as u32 + 1).expect("fewer than 2³² locations"))
     }
 
-    /// Its index in [`Body::locations`].
+    /// The location's index in [`Body::locations`].
     pub fn index(self) -> usize {
         self.0.get() as usize - 1
     }
 }
 
-/// A place in the source (`.loc`).
+/// A source location (`.loc`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Location {
     /// Index into [`Module::files`].
     pub file: u32,
-    /// Line, from 1.
+    /// The line, from 1.
     pub line: u32,
-    /// Column, from 1; 0 if unknown.
+    /// The column, from 1; 0 if unknown.
     pub column: u32,
-    /// If the place is in a function that was inlined.
+    /// The call site, if the location is in an inlined function.
     pub inlined: Option<Inlined>,
 }
 
-/// Into what a place was inlined.
+/// The call site of an inlined function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Inlined {
-    /// The function that the place is in: index into [`Module::names`]. None if the text lacks it.
+    /// The inlined function, as an index into [`Module::names`]; `None` if the text lacks it.
     pub function: Option<u32>,
-    /// Where it was called: another location of the body, which may be inlined in turn.
+    /// The location of the call in the same body, which may itself be inlined.
     pub at: LocationId,
 }

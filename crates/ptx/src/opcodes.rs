@@ -1,4 +1,4 @@
-//! The table of opcodes: names, the modifiers each takes, and its operands.
+//! The opcode table: names, the modifiers of each opcode, and its operands.
 //!
 //! A row's modifiers stand in the order in which PTX writes them:
 //! - `type` a type (as many of them as stand there), `space`, `vec`, `rnd`, `cmp`, `op`, `order`,
@@ -6,16 +6,16 @@
 //! - `hint` any flags that advise caches;
 //! - `{a|b|c}` one of the words of [`Mode`](crate::words::Mode);
 //! - `.ftz` that flag;
-//! - `=b64` a word that is always there and says nothing.
+//! - `=b64` a word that is always there and has no meaning.
 //!
-//! All but types may be left out; a `?` after `type` allows that, too. Programs may write them, and
-//! the words of the name but the first, in another order, as ptxas takes any.
+//! All but types are optional; a `?` after `type` makes a type optional, too. Programs may write
+//! modifiers, and the words of the name but the first, in another order, as ptxas accepts any.
 //!
 //! Operands: a name that begins with `d` is written, others are read. A constant gets the first
-//! type, or what follows a colon: a type, `2` the second one, `wide` twice the first after `.wide`.
-//! `d|q` is a pair whose second half may be missing, `[a]` memory, `[t]` an object and the
-//! coordinates in it, `label`, `table`, `call` what they say; `policy` is there if
-//! `.L2::cache_hint` is. `?` after an operand: it may be missing.
+//! type, or the one after a colon: a type, `2` for the second one, `wide` for twice the first after
+//! `.wide`. `d|q` is a pair whose second half is optional, `[a]` memory, `[t]` an object and the
+//! coordinates in it; `label`, `table` and `call` are these; `policy` is there if `.L2::cache_hint`
+//! is. `?` after an operand makes it optional.
 
 use crate::words::Type;
 use rustc_hash::FxHashMap;
@@ -27,39 +27,39 @@ use std::sync::LazyLock;
 pub struct Row {
     /// The opcode.
     pub op: Op,
-    /// Its names, the first of which is written.
+    /// Its names, the first of which is printed.
     pub names: Vec<&'static str>,
-    /// What may follow the name.
+    /// The modifiers that may follow the name.
     pub modifiers: Vec<Slot>,
-    /// What follows these.
+    /// The operands.
     pub operands: Vec<Position>,
 }
 
 /// One kind of modifier.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Slot {
-    /// A type; whether it may be left out.
+    /// A type.
     Type {
-        /// May be left out.
+        /// Whether it is optional.
         optional: bool,
     },
-    /// [`crate::words::Space`]
+    /// A word of [`crate::words::Space`].
     Space,
-    /// [`crate::words::Vector`]
+    /// A word of [`crate::words::Vector`].
     Vector,
-    /// [`crate::words::Rounding`]
+    /// A word of [`crate::words::Rounding`].
     Rounding,
-    /// [`crate::words::Compare`]
+    /// A word of [`crate::words::Compare`].
     Compare,
-    /// [`crate::words::Combine`]
+    /// A word of [`crate::words::Combine`].
     Combine,
-    /// [`crate::words::Order`]
+    /// A word of [`crate::words::Order`].
     Order,
-    /// [`crate::words::Scope`]
+    /// A word of [`crate::words::Scope`].
     Scope,
-    /// [`crate::words::Caching`]
+    /// A word of [`crate::words::Caching`].
     Caching,
-    /// [`crate::words::Geometry`]
+    /// A word of [`crate::words::Geometry`].
     Geometry,
     /// Flags for which [`crate::words::Flag::is_hint`] holds.
     Hints,
@@ -71,62 +71,62 @@ pub enum Slot {
     Fixed(&'static str),
 }
 
-/// One operand of a row.
+/// One operand position of a row.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Position {
     /// Whether the instruction writes it.
     pub written: bool,
-    /// What it looks like.
+    /// Its syntax.
     pub form: Form,
-    /// Of which type constants are.
+    /// The type of a constant in this position.
     pub ty: Typing,
-    /// Whether it may be missing.
+    /// Whether it is optional.
     pub optional: bool,
 }
 
-/// How an operand is written.
+/// The syntax of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Register, constant, symbol or list.
+    /// A register, constant, symbol or list.
     Value,
     /// The second half of a pair, after `|`.
     Second,
-    /// Memory.
+    /// A memory operand.
     Memory,
     /// The object before the coordinates of a texture or surface, `[t, {x, y}]`.
     Object,
-    /// The coordinates, which follow it.
+    /// The coordinates after the object.
     Coordinates,
     /// A cache policy, there if and only if `.L2::cache_hint` is.
     Policy,
-    /// Where to branch to.
+    /// A branch target.
     Label,
     /// A table of targets.
     Table,
-    /// Returned values, callee, arguments and prototype of a call. They become callee, returned
-    /// list, list of arguments, and table if there is one.
+    /// Returned values, callee, arguments and prototype of a call. They are stored as callee, list
+    /// of returned values, list of arguments, and table if there is one.
     Call,
 }
 
-/// Where an operand's type comes from.
+/// The source of the type of a constant operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Typing {
-    /// The instruction's type of that number.
+    /// The instruction's type with this number.
     Nth(usize),
-    /// The first one, doubled after `.wide`.
+    /// The first type, of twice the width after `.wide`.
     Wide,
-    /// This one.
+    /// A fixed type.
     Always(Type),
 }
 
 macro_rules! opcodes {
     ($($op:ident $names:literal $modifiers:literal $operands:literal;)*) => {
-        /// What an instruction does.
+        /// Opcodes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Op {
-            /// None of the table: its text is the entry of [`crate::Body::unknown`] that the only
-            /// operand, a constant, numbers. Whoever must execute it says that it cannot.
+            /// An instruction that is not in the table. Its only operand, a constant, is the number
+            /// of its text in [`crate::Body::unknown`]. It cannot be executed.
             Unknown,
             $(#[doc = concat!("`", $names, "`")] $op,)*
         }
@@ -285,7 +285,7 @@ opcodes! {
 }
 
 impl Op {
-    /// Its row of the table.
+    /// The opcode's row of the table.
     pub fn row(self) -> &'static Row {
         &TABLE[self as usize]
     }
@@ -296,8 +296,8 @@ pub fn rows() -> impl ExactSizeIterator<Item = &'static Row> {
     TABLE.iter().skip(1)
 }
 
-/// The row with the longest name that `mnemonic` begins with, or at least the words of, and the
-/// modifiers besides that.
+/// The row with the longest name whose words `mnemonic` begins with or at least contains, and the
+/// remaining modifiers.
 pub fn find(mnemonic: &str) -> Option<(&'static Row, Cow<'_, str>)> {
     in_order(mnemonic).or_else(|| in_any_order(mnemonic))
 }
@@ -305,7 +305,7 @@ pub fn find(mnemonic: &str) -> Option<(&'static Row, Cow<'_, str>)> {
 fn in_order(mnemonic: &str) -> Option<(&'static Row, Cow<'_, str>)> {
     static NAMES: LazyLock<FxHashMap<&'static str, Op>> =
         LazyLock::new(|| rows().flat_map(|row| row.names.iter().map(|n| (*n, row.op))).collect());
-    // No name has more than six words.
+    // The longest name has six words.
     let mut ends: [Option<usize>; 6] = [None; 6];
     let dots = mnemonic.match_indices('.').map(|(at, _)| at).chain([mnemonic.len()]);
     ends.iter_mut().zip(dots).for_each(|(end, at)| *end = Some(at));
@@ -315,8 +315,8 @@ fn in_order(mnemonic: &str) -> Option<(&'static Row, Cow<'_, str>)> {
     })
 }
 
-/// Modifiers may stand before the other words of the name: `vote.ballot.sync.b32`, which CUB has,
-/// is `vote.sync.ballot.b32` for ptxas.
+/// Finds names whose words are mixed with modifiers: `vote.ballot.sync.b32`, as CUB writes it, is
+/// `vote.sync.ballot.b32` to ptxas.
 fn in_any_order(mnemonic: &str) -> Option<(&'static Row, Cow<'_, str>)> {
     let words: Vec<&str> = mnemonic.split('.').collect();
     let has = |name: &str| {
@@ -329,7 +329,7 @@ fn in_any_order(mnemonic: &str) -> Option<(&'static Row, Cow<'_, str>)> {
     Some((row, Cow::Owned(modifiers.map(|word| format!(".{word}")).collect())))
 }
 
-// How the table is written. A mistake in it ends the first test that looks at it.
+// Reads the table's notation. A mistake in it fails the first test that uses the table.
 
 fn read(op: Op, names: &'static str, modifiers: &'static str, operands: &'static str) -> Row {
     Row {

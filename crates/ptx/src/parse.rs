@@ -1,8 +1,8 @@
-//! From PTX text to a [`Module`].
+//! The PTX parser: from text to a [`Module`].
 //!
-//! Declarations are read strictly: what is wrong there is an error. Within functions, a statement
-//! that cannot be read becomes [`Op::Unknown`](crate::Op::Unknown), so that one strange instruction
-//! does not make a module unreadable.
+//! Declarations are parsed strictly: a mistake there is an error. Within functions, a statement
+//! that cannot be parsed becomes [`Op::Unknown`](crate::Op::Unknown), so that one unknown
+//! instruction does not make a module unreadable.
 
 mod body;
 mod declare;
@@ -22,12 +22,12 @@ use lex::{Lexer, Token};
 use rustc_hash::FxHashMap;
 use std::fmt;
 
-/// Why a text is no PTX module.
+/// A syntax error in a PTX text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// Line of the text, from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// The mistake.
     pub message: String,
 }
 
@@ -40,13 +40,13 @@ impl fmt::Display for ParseError {
 impl std::error::Error for ParseError {}
 
 impl Module {
-    /// Reads a module.
+    /// Parses a module.
     pub fn parse(text: &str) -> Result<Module, ParseError> {
         Module::parse_some(text, |_| true)
     }
 
-    /// Reads a module, but the bodies only of functions whose name is `wanted`: much faster where
-    /// few of many are. The others look as if they were defined elsewhere.
+    /// Parses a module, with the bodies of only those functions whose name is `wanted`: much faster
+    /// if these are few of many. The others look as if they were only declared.
     pub fn parse_some(text: &str, wanted: impl Fn(&str) -> bool) -> Result<Module, ParseError> {
         let mut reader = Reader::default();
         let mut lexer = Lexer::new(text);
@@ -64,18 +64,18 @@ impl Module {
     }
 }
 
-/// A module of which function bodies are still to be read.
+/// The state of the parser: a module whose function bodies are still to be parsed.
 #[derive(Default)]
 struct Reader<'a> {
     module: Module,
     symbols: FxHashMap<String, Base>,
-    /// Texts of the functions' bodies, by their number.
+    /// The texts of functions' bodies, by the function's index.
     bodies: FxHashMap<u32, &'a str>,
     strings: strings::Strings<'a>,
 }
 
 impl<'a> Reader<'a> {
-    /// Reads one directive; false at the end.
+    /// Parses one directive; false at the end.
     fn directive(&mut self, lexer: &mut Lexer<'a>) -> Result<bool, Problem> {
         let mut linked = Linkage::Internal;
         loop {
@@ -112,7 +112,7 @@ impl<'a> Reader<'a> {
         let number = self::number(lexer)? as u32;
         let Token::Text(path) = lexer.next() else { return Err(".file without a name".into()) };
         self.module.files.push(File { number, path: path.to_owned() });
-        // A time stamp and a size.
+        // A time stamp and a size may follow.
         while lexer.eat(b',') {
             self::number(lexer)?;
         }
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
                 let symbols = &self.symbols;
                 let symbol = |name: &str| symbols.get(name).copied();
                 let initial = initial::parse(lexer, &variable, &symbol)?;
-                // `x[] = {1, 2, 3}` is as large as its contents.
+                // The initial contents determine the size of `x[] = {1, 2, 3}`.
                 variable.size = variable.size.max(initial.bytes.len() as u64);
                 variable.initial = Some(initial);
             }
@@ -154,7 +154,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A definition takes the place of the declaration before it.
+    /// Adds a variable; a definition replaces an earlier declaration.
     fn add_variable(&mut self, variable: Variable) -> Result<(), Problem> {
         match self.symbols.get(&variable.name) {
             None => {
@@ -219,7 +219,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the bodies, now that all symbols are known.
+    /// Parses the bodies, now that all symbols are known.
     fn finish(mut self, wanted: &dyn Fn(&str) -> bool) -> Module {
         let mut context = Context::new(&self.module, &self.symbols, &self.strings);
         let mut bodies = Vec::new();

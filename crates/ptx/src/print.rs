@@ -1,7 +1,7 @@
 //! PTX printer, for people and for round-trip tests of the parser.
 //!
-//! Reading what is printed gives the same module, except that scopes are gone: names that were
-//! declared in several are told apart by a suffix.
+//! Parsing the printed text gives the same module, except that scopes are gone: a name declared in
+//! several scopes gets a suffix.
 
 use crate::instruction::{Base, Instruction, Modifiers, Operand, Reg};
 use crate::module::*;
@@ -16,8 +16,8 @@ impl Display for Module {
         writeln!(f, ".version {}.{}", self.version.0, self.version.1)?;
         writeln!(f, ".target {}", self.target.join(", "))?;
         writeln!(f, ".address_size {}\n", self.address_size)?;
-        // Kernels cannot be declared without being defined; functions and variables come before
-        // what uses them. Initial contents may name functions.
+        // Kernels cannot be declared without a definition; functions and variables must precede
+        // their uses. Initial contents may name functions.
         let kernel = self.functions.iter().position(|f| f.entry).unwrap_or(self.functions.len());
         let (before, after) = self.functions.split_at(kernel);
         before.iter().try_for_each(|function| declare(f, function))?;
@@ -113,7 +113,7 @@ fn declare(f: &mut Formatter<'_>, function: &Function) -> fmt::Result {
     writeln!(f, ";")
 }
 
-/// A function with its body; one that has none is only declared if it is a kernel.
+/// Prints a function with its body; one without a body only if it is a kernel.
 fn define(f: &mut Formatter<'_>, module: &Module, function: &Function) -> fmt::Result {
     let Some(body) = &function.body else {
         return if function.entry { declare(f, function) } else { Ok(()) };
@@ -141,7 +141,7 @@ fn contents(module: &Module, variable: &Variable, initial: &Initial) -> String {
     let all: Vec<_> = initial.bytes.chunks(size).enumerate().map(element).collect();
     match variable.extents.is_empty() && variable.vector == 1 {
         true => all.concat(),
-        // The flat list stands in as many braces as the array has dimensions.
+        // The flat list is wrapped in as many braces as the array has dimensions.
         false => {
             let depth = variable.extents.len().max(1);
             format!("{}{}{}", "{".repeat(depth), all.join(", "), "}".repeat(depth))
@@ -171,7 +171,7 @@ fn symbol(module: &Module, base: Base) -> &str {
     }
 }
 
-/// A constant of a type.
+/// A constant of type `ty`.
 fn constant(bits: u64, ty: Type) -> String {
     match ty {
         Type::F32 => format!("0f{:08X}", bits as u32),
@@ -184,7 +184,7 @@ fn constant(bits: u64, ty: Type) -> String {
     }
 }
 
-/// Names of a body, each once.
+/// The names in a body, made unique.
 struct Names {
     registers: Vec<String>,
     variables: Vec<String>,
@@ -199,8 +199,8 @@ impl Names {
         let numbered: FxHashSet<&str> =
             body.registers.iter().filter(|r| r.count.is_some()).map(|r| r.name.as_str()).collect();
         let mut once = |name: &str| {
-            // In an inner scope `%r1` may be another than that of `%r<7>`. None of the new names
-            // ends with a digit, which would be the number of a register.
+            // An inner scope may declare another `%r1` than that of `%r<7>`. New names do not end
+            // with a digit, which would read as the number of a register.
             let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
             let hidden = stem != name && numbered.contains(stem);
             let mut unique = if hidden { format!("{name}_") } else { name.to_owned() };
@@ -224,7 +224,7 @@ impl Names {
     }
 }
 
-/// A label for each place that has one or that is branched to.
+/// A label for each place that has one or is a branch target.
 fn labels(body: &Body) -> Vec<(&str, u32)> {
     let mut all: Vec<_> = body.labels.iter().map(|(name, at)| (name.as_str(), *at)).collect();
     let targets = body.tables.iter().flat_map(|t| match &t.targets {
@@ -314,7 +314,7 @@ impl Printer<'_> {
         at.map_or("_", |at| &self.names.labels[at].0)
     }
 
-    /// `.loc`, after those of the places it was inlined at.
+    /// Prints a `.loc` directive, after those of the call sites that it was inlined at.
     fn location(&self, f: &mut Formatter<'_>, id: LocationId) -> fmt::Result {
         let place = |location: &Location| {
             let file = self.module.files[location.file as usize].number;
@@ -455,7 +455,7 @@ impl Printer<'_> {
     }
 }
 
-/// `%tid.x`, or without a dimension. Those of one number have no dimension beyond x.
+/// `%tid.x`, or without a dimension; a register with one value has only x.
 fn special_register(special: Special, at: u8) -> String {
     use Special::*;
     let has_dimensions = matches!(

@@ -6,34 +6,34 @@ use crate::opcodes::Op;
 use crate::summary::Site;
 use crate::words::{Combine, Order, Scope};
 
-/// With whose accesses to memory one does not race, if theirs are as strong: it is a *strong
-/// operation*, and the two scopes include each other (PTX ISA §8.6).
+/// The widest set of accesses that an access does not race with, if theirs are as strong: both are
+/// *strong operations* whose scopes include each other (PTX ISA §8.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Strength {
-    /// With nobody's, or with those of its own grid at most.
+    /// None, or those of its own grid at most.
     Weak,
-    /// With those of its device.
+    /// Those of its device.
     Device,
-    /// With those of all devices, and of the host.
+    /// Those of all devices, and of the host.
     System,
 }
 
 impl Strength {
-    /// All of them.
+    /// All strengths, the weakest first.
     pub const ALL: [Strength; 3] = [Strength::Weak, Strength::Device, Strength::System];
 
-    /// The strength that a number encodes ([`Strength::number`]).
+    /// The strength with a number, see [`Strength::number`].
     pub fn from_number(number: u32) -> Strength {
         Strength::ALL.get(number as usize).copied().unwrap_or(Strength::System)
     }
 
-    /// The number that encodes it: 0, 1 or 2.
+    /// The number of the strength: 0, 1 or 2.
     pub fn number(self) -> u32 {
         self as u32
     }
 }
 
-/// What paths of headers have in them that come with compilers and toolkits, not with programs.
+/// Parts of paths of headers that belong to compilers and toolkits, not to programs.
 const OF_OTHERS: [&str; 8] = [
     "/usr/include/",
     "/usr/lib/",
@@ -52,9 +52,9 @@ impl Module {
         body.instructions.get(site.instruction as usize)
     }
 
-    /// The innermost line in the program's own files, or else the innermost at all, that leads to
-    /// an instruction: of the sites of the instruction, of the call of its function, and so on, and
-    /// of what was inlined around these.
+    /// The source line to report for an access: the innermost line in the program's own files, or
+    /// else the innermost of all. `sites` are the instruction, the call of its function and so on;
+    /// the lines of inlined calls are searched as well.
     pub fn own_line(&self, sites: &[Site]) -> Option<(&str, u32)> {
         let mut lines = sites.iter().flat_map(|site| self.lines_of(*site));
         let innermost = lines.next()?;
@@ -65,8 +65,8 @@ impl Module {
         }
     }
 
-    /// Whether an atomic may look for what others have written, as those that take locks do: by
-    /// comparing, or by an exchange, or an operation that changes nothing, whose result is used.
+    /// Whether an atomic may poll for values written by others, as lock acquisition does: a
+    /// compare-and-swap, or an exchange or no-op update whose result is used.
     pub fn looks(&self, site: Site) -> bool {
         let function = self.functions.get(site.function as usize);
         let Some(body) = function.and_then(|function| function.body.as_ref()) else { return false };
@@ -82,7 +82,7 @@ impl Module {
                 let uses = body.operands.iter().chain(&body.elements).filter(|operand| {
                     matches!(operand, Operand::Reg(used) | Operand::Memory(Base::Reg(used), _) if used == result)
                 });
-                // It is there itself, too.
+                // The instruction itself counts as one use.
                 uses.count() > 1
             }
             _ => false,
@@ -92,7 +92,7 @@ impl Module {
     /// The line of an instruction, then those of the calls that were inlined around it.
     fn lines_of(&self, site: Site) -> impl Iterator<Item = (&str, u32)> {
         let body = self.functions.get(site.function as usize).and_then(|f| f.body.as_ref());
-        // What the compiler has added, such as the loop of a `memcpy`, is in line 0.
+        // Compiler-generated code, such as the loop of a `memcpy`, has line 0.
         let first = body.and_then(|body| {
             let before = body.instructions.get(..=site.instruction as usize)?.iter().rev();
             before.filter_map(|i| body.location(i)).find(|location| location.line > 0)
@@ -101,18 +101,18 @@ impl Module {
             let at = location.inlined?.at;
             body.and_then(|body| body.locations.get(at.index()))
         };
-        // A damaged text may lead in circles.
+        // A damaged text may contain a cycle.
         let chain = std::iter::successors(first, outwards).take(64);
         chain.filter_map(|at| Some((self.files.get(at.file as usize)?.path.as_str(), at.line)))
     }
 }
 
 impl Instruction {
-    /// How strong its access to memory is.
+    /// The memory-ordering strength of the instruction's access.
     pub fn strength(&self) -> Strength {
         let atomic = matches!(self.op, Op::Atom | Op::Red | Op::MultimemRed);
         match (self.modifiers.order, self.modifiers.scope) {
-            // These have no scope, and are as if it were the widest.
+            // These have no scope, and count as having the widest.
             (Some(Order::Volatile | Order::Mmio), _) => Strength::System,
             (None | Some(Order::Weak), _) if !atomic => Strength::Weak,
             (_, Some(Scope::Cta | Scope::Cluster)) => Strength::Weak,

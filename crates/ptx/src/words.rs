@@ -1,4 +1,4 @@
-//! What the words of an instruction's mnemonic stand for (PTX ISA 9.0, chapter 9).
+//! The words of PTX mnemonics (PTX ISA 9.0, chapter 9).
 //!
 //! A mnemonic such as `ld.relaxed.gpu.global.v2.f32` is an opcode and modifiers. Each kind of
 //! modifier is an enumeration here whose words are data; [`crate::opcodes`] says which opcode takes
@@ -19,7 +19,7 @@ macro_rules! words {
             pub const ALL: &'static [$name] = &[$($name::$variant),*];
             const WORDS: &'static [&'static str] = &[$($word),*];
 
-            /// As PTX writes it.
+            /// The word of PTX.
             pub fn word(self) -> &'static str {
                 Self::WORDS[self as usize]
             }
@@ -48,8 +48,8 @@ words! {
 }
 
 impl Type {
-    /// Bytes that a value takes in memory. A predicate counts as one byte, although it has no
-    /// place in memory; opaque references are handles of 8 bytes.
+    /// Size of a value in memory, in bytes. A predicate counts as one byte, although it cannot be
+    /// stored; opaque references are handles of 8 bytes.
     pub fn size(self) -> u64 {
         use Type::*;
         match self {
@@ -73,7 +73,7 @@ impl Type {
         matches!(self, F16 | F16x2 | BF16 | BF16x2 | TF32 | F32 | F32x2 | F64)
     }
 
-    /// The integer of twice the width, which `mul.wide` and `mad.wide` give.
+    /// The integer type of twice the width, the result type of `mul.wide` and `mad.wide`.
     pub fn widened(self) -> Type {
         match self {
             Type::U16 => Type::U32,
@@ -86,7 +86,7 @@ impl Type {
 }
 
 words! {
-    /// State spaces (PTX ISA §5.1). Instructions on memory that name none have none.
+    /// State spaces (PTX ISA §5.1). A memory instruction without one uses generic addresses.
     Space {
         Reg = "reg",
         SpecialReg = "sreg",
@@ -104,7 +104,7 @@ words! {
 }
 
 words! {
-    /// How results are rounded (PTX ISA §6.5.2); the last four round to an integer.
+    /// Rounding modes (PTX ISA §6.5.2); the last four round to an integer.
     Rounding {
         Nearest = "rn", Zero = "rz", Down = "rm", Up = "rp",
         NearestAway = "rna", Stochastic = "rs",
@@ -113,8 +113,9 @@ words! {
 }
 
 words! {
-    /// Comparisons of `setp` and `set` (PTX ISA §9.3.1): signed or unsigned by the type, `lo` to
-    /// `hs` for unsigned integers, `equ` and following true when an operand is NaN.
+    /// Comparison operators of `setp` and `set` (PTX ISA §9.3.1): signed or unsigned by the type;
+    /// `lo` to `hs` are for unsigned integers; `equ` and those after it are true if an operand is
+    /// NaN.
     Compare {
         Eq = "eq", Ne = "ne", Lt = "lt", Le = "le", Gt = "gt", Ge = "ge",
         Lo = "lo", Ls = "ls", Hi = "hi", Hs = "hs",
@@ -124,7 +125,7 @@ words! {
 }
 
 words! {
-    /// The operation of atomics, reductions, and of predicates that are combined.
+    /// Operations of atomics, reductions, and combinations of predicates.
     Combine {
         And = "and", Or = "or", Xor = "xor", Cas = "cas", Exch = "exch", Add = "add",
         Inc = "inc", Dec = "dec", Min = "min", Max = "max", Popc = "popc",
@@ -140,7 +141,7 @@ words! {
 }
 
 words! {
-    /// With whom an ordered access synchronises (PTX ISA §8.5).
+    /// The set of threads that an ordered access synchronises with (PTX ISA §8.5).
     Scope { Cta = "cta", Cluster = "cluster", Gpu = "gpu", Sys = "sys" }
 }
 
@@ -150,7 +151,7 @@ words! {
 }
 
 impl Vector {
-    /// How many elements.
+    /// The number of elements.
     pub fn len(self) -> u64 {
         match self {
             Vector::V2 => 2,
@@ -159,15 +160,15 @@ impl Vector {
         }
     }
 
-    /// Never.
+    /// Always false.
     pub fn is_empty(self) -> bool {
         false
     }
 }
 
 words! {
-    /// What a texture or surface is (PTX ISA §9.7.10): its dimensions, in layers if there is an
-    /// `a`.
+    /// Geometry of a texture or surface (PTX ISA §9.7.10): its dimensions; an `a` stands for
+    /// layers.
     Geometry {
         One = "1d", Two = "2d", Three = "3d", LayersOfOne = "a1d", LayersOfTwo = "a2d",
         Cube = "cube", LayersOfCubes = "acube", Samples = "2dms", LayersOfSamples = "a2dms",
@@ -195,7 +196,8 @@ words! {
 }
 
 words! {
-    /// Cache operators of loads and stores (PTX ISA §9.7.9.1). They mean nothing to a program.
+    /// Cache operators of loads and stores (PTX ISA §9.7.9.1). They do not change a program's
+    /// meaning.
     Caching {
         All = "ca", Global = "cg", Streaming = "cs", LastUse = "lu", Volatile = "cv",
         WriteBack = "wb", WriteThrough = "wt",
@@ -203,14 +205,14 @@ words! {
 }
 
 words! {
-    /// Modifiers that are there or not.
+    /// Modifiers that are present or absent.
     Flag {
         FlushToZero = "ftz", Saturate = "sat", CarryOut = "cc", Approximate = "approx",
         Full = "full", Uniform = "uni", NonCoherent = "nc", NoFlush = "noftz", NaN = "NaN",
         XorSign = "xorsign", Abs = "abs", Relu = "relu", SaturateFinite = "satfinite",
         ShiftAmount = "shiftamt", Aligned = "aligned", NoInc = "noinc", NoComplete = "noComplete",
         ExpectTx = "expect_tx", AccF32 = "acc::f32", AccF16 = "acc::f16", Unified = "unified",
-        // Hints for caches: eviction priorities, prefetch sizes, and that a policy follows.
+        // Cache hints: eviction priorities, prefetch sizes, and that a policy operand follows.
         L1EvictNormal = "L1::evict_normal", L1EvictUnchanged = "L1::evict_unchanged",
         L1EvictFirst = "L1::evict_first", L1EvictLast = "L1::evict_last",
         L1NoAllocate = "L1::no_allocate",

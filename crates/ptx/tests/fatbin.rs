@@ -1,4 +1,4 @@
-//! Fatbins as the real compiler writes them, against what `cuobjdump` finds in them.
+//! Fatbins as nvcc writes them, compared with the output of `cuobjdump`.
 
 mod toolkit;
 
@@ -17,7 +17,7 @@ const TWO_PTX: [&str; 6] = [
     "arch=compute_90,code=compute_90",
 ];
 
-/// The fatbin that the compiler makes with some arguments; once, since that takes a second.
+/// The fatbin that nvcc makes with some arguments; cached, since that takes a second.
 fn fatbin(arguments: &[&str]) -> Vec<u8> {
     static KNOWN: Mutex<BTreeMap<String, Vec<u8>>> = Mutex::new(BTreeMap::new());
     let name = arguments.join(" ");
@@ -110,7 +110,7 @@ fn machine_code_alone_has_text_only_if_built_with_lines() {
     commsan_ptx::Module::parse(&text).unwrap();
 }
 
-/// The sections of a program, as far as they hold fatbins, and what its wrappers say.
+/// The sections of a program that hold fatbins, and the contents of its wrappers.
 fn program(arguments: &[&str]) -> (Vec<Wrapper>, Vec<u8>, Vec<u8>) {
     let bytes = toolkit::nvcc("saxpy.cu", arguments);
     let file = object::File::parse(&*bytes).expect("a program");

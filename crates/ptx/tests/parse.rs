@@ -1,4 +1,4 @@
-//! PTX as nvcc and clang write it.
+//! Parses PTX as nvcc and clang write it.
 
 mod toolkit;
 
@@ -258,7 +258,7 @@ proptest! {
                 commsan_ptx::Summary::of(&module, at);
             }
         }
-        // With what is missing at its end.
+        // Completed with what is missing at its end.
         if let Ok(module) = Module::parse(&format!("{text} ; }}")) {
             for at in 0..module.functions.len() as u32 {
                 commsan_ptx::Summary::of(&module, at);

@@ -1,4 +1,4 @@
-//! Summaries against what kernels do when they are executed.
+//! Summaries compared with the accesses of kernels that are executed.
 
 mod machine;
 mod toolkit;
@@ -8,12 +8,12 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// A kernel: what its parameters are (`p` a pointer, `i` an `int`, `l` a `long`, `s` a `Field`, `v`
-/// a `View`, `f` two pointers that a lambda has captured), and the offsets of those pointers of
-/// which some bytes are only perhaps accessed.
+/// A kernel: its name, its parameters (`p` a pointer, `i` an `int`, `l` a `long`, `s` a `Field`,
+/// `v` a `View`, `f` two pointers that a lambda captured), and the offsets of those pointers of
+/// which some bytes are accessed under unknown conditions.
 type Kernel = (&'static str, &'static str, &'static [u64]);
 
-/// A source, the options it needs, and its kernels.
+/// A source, its compiler options, and its kernels.
 struct Source {
     name: &'static str,
     options: &'static [&'static str],
@@ -93,11 +93,11 @@ const USUAL: [Kernel; 35] = [
     ("flattened_in_part", "pii", &[0]),
 ];
 
-/// How kernels are compiled.
+/// The compiler options of each build.
 const BUILDS: [&[&str]; 3] =
     [&["-arch=sm_90"], &["-arch=sm_75", "-Xcicc", "-O1"], &["-arch=sm_90", "-G"]];
 
-/// By source and build.
+/// Modules by source and build.
 static MODULES: LazyLock<Vec<[Module; 3]>> = LazyLock::new(|| {
     let build = |source: &Source, options: &[&str]| {
         let text = toolkit::ptx(source.name, &[options, source.options].concat());
@@ -109,7 +109,7 @@ static MODULES: LazyLock<Vec<[Module; 3]>> = LazyLock::new(|| {
 const BUFFERS: u64 = 0x7F00_0000_0000;
 const VARIABLES: u64 = 0x7E00_0000_0000;
 
-/// Where the n-th pointer points to.
+/// The address of the n-th buffer.
 fn buffer(n: usize) -> u64 {
     BUFFERS + n as u64 * 0x1000_0000
 }
@@ -130,7 +130,7 @@ fn arguments(kinds: &str, numbers: &[i64]) -> Vec<u8> {
         bytes.resize(bytes.len().next_multiple_of(value.len().min(8)), 0);
         bytes.extend(value);
     }
-    // What `of_struct` has besides.
+    // The other members of the argument of `of_struct`.
     bytes.resize(bytes.len() + 8, 0);
     bytes
 }
@@ -148,13 +148,13 @@ fn contains(footprint: &Footprint, byte: u64) -> bool {
         && (footprint.repeats.is_empty() || footprint.runs().any(|run| run.contains(&byte)))
 }
 
-/// Compares a launch with its summary; what is wrong is returned.
+/// Compares a launch with its summary; returns an error that describes the difference.
 fn compare(module: &Module, kernel: u32, launch: &Launch<'_>) -> Result<Vec<Effect>, String> {
     let summary = Summary::of(module, kernel);
     let effects = summary.effects(launch);
     let touched = machine::execute(module, kernel, launch);
     for (site, bytes) in &touched {
-        // A call that is not looked into, as of a function by itself, may be anything.
+        // A call that is not analysed, such as one of a function by itself, may access any memory.
         let is_it = |e: &&Effect| {
             summary.accesses()[e.access].site == *site || e.origins == [Origin::Unknown]
         };
@@ -205,7 +205,7 @@ fn ordinary_launches_are_known_to_the_byte() {
                 Origin::Argument(at) | Origin::ThroughArgument(at) => *at,
                 _ => u64::MAX,
             };
-            // What is certain by another effect is.
+            // Bytes that are certain by another effect are known.
             let known: BTreeSet<u64> = (effects.iter().filter(|e| e.certain))
                 .flat_map(|e| e.bytes.iter().flat_map(Footprint::runs).flatten())
                 .collect();
@@ -237,11 +237,11 @@ fn less_optimised_code_is_known_but_for_copies_of_structures() {
             }
         }
     }
-    // What is printed in `checked` is read once more; ways compute the same address differently.
+    // The text printed in `checked` is read once more; paths compute the same address differently.
     assert_eq!(vague, ["both_ways", "checked", "for_each", "of_struct", "of_view", "signs"].into());
 }
 
-/// What kernels' numbers are where nothing depends on them.
+/// Numbers passed to kernels whose accesses do not depend on them.
 const NUMBERS: [i64; 6] = [13, 9, 11, 7, 5, 12];
 
 fn kernels() -> Vec<(usize, Kernel)> {
@@ -280,7 +280,7 @@ fn where_pointers_come_from() {
     assert!(matches!(origins("counts", "i").first().unwrap()[..], [Origin::Variable(_)]));
 }
 
-/// The effects of a kernel that is written here, with one thread and no arguments.
+/// The effects of a kernel with this body, with one thread and no arguments.
 fn effects_of(body: &str) -> Vec<Effect> {
     let head = ".version 9.0\n.target sm_90\n.extern .func other();\n.entry k()";
     let registers = ".reg .b32 %r<9>; .reg .b64 %rd<9>;";
@@ -325,8 +325,8 @@ fn a_grids_workspace_is_its_own() {
     assert_eq!(effects, []);
 }
 
-/// A kernel that computes something from thread numbers and arguments, stores where that says, and
-/// perhaps goes round a loop.
+/// A kernel that computes a value from thread indices and arguments, stores where that points, and
+/// may contain a loop.
 fn random_kernel() -> impl Strategy<Value = String> {
     let line = (
         prop::sample::select(&OPERATIONS[..]),
@@ -336,7 +336,7 @@ fn random_kernel() -> impl Strategy<Value = String> {
     );
     let lines = prop::collection::vec(line, 0..7);
     let test = (0usize..4, any::<prop::sample::Index>(), -3i64..30);
-    // Of a second one that is only tested if the first does not decide: what it decides, and when.
+    // A second condition that is tested only if the first does not decide: its result, and when.
     let second = prop::option::of((test.clone(), any::<bool>(), any::<bool>(), any::<bool>()));
     let guards = prop::collection::vec((test, second), 0..3);
     let round = prop::option::of((any::<prop::sample::Index>(), 1i64..6, 0i64..30));
@@ -398,7 +398,7 @@ ld.param.u64 %rd0, [a]; ld.param.u32 %r2, [n]; ld.param.u32 %r3, [m];
 mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x;
 ";
 
-/// What a random kernel is made of: `D` is written, `A` and `B` are read.
+/// The instructions of a random kernel: `D` is written, `A` and `B` are read.
 const OPERATIONS: [&str; 25] = [
     "add.s32 D, A, B",
     "add.s32 D, A, B",
@@ -427,7 +427,7 @@ const OPERATIONS: [&str; 25] = [
     "setp.lt.s32 %p2, A, B; selp.b32 D, %r0, A, %p2",
 ];
 
-/// Stores in one of two ways, now and then in both to the same place.
+/// Stores on one of two paths, sometimes on both to the same place.
 fn ways(register: usize) -> String {
     let other = if register.is_multiple_of(3) { 0 } else { register };
     format!(
@@ -488,8 +488,8 @@ fn launch_random(
     compared.map(|_| ()).map_err(|e| TestCaseError::fail(format!("{text}\n{e}")))
 }
 
-/// A function that stores where a kernel would: up to a limit, in one of two ways, which may be the
-/// same place, and behind so many other instructions.
+/// A function that stores where a kernel would: up to a limit, on one of two paths, which may be
+/// the same place, and behind some other instructions.
 #[derive(Clone, Debug)]
 struct Callee {
     before: usize,
@@ -497,7 +497,7 @@ struct Callee {
     pivot: i64,
     apart: bool,
     guarded: bool,
-    /// It calls itself for what is behind the limit.
+    /// Whether it calls itself beyond the limit.
     recurs: bool,
 }
 
@@ -523,7 +523,7 @@ impl Callee {
         )
     }
 
-    /// The kernel, with a call for each of its stores.
+    /// The kernel, with a call in place of each of its stores.
     fn called_by(&self, kernel: &str) -> String {
         let calls = |kernel: String, register| {
             kernel.replace(&store(register), &Callee::call(&format!("%r{register}")))
@@ -537,7 +537,7 @@ impl Callee {
         let limit = self.limit.map_or(String::new(), |limit| {
             let (over, jump) = (Callee::call("%r3"), "@%p1 bra END;");
             match self.recurs {
-                // What comes back is within the limit.
+                // The returned value is within the limit.
                 true => format!(
                     "setp.le.s32 %p1, %r2, {limit}; @%p1 bra WITHIN;
                      mov.b32 %r3, {limit}; {over} bra.uni END; WITHIN:\n"
@@ -561,8 +561,8 @@ impl Callee {
     }
 }
 
-/// What a kernel makes of one index: divisors, coefficients of both remainders, the quotient and 1,
-/// and which of the three must not be below or above what.
+/// The use of one index in a kernel: divisors, coefficients of both remainders, the quotient and 1,
+/// and which of the three are compared with which limits.
 #[derive(Clone, Debug)]
 struct Flattened {
     count: i64,

@@ -13,8 +13,8 @@ use std::ops::Range;
 /// Starts receiving accesses.
 pub fn connect() {
     commsan_process::abi::connect(on_access, on_leave, on_synchronise);
-    let (popped, calm, lock) = (on_popped, state::calm, on_lock);
-    commsan_threads::connect(Observer { popped, calm, lock });
+    let (popped, sequential, lock) = (on_popped, state::on_sequential, on_lock);
+    commsan_threads::connect(Observer { popped, sequential, lock });
 }
 
 /// Added to `write` where an access shall be noted, not checked.

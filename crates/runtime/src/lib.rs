@@ -71,7 +71,7 @@ extern "C" fn loaded() {
 /// A forked child shares the rank's log and must not write to it.
 unsafe extern "C" fn forked() {
     state::abandon();
-    commsan_threads::work::hide();
+    commsan_threads::activity::unpublish();
 }
 
 extern "C" fn unloaded() {

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU32, compiler_fence};
 /// A value with a lock.
 pub struct Lock<T> {
     /// Number of the favoured thread plus one, or one of the numbers below.
-    favourite: AtomicU32,
+    bias_owner: AtomicU32,
     /// Number of the favoured thread plus one while it has the value, else 0.
     inside: AtomicU32,
     /// Number of the thread that has the value plus one, 0 if free, once nobody is favoured.
@@ -30,11 +30,11 @@ pub struct Lock<T> {
 }
 
 /// Nobody has come yet.
-const FRESH: u32 = 0;
+const UNOWNED: u32 = 0;
 /// Somebody is about to withdraw the favour.
-const LEAVING: u32 = u32::MAX - 1;
+const REVOKING: u32 = u32::MAX - 1;
 /// Nobody is favoured any more.
-const NOBODY: u32 = u32::MAX;
+const REVOKED: u32 = u32::MAX;
 
 // SAFETY: the value is reached only through a guard, of which there is one at a time.
 unsafe impl<T: Send> Sync for Lock<T> {}
@@ -48,13 +48,13 @@ pub struct Guard<'a, T> {
 
 /// Rounds of yielding before a lock counts as abandoned: seconds, where it is held for
 /// nanoseconds.
-const PATIENCE: u32 = 10_000_000;
+const MAX_YIELDS: u32 = 10_000_000;
 
 impl<T> Lock<T> {
     /// An unlocked value.
     pub const fn new(value: T) -> Lock<T> {
         Lock {
-            favourite: AtomicU32::new(FRESH),
+            bias_owner: AtomicU32::new(UNOWNED),
             inside: AtomicU32::new(0),
             owner: AtomicU32::new(0),
             value: UnsafeCell::new(value),
@@ -65,30 +65,30 @@ impl<T> Lock<T> {
     #[inline]
     pub fn lock(&self, thread: &Thread) -> Option<Guard<'_, T>> {
         let me = thread.number().wrapping_add(1);
-        match self.favourite.load(Acquire) {
-            known if known == me => self.lock_as_favourite(me),
-            NOBODY => self.lock_among_others(me),
-            _ => self.settle(me),
+        match self.bias_owner.load(Acquire) {
+            known if known == me => self.lock_biased(me),
+            REVOKED => self.lock_unbiased(me),
+            _ => self.revoke(me),
         }
     }
 
     #[inline]
-    fn lock_as_favourite(&self, me: u32) -> Option<Guard<'_, T>> {
+    fn lock_biased(&self, me: u32) -> Option<Guard<'_, T>> {
         // Nobody takes the lock twice, so what this thread holds it has lost.
         if self.inside.load(Relaxed) == me {
             return None;
         }
         self.inside.store(me, Relaxed);
         compiler_fence(SeqCst);
-        if self.favourite.load(Acquire) == me {
+        if self.bias_owner.load(Acquire) == me {
             return Some(self.guard(&self.inside));
         }
         self.inside.store(0, Release);
-        self.settle(me)
+        self.revoke(me)
     }
 
     #[inline]
-    fn lock_among_others(&self, me: u32) -> Option<Guard<'_, T>> {
+    fn lock_unbiased(&self, me: u32) -> Option<Guard<'_, T>> {
         match self.owner.compare_exchange(0, me, Acquire, Relaxed) {
             Ok(_) => Some(self.guard(&self.owner)),
             Err(owner) => self.wait(me, owner),
@@ -101,7 +101,7 @@ impl<T> Lock<T> {
 
     #[cold]
     fn wait(&self, me: u32, mut owner: u32) -> Option<Guard<'_, T>> {
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_YIELDS {
             if owner == me {
                 return None;
             }
@@ -116,34 +116,34 @@ impl<T> Lock<T> {
 
     /// Favours the first thread to come, until a second one does.
     #[cold]
-    fn settle(&self, me: u32) -> Option<Guard<'_, T>> {
+    fn revoke(&self, me: u32) -> Option<Guard<'_, T>> {
         loop {
-            let known = self.favourite.load(Acquire);
+            let known = self.bias_owner.load(Acquire);
             let next = match known {
-                NOBODY => return self.lock_among_others(me),
-                LEAVING if soon(|| self.favourite.load(Acquire) == NOBODY) => continue,
-                LEAVING => return None,
-                FRESH if fence::prepare() => me,
-                FRESH => NOBODY,
-                _ if known == me => return self.lock_as_favourite(me),
-                _ => LEAVING,
+                REVOKED => return self.lock_unbiased(me),
+                REVOKING if eventually(|| self.bias_owner.load(Acquire) == REVOKED) => continue,
+                REVOKING => return None,
+                UNOWNED if fence::prepare() => me,
+                UNOWNED => REVOKED,
+                _ if known == me => return self.lock_biased(me),
+                _ => REVOKING,
             };
-            let is_done = self.favourite.compare_exchange(known, next, AcqRel, Relaxed).is_ok();
-            if is_done && next == LEAVING {
-                let is_seen = fence::everywhere();
-                if !is_seen || !soon(|| self.inside.load(Acquire) == 0) {
+            let is_done = self.bias_owner.compare_exchange(known, next, AcqRel, Relaxed).is_ok();
+            if is_done && next == REVOKING {
+                let is_seen = fence::on_all_threads();
+                if !is_seen || !eventually(|| self.inside.load(Acquire) == 0) {
                     // It is abandoned, or may be in use: nobody can have it any more.
                     self.owner.store(known, Relaxed);
                 }
-                self.favourite.store(NOBODY, Release);
+                self.bias_owner.store(REVOKED, Release);
             }
         }
     }
 }
 
 /// Waits until something holds; whether it does.
-fn soon(holds: impl Fn() -> bool) -> bool {
-    (0..PATIENCE).any(|_| {
+fn eventually(holds: impl Fn() -> bool) -> bool {
+    (0..MAX_YIELDS).any(|_| {
         let does = holds();
         if !does {
             std::thread::yield_now();
@@ -201,9 +201,9 @@ mod tests {
         (0..5).for_each(|_| add(&lock));
         let me = thread::with(Thread::number) + 1;
         let can = fence::prepare();
-        assert_eq!(lock.favourite.load(Acquire), if can { me } else { NOBODY });
+        assert_eq!(lock.bias_owner.load(Acquire), if can { me } else { REVOKED });
         std::thread::scope(|scope| scope.spawn(|| add(&lock)).join().unwrap());
-        assert_eq!((lock.favourite.load(Acquire), total(&lock)), (NOBODY, 6));
+        assert_eq!((lock.bias_owner.load(Acquire), total(&lock)), (REVOKED, 6));
     }
 
     #[test]

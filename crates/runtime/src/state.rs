@@ -13,9 +13,9 @@ use crate::traffic::{self, counter};
 use commsan_callsite::Findings;
 use commsan_counters::Traffic;
 use commsan_cuda::Ticket;
-use commsan_cuda_shim::traffic::{Accesses, copies_of, count, origin_of};
+use commsan_cuda_shim::traffic::{Accesses, copies_of, count, count_accesses, origin_of};
 use commsan_cuda_shim::{Event, Process};
-use commsan_job_shm::Fabric;
+use commsan_job_shm::JobShm;
 use commsan_mpi::Tracker;
 use commsan_mpi_shim::{Rank, Shared, World, set_mode};
 use commsan_process::abi::{self, MapError};
@@ -160,7 +160,7 @@ pub fn share(thread: &Thread, bytes: &Range<usize>) {
 }
 
 /// There is one thread again.
-pub fn calm() {
+pub fn on_sequential() {
     let Some(state) = STATE.get() else { return };
     let shared = state.sharing.swap(false, Ordering::Relaxed);
     if (shared || state.remembering.load(Ordering::Relaxed))
@@ -258,7 +258,7 @@ impl State {
                 tracker.act_as(agents::actor(), !agents::is_parallel());
             }
             f(tracker, recorder);
-            self.remembering.store(tracker.remembers_calls(), Ordering::Relaxed);
+            self.remembering.store(tracker.thread_calls.are_remembered(), Ordering::Relaxed);
             self.next_request.store(tracker.now(), Ordering::Release);
             let (ranges, on_stack) = tracker.load();
             abi::abi().live.store(ranges as u64, Ordering::Relaxed);
@@ -331,10 +331,10 @@ impl State {
                 true => format!("ranks are not compared with each other in this job: {why}"),
                 false => format!("collectives of different ranks are not compared: {why}"),
             }),
-            Shared::Fabric { fabric, windows } => {
-                tracker.together.connect_board(fabric.board(), fabric.me() as u32);
+            Shared::Job { shm, windows } => {
+                tracker.together.connect(shm.rendezvous(), shm.me() as u32);
                 if windows {
-                    self.follow_windows(fabric, &mut tracker, &mut recorder);
+                    self.follow_windows(shm, &mut tracker, &mut recorder);
                 }
             }
         }
@@ -343,8 +343,8 @@ impl State {
     }
 
     /// Order between ranks and accesses to windows are of interest from now on.
-    fn follow_windows(&self, fabric: Fabric, tracker: &mut Tracker, recorder: &mut Recorder) {
-        tracker.rma.connect(fabric);
+    fn follow_windows(&self, shm: JobShm, tracker: &mut Tracker, recorder: &mut Recorder) {
+        tracker.rma.connect(shm);
         match abi::shadow() {
             Some(shadow) => {
                 let _ = self.shadow.set(shadow);
@@ -540,7 +540,7 @@ impl Process for State {
 
     fn accessed(&self, thread: &Thread, accesses: &Accesses) {
         if let Some(counter) = counter() {
-            counter.with(thread, |traffic, me| accesses.count(traffic, me));
+            counter.with(thread, |traffic, me| count_accesses(accesses, traffic, me));
         }
     }
 

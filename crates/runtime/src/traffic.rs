@@ -219,7 +219,7 @@ fn on_allocated(by: &'static str, bytes: Range<usize>, caller: Caller) -> bool {
         let memory = Memory::Heap;
         let identity = Identity { memory, place: HOST, stack, call: Some(by), name: None };
         traffic.objects.allocated(bytes, identity);
-        matters = traffic.objects.has_moved(&identity);
+        matters = traffic.objects.is_transferred(&identity);
     });
     matters
 }

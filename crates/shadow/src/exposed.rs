@@ -1,31 +1,32 @@
-//! Pages of memory that others may access at any time.
+//! Exposed pages: memory that other ranks or threads may access at any time, with its shadow
+//! memory.
 
 use crate::{PAGE_SHIFT, Pages, Shadow};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Exposed pages: hooks note what the process does to them.
+/// The set of exposed pages; hooks record accesses to them in shadow memory.
 pub struct Exposed {
     pages: Pages,
     shadow: Shadow,
-    /// The page that a slot stands for, and how many windows expose it.
+    /// For each slot, the page that it stands for, and the number of windows that expose it.
     by_slot: HashMap<usize, (usize, u32)>,
-    /// Exposed because threads of this process share them.
+    /// Pages exposed because threads of this process share them.
     shared: Vec<usize>,
 }
 
 impl Exposed {
-    /// No pages.
+    /// An empty set.
     pub fn new(pages: Pages, shadow: Shadow) -> Exposed {
         Exposed { pages, shadow, by_slot: HashMap::new(), shared: Vec::new() }
     }
 
-    /// The last accesses to exposed pages.
+    /// The shadow memory: the last accesses to exposed pages.
     pub fn shadow(&self) -> &Shadow {
         &self.shadow
     }
 
-    /// Whether nothing is exposed.
+    /// Whether no page is exposed.
     pub fn is_empty(&self) -> bool {
         self.by_slot.is_empty()
     }
@@ -35,7 +36,8 @@ impl Exposed {
         !self.is_empty() && numbers(bytes).any(|page| self.pages.is_exposed(page))
     }
 
-    /// Exposes the pages of a range; false if some cannot be, as they share a slot with others.
+    /// Exposes the pages of a range; false if some cannot be exposed, as they share a slot with
+    /// others.
     pub fn add(&mut self, bytes: &Range<usize>) -> bool {
         let mut all = true;
         for page in numbers(bytes) {
@@ -50,8 +52,8 @@ impl Exposed {
         all
     }
 
-    /// Takes back one [`add`](Self::add), forgetting what was done to pages that nobody exposes
-    /// any more.
+    /// Reverts one [`add`](Self::add), and clears the shadow of pages that nothing exposes any
+    /// more.
     pub fn remove(&mut self, bytes: &Range<usize>) {
         for page in numbers(bytes) {
             let slot = self.pages.slot_of(page);
@@ -69,7 +71,7 @@ impl Exposed {
         }
     }
 
-    /// Exposes those pages of a range that are not, until [`unshare`](Self::unshare).
+    /// Exposes the pages of a range that are not exposed, until [`unshare`](Self::unshare).
     pub fn share(&mut self, bytes: &Range<usize>) {
         for page in numbers(bytes).filter(|page| !self.pages.is_exposed(*page)).collect::<Vec<_>>()
         {
@@ -80,7 +82,7 @@ impl Exposed {
         }
     }
 
-    /// Takes all of that back.
+    /// Reverts every [`share`](Self::share).
     pub fn unshare(&mut self) {
         for page in std::mem::take(&mut self.shared) {
             let at = page << PAGE_SHIFT;
@@ -88,12 +90,12 @@ impl Exposed {
         }
     }
 
-    /// How many pages are exposed for that reason.
+    /// Number of pages exposed by [`share`](Self::share).
     pub fn shared(&self) -> usize {
         self.shared.len()
     }
 
-    /// Forgets what was done to bytes, as far as they are exposed.
+    /// Clears the shadow of a range, as far as it is exposed.
     pub fn forget_bytes(&self, bytes: &Range<usize>) {
         for page in numbers(bytes).filter(|page| self.pages.is_exposed(*page)) {
             let at = page << PAGE_SHIFT;
@@ -102,8 +104,7 @@ impl Exposed {
         }
     }
 
-    /// Everything done up to a segment is of no interest any more: makes room in the shadow if
-    /// that is needed.
+    /// Accesses up to a segment are irrelevant from now on: recycles shadow places if they run out.
     pub fn past_is_ordered(&self, segment: u32) {
         self.shadow.set_floor(segment);
         if self.shadow.is_crowded() {

@@ -1,12 +1,12 @@
-//! The bytes one access touches, at their addresses.
+//! Memory footprints: the bytes that one access touches, at absolute addresses.
 
 use crate::Pattern;
 use std::ops::{ControlFlow, Range};
 
-/// What an operation or a call touches.
+/// The bytes that an operation or a call touches.
 #[derive(Clone, Debug)]
 pub enum Footprint {
-    /// Every byte of a range; by far the most common, and free of allocation.
+    /// Every byte of a range; by far the most common case, which allocates nothing.
     Dense(Range<usize>),
     /// A pattern with its origin at an address.
     Sparse(Box<(usize, Pattern)>),
@@ -31,7 +31,7 @@ impl Footprint {
         Footprint::new(base, pattern.repeat(count, extent))
     }
 
-    /// Addresses from the first byte touched to past the last.
+    /// The bounding range: from the first byte touched to past the last.
     pub fn span(&self) -> Range<usize> {
         match self {
             Footprint::Dense(range) => range.clone(),
@@ -39,8 +39,8 @@ impl Footprint {
         }
     }
 
-    /// Spans of the first and the last parts, `most` of either, that the program has placed on their own:
-    /// blocks at displacements. Of the whole if it is one regular pattern.
+    /// Ranges of the first and the last `most` blocks that the program placed individually, by
+    /// displacements; the whole range if the pattern is regular.
     pub fn pieces(&self, most: usize, f: &mut impl FnMut(Range<usize>)) {
         match self {
             Footprint::Dense(range) => f(range.clone()),
@@ -52,7 +52,7 @@ impl Footprint {
         }
     }
 
-    /// Bytes touched.
+    /// Number of bytes touched.
     pub fn bytes(&self) -> usize {
         match self {
             Footprint::Dense(range) => range.len(),
@@ -60,7 +60,7 @@ impl Footprint {
         }
     }
 
-    /// Calls `f` with each run of touched addresses inside `window`.
+    /// Calls `f` with each run of touched addresses inside `window`, until it breaks.
     pub fn visit<B>(
         &self,
         window: &Range<usize>,
@@ -87,7 +87,8 @@ impl Footprint {
         }
     }
 
-    /// Whether both are combs whose teeth never meet. Spares comparing them tooth by tooth.
+    /// Whether both are strided blocks that never overlap, like two columns of a matrix; spares a
+    /// comparison block by block.
     fn interleaves(&self, other: &Footprint) -> bool {
         match (self, other) {
             (Footprint::Sparse(a), Footprint::Sparse(b)) => {

@@ -1,21 +1,21 @@
-//! The store of live ranges, exact to the byte.
+//! Live ranges: an interval store of the bytes that operations in flight use, exact to the byte.
 //!
 //! Ranges are kept by length class, each class sorted by address: a query looks at one short
 //! stretch of each class in use and allocates nothing. A class holds lengths from 2^k to 2^(k+1),
-//! so at most a few neighbours are looked at in vain. Those that are read are apart from those that are written: a read
-//! passes however many operations read the same bytes.
+//! so a query visits few neighbours in vain. Ranges that are read are stored apart from ranges that
+//! are written, so a read skips any number of operations that read the same bytes.
 
 use crate::sorted::{Entry, Sorted};
 use crate::{Footprint, Pages};
 use smallvec::SmallVec;
 use std::ops::{ControlFlow, Range};
 
-/// What an access does to the bytes it touches.
+/// The direction of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Looks at them.
+    /// Reads the bytes.
     Read,
-    /// May change them.
+    /// May change the bytes.
     Write,
 }
 
@@ -24,24 +24,29 @@ pub enum Mode {
 pub struct Access {
     /// Read or write.
     pub mode: Mode,
-    /// The bytes.
+    /// The bytes touched.
     pub footprint: Footprint,
 }
 
 impl Access {
+    /// An access to contiguous bytes.
+    pub fn dense(mode: Mode, bytes: Range<usize>) -> Access {
+        Access { mode, footprint: Footprint::Dense(bytes) }
+    }
+
     fn is_empty(&self) -> bool {
         matches!(&self.footprint, Footprint::Dense(bytes) if bytes.is_empty())
     }
 }
 
-/// A live operation; stays unique when the operation has ended.
+/// Identifies a live operation; not reused after the operation has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OpId {
     slot: u32,
     generation: u32,
 }
 
-/// Operations in flight, each with the bytes it uses and what the owner wants to know about it.
+/// Operations in flight, each with the bytes that it uses and data of the owner.
 pub struct Live<T> {
     ops: Vec<Slot<T>>,
     free: Vec<u32>,
@@ -61,18 +66,18 @@ struct Classes {
 
 struct Slot<T> {
     generation: u32,
-    /// Empty, but for its capacity, while the slot is free: the steady state allocates nothing.
+    /// Empty while the slot is free, but with its capacity: the steady state allocates nothing.
     accesses: SmallVec<[Access; 1]>,
     info: Option<T>,
 }
 
 impl<T> Live<T> {
-    /// No operations; marks go to `pages`.
+    /// An empty store that marks its ranges in `pages`.
     pub fn new(pages: Pages) -> Live<T> {
         Live { pages: Some(pages), ..Live::unmarked() }
     }
 
-    /// No operations, and no marks for any access to notice them.
+    /// An empty store that marks no pages, so that no access notices its ranges.
     pub fn unmarked() -> Live<T> {
         let (read, written) = (Classes::default(), Classes::default());
         Live { ops: Vec::new(), free: Vec::new(), read, written, entries: 0, pages: None }
@@ -83,8 +88,7 @@ impl<T> Live<T> {
         self.entries
     }
 
-    /// Starts an operation, taking its accesses. Conflicts with others are the caller's to look
-    /// for, before.
+    /// Starts an operation with its accesses. The caller checks for conflicts first.
     pub fn begin(&mut self, accesses: &mut [Option<Access>], info: T) -> OpId {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.ops.push(Slot { generation: 0, accesses: SmallVec::new(), info: None });
@@ -109,7 +113,7 @@ impl<T> Live<T> {
         OpId { slot, generation: cell.generation }
     }
 
-    /// Adds bytes that a live operation uses besides.
+    /// Adds an access to a live operation.
     pub fn extend(&mut self, id: OpId, access: Access) {
         let Some(cell) = self.slot(id) else { return };
         let Range { start, end } = access.footprint.span();
@@ -121,7 +125,7 @@ impl<T> Live<T> {
         self.ops[id.slot as usize].accesses.push(access);
     }
 
-    /// Ends an operation and returns what was stored with it; `None` if it has ended before.
+    /// Ends an operation and returns the owner's data; `None` if it has ended before.
     pub fn end(&mut self, id: OpId) -> Option<T> {
         let cell = self.ops.get_mut(id.slot as usize).filter(|c| c.generation == id.generation)?;
         let info = cell.info.take()?;
@@ -136,8 +140,8 @@ impl<T> Live<T> {
         Some(info)
     }
 
-    /// Takes the accesses that touch a byte of `range` out of their operations where `f` says so. An operation of
-    /// which nothing is left has ended.
+    /// Withdraws the accesses that touch a byte of `range` and for which `f` returns true. An
+    /// operation without accesses left has ended.
     pub fn withdraw(
         &mut self,
         range: &Range<usize>,
@@ -169,7 +173,7 @@ impl<T> Live<T> {
         }
     }
 
-    /// An access is no longer to be found.
+    /// Removes an access from its class and unmarks its pages.
     fn leave(&mut self, slot: u32, index: usize, access: &Access) {
         if access.is_empty() {
             return; // withdrawn before
@@ -185,18 +189,18 @@ impl<T> Live<T> {
         self.ops.get(id.slot as usize).filter(|cell| cell.generation == id.generation)
     }
 
-    /// What was stored with a live operation.
+    /// The owner's data of a live operation.
     pub fn get(&self, id: OpId) -> Option<&T> {
         self.slot(id)?.info.as_ref()
     }
 
-    /// Like [`get`](Self::get).
+    /// The owner's data of a live operation, mutably.
     pub fn get_mut(&mut self, id: OpId) -> Option<&mut T> {
         let cell = self.ops.get_mut(id.slot as usize).filter(|c| c.generation == id.generation)?;
         cell.info.as_mut()
     }
 
-    /// The accesses of a live operation; those that were withdrawn are empty.
+    /// The accesses of a live operation; withdrawn ones are empty.
     pub fn accesses(&self, id: OpId) -> &[Access] {
         self.slot(id).map_or(&[], |cell| &cell.accesses)
     }
@@ -209,8 +213,8 @@ impl<T> Live<T> {
         })
     }
 
-    /// Calls `f` with each live access that touches a byte of `range`, and such bytes, until it
-    /// breaks.
+    /// Calls `f` with each live access that touches a byte of `range`, and with such bytes, until
+    /// it breaks.
     pub fn touching<B>(
         &self,
         range: &Range<usize>,
@@ -259,36 +263,45 @@ impl<T> Live<T> {
     }
 
     /// Calls `f` for live accesses that conflict with an access of `mode` to `footprint`: they
-    /// share a byte, and one of the two writes. Every conflicting operation is named at least
-    /// once for one of the bytes; `f` may break off.
+    /// share a byte, and one of the two is a write. Every conflicting operation is named at least
+    /// once, for one of the bytes; `f` may break off.
     pub fn conflicts<B>(
         &self,
         mode: Mode,
         footprint: &Footprint,
         mut f: impl FnMut(OpId, &Access, Range<usize>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        if self.entries == 0 {
-            return ControlFlow::Continue(());
-        }
-        footprint.visit(&footprint.span(), &mut |run| {
-            if self.pages.is_some_and(|pages| !pages.may_conflict(&run, mode)) {
-                return ControlFlow::Continue(());
-            }
-            self.conflicts_in(mode, &run, &mut f)
-        })
+        let may_conflict =
+            |run: &Range<usize>| self.pages.is_none_or(|pages| pages.may_conflict(run, mode));
+        self.conflicts_where(may_conflict, mode, footprint, &mut f)
     }
 
-    /// The same, without asking the page filter: for a footprint of many pages and few live ranges.
+    /// Finds conflicts without the page filter: for a footprint of many pages and few live ranges.
     pub fn meeting<B>(
         &self,
         mode: Mode,
         footprint: &Footprint,
         mut f: impl FnMut(OpId, &Access, Range<usize>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
+        self.conflicts_where(|_| true, mode, footprint, &mut f)
+    }
+
+    /// Finds conflicts in those runs of `footprint` that may have some.
+    #[inline]
+    fn conflicts_where<B>(
+        &self,
+        may_conflict: impl Fn(&Range<usize>) -> bool,
+        mode: Mode,
+        footprint: &Footprint,
+        f: &mut impl FnMut(OpId, &Access, Range<usize>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
         if self.entries == 0 {
             return ControlFlow::Continue(());
         }
-        footprint.visit(&footprint.span(), &mut |run| self.conflicts_in(mode, &run, &mut f))
+        footprint.visit(&footprint.span(), &mut |run| match may_conflict(&run) {
+            true => self.conflicts_in(mode, &run, f),
+            false => ControlFlow::Continue(()),
+        })
     }
 
     fn conflicts_in<B>(
@@ -334,7 +347,7 @@ impl Classes {
         self.in_use |= 1 << class;
     }
 
-    /// Says whether it was there.
+    /// Removes an entry; returns whether it was there.
     fn remove(&mut self, entry: &Entry) -> bool {
         let class = class_of(entry);
         let was_there = self.sorted[class].remove(entry);

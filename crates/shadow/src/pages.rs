@@ -1,21 +1,22 @@
-//! The page filter: rejects accesses that no live range can concern.
+//! The page filter, a one-level summary of shadow memory: rejects accesses that no live range can
+//! concern.
 //!
-//! Every page hashes to a slot. A slot's filter byte says whether some live range touches a page
-//! of the slot, and how; it is what compiled-in hooks test first. Where a live range covers a page
-//! only in part, a bit for each 8-byte granule and direction sharpens the answer, so that a
-//! program computing beside a pending halo on the same page still leaves quickly.
+//! Every page hashes to a slot. A slot's filter byte says whether a live range touches a page of
+//! the slot, and how; compiled-in hooks test it first. Where a live range covers a page only in
+//! part, one bit per 8-byte granule and direction sharpens the answer, so that a program computing
+//! beside a pending halo on the same page still passes quickly.
 //!
-//! Marks err to one side only: they may outlive the range that set them until the slot has no
-//! range left (then the exact check finds nothing), but a live byte is always marked. Readers take
-//! no lock: a range is marked before the call that starts it returns to the program.
+//! Marks err to one side only: they may outlive the range that set them until the slot has no range
+//! left (then the exact check finds nothing), but a live byte is always marked. Readers take no
+//! lock: a range is marked before the call that starts it returns to the program.
 
 use crate::Mode;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
-/// log2 of the page size the filter works on.
+/// log2 of the page size of the filter, in bytes.
 pub const PAGE_SHIFT: u32 = 12;
-/// Words of granule bits for each slot: a plane for bytes operations read, one for those they
+/// Words of granule bits per slot, in two planes: bytes that operations read, and bytes that they
 /// write.
 pub const GRANULE_WORDS: usize = 2 * PLANE;
 
@@ -28,25 +29,25 @@ const PART_READ: u8 = 1;
 const PART_WRITTEN: u8 = 2;
 const WHOLE_READ: u8 = 4;
 const WHOLE_WRITTEN: u8 = 8;
-/// Others may access the page at any time; hooks note accesses to it.
+/// Filter bit: others may access the page at any time, so hooks record accesses to it.
 const EXPOSED: u8 = 16;
 
-/// The filter and its tables; all slices are as long as a power of two number of slots.
+/// The filter and its tables; every slice has the same power-of-two number of slots.
 ///
-/// `filter` may be read by anyone at any time. Marking and unmarking must be serialised by the
-/// caller.
+/// `filter` may be read by any thread at any time. The caller must serialise marking and unmarking.
 #[derive(Clone, Copy)]
 pub struct Pages {
     filter: &'static [AtomicU8],
-    /// For each slot four 16-bit counts of marks, in the order of the filter bits. A count that
-    /// reaches the maximum stays there: the slot is then never clean again, which costs time only.
+    /// For each slot four 16-bit counts of marks, in the order of the filter bits. A saturated
+    /// count stays: the slot is then never clean again, which costs time only.
     counts: &'static [AtomicU64],
-    /// Absent where the address space is too small: then every marked page is a possible conflict.
+    /// Absent where the address space is too small: then every access to a marked page may
+    /// conflict.
     granules: Option<&'static [[AtomicU64; GRANULE_WORDS]]>,
 }
 
 impl Pages {
-    /// Tables that are all zero.
+    /// A filter over zeroed tables.
     ///
     /// # Panics
     /// If the tables differ in length or the length is not a power of two.
@@ -60,7 +61,7 @@ impl Pages {
         Pages { filter, counts, granules }
     }
 
-    /// Whether an access to `range` can concern a live range. False answers are certain.
+    /// Whether an access to `range` may concern a live range. False is certain.
     #[inline]
     pub fn may_conflict(&self, range: &Range<usize>, mode: Mode) -> bool {
         let mut at = range.start;
@@ -74,7 +75,7 @@ impl Pages {
         false
     }
 
-    /// Whether a byte of `range` can lie in an exposed page. False answers are certain.
+    /// Whether a byte of `range` may lie in an exposed page. False is certain.
     pub fn may_be_exposed(&self, range: &Range<usize>) -> bool {
         let pages = range.start >> PAGE_SHIFT..=range.end.saturating_sub(1) >> PAGE_SHIFT;
         !range.is_empty() && pages.into_iter().any(|page| self.is_exposed(page))
@@ -107,11 +108,11 @@ impl Pages {
         hit
     }
 
-    /// Marks `range` unless that could conflict with a mark there.
+    /// Marks `range` unless that could conflict with a mark there; returns whether it did.
     #[inline(always)]
     pub fn claim(&self, range: &Range<usize>, mode: Mode) -> bool {
         if is_part_of_a_page(range) {
-            // As small messages are.
+            // The common case of a small message.
             let free = !self.page_may_conflict(range.start, range.end, mode);
             if free {
                 self.mark_page(range.start, range.end, kind(mode, false));
@@ -125,7 +126,8 @@ impl Pages {
         free
     }
 
-    /// Adds the `more` bytes behind a marked range to it, unless that could conflict with a mark there.
+    /// Extends a marked range by the `more` bytes behind it, unless they could conflict with a
+    /// mark.
     #[inline]
     pub fn claim_more(&self, range: &Range<usize>, more: usize, mode: Mode) -> bool {
         let (at, end) = (range.end, range.end + more);
@@ -143,7 +145,7 @@ impl Pages {
         true
     }
 
-    /// Adds what follows a marked part of a page up to `end`, within the page, to it.
+    /// Extends a marked part of a page up to `end`, within the page.
     #[inline]
     fn widen(&self, part: Range<usize>, end: usize, mode: Mode) {
         if end - part.start == PAGE {
@@ -157,12 +159,12 @@ impl Pages {
         }
     }
 
-    /// Notes that an operation reads or writes `range`.
+    /// Marks that an operation reads or writes `range`.
     pub fn mark(&self, range: Range<usize>, mode: Mode) {
         for_each_page(range, |at, end| self.mark_page(at, end, kind(mode, end - at == PAGE)));
     }
 
-    /// Takes back one [`mark`](Self::mark) of the same range and mode.
+    /// Reverts one [`mark`](Self::mark) of the same range and mode.
     #[inline]
     pub fn unmark(&self, range: Range<usize>, mode: Mode) {
         if is_part_of_a_page(&range) {
@@ -205,7 +207,7 @@ impl Pages {
         }
     }
 
-    /// The slot of a page, given by its number.
+    /// The slot of a page, by the page's number.
     pub(crate) fn slot_of(&self, page: usize) -> usize {
         page & (self.filter.len() - 1)
     }
@@ -215,7 +217,7 @@ impl Pages {
         self.filter[self.slot_of(page)].load(Relaxed) & EXPOSED != 0
     }
 
-    /// Exposes a page, or no longer.
+    /// Sets whether a page is exposed.
     pub(crate) fn set_exposed(&self, page: usize, exposed: bool) {
         let byte = &self.filter[self.slot_of(page)];
         let others = byte.load(Relaxed) & !EXPOSED;
@@ -228,7 +230,7 @@ impl Pages {
     }
 }
 
-/// Which of the four marks of a slot, counted as an index.
+/// Which of a slot's four counts an access belongs to.
 #[derive(Clone, Copy)]
 struct Kind(u8);
 
@@ -254,12 +256,12 @@ impl Kind {
         self.count(counts) == 0
     }
 
-    /// What counts as one more.
+    /// The increment of its count.
     fn one(self) -> u64 {
         1 << (self.0 * 16)
     }
 
-    /// Where its granule words begin, if parts of pages are told apart.
+    /// Where its granule words begin, for a partly covered page.
     fn plane(self) -> Option<usize> {
         (self.0 < 2).then_some(usize::from(self.0) * PLANE)
     }

@@ -1,29 +1,30 @@
-//! The bytes one element of a datatype touches, relative to the element's address.
+//! Access patterns: the bytes that one element of a datatype touches, relative to the element's
+//! address (the type map of MPI 4.1 §5.1 without the types).
 //!
 //! A pattern keeps the loops it was built from: a column of a million rows is one node, not a
-//! million segments, and asking whether a byte is touched costs the depth of the type, not its
+//! million segments, and the test whether a byte is touched costs the depth of the type, not its
 //! size.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-/// Runs that are compared to find overlaps.
+/// Maximum number of runs that are compared to find overlaps.
 const STEPS: u32 = 1 << 16;
 
-/// A set of byte offsets, built from blocks, repetition and placement.
+/// A set of byte offsets, built from blocks, repetition and displacement.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// Smallest offset touched; 0 when nothing is.
+    /// Smallest offset touched; 0 for the empty pattern.
     lo: isize,
     /// One past the largest offset touched.
     hi: isize,
-    /// Absent when every byte of `lo..hi` is touched; the common case costs no allocation.
+    /// Absent if every byte of `lo..hi` is touched; this common case allocates nothing.
     node: Option<Arc<Node>>,
 }
 
 #[derive(Debug)]
 struct Node {
-    /// Bytes touched, counting overlapping parts once for each time they are touched.
+    /// Number of bytes touched, where overlapping parts count repeatedly.
     bytes: usize,
     shape: Shape,
 }
@@ -35,7 +36,8 @@ enum Shape {
         stride: isize,
         of: Pattern,
     },
-    /// Parts with their displacements, ascending by first byte; `reach` is the longest span.
+    /// Parts with their displacements, ascending by first byte; `reach` is the longest span of a
+    /// part.
     Parts {
         parts: Box<[(isize, Pattern)]>,
         reach: isize,
@@ -48,7 +50,7 @@ impl Pattern {
         Pattern { lo, hi: hi.max(lo), node: None }
     }
 
-    /// No bytes at all.
+    /// The empty pattern.
     pub fn empty() -> Pattern {
         Pattern::dense(0, 0)
     }
@@ -93,12 +95,12 @@ impl Pattern {
         Pattern { lo, hi, node: Some(Arc::new(Node { bytes, shape })) }
     }
 
-    /// Offsets from the first byte touched to past the last.
+    /// The bounding range: from the first byte touched to past the last.
     pub fn span(&self) -> Range<isize> {
         self.lo..self.hi
     }
 
-    /// Bytes touched.
+    /// Number of bytes touched, where overlapping parts count repeatedly.
     pub fn bytes(&self) -> usize {
         match &self.node {
             Some(node) => node.bytes,
@@ -111,8 +113,8 @@ impl Pattern {
         self.node.is_none()
     }
 
-    /// A number that patterns of other bytes do not have while this one lives, or hardly; equal patterns
-    /// that were made apart may have different ones.
+    /// A fingerprint: while this pattern lives, patterns of other bytes have, almost surely,
+    /// another one. Equal patterns built separately may differ.
     pub fn fingerprint(&self) -> u64 {
         let mix = |a: u64, b: u64| (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
         let own = mix(self.lo as u64, mix(self.hi as u64, 1));
@@ -125,8 +127,8 @@ impl Pattern {
         }
     }
 
-    /// Some offsets that are touched more than once. Patterns that cannot be looked through in a bounded number of
-    /// steps count as touching each offset once.
+    /// Some offsets that are touched more than once. A pattern that is too large to examine in a
+    /// bounded number of steps counts as touching each offset once.
     pub fn overlap(&self) -> Option<Range<isize>> {
         self.overlap_within(&mut { STEPS })
     }
@@ -137,14 +139,15 @@ impl Pattern {
             Shape::Repeat { count, stride, of } => {
                 let within = of.overlap_within(steps);
                 let length = of.hi - of.lo;
-                // Only these copies reach into the first one; the others are the same among themselves.
+                // Only these copies reach into the first one; the distances among the others are
+                // the same.
                 let near = (length - 1) / stride.abs() + 1;
                 let others = 1..near.min(*count as isize);
                 let with = |n: isize| of.meets(of, n * stride, steps);
                 within.or_else(|| others.into_iter().find_map(with))
             }
             Shape::Parts { parts, .. } => {
-                // Those before that reach furthest.
+                // The earlier parts that reach furthest.
                 let mut reaching: Vec<&(isize, Pattern)> = Vec::new();
                 for part in parts {
                     let (at, pattern) = part;
@@ -164,7 +167,7 @@ impl Pattern {
         }
     }
 
-    /// Some offsets of this one that `other`, moved by `by`, touches as well.
+    /// Some offsets of this pattern that `other`, moved by `by`, touches as well.
     fn meets(&self, other: &Pattern, by: isize, steps: &mut u32) -> Option<Range<isize>> {
         *steps = steps.saturating_sub(1);
         if *steps == 0 || self.interleaves(other, by) {
@@ -184,14 +187,14 @@ impl Pattern {
         found.break_value()?
     }
 
-    /// Whether both are combs with the same distance whose teeth never meet if `other` is moved by `by`, as
-    /// neighbouring columns of one matrix are.
+    /// Whether both are strided blocks with one stride that never overlap if `other` is moved by
+    /// `by`, like neighbouring columns of one matrix.
     pub(crate) fn interleaves(&self, other: &Pattern, by: isize) -> bool {
         let (Some((distance, a)), Some((other_distance, b))) = (self.comb(), other.comb()) else {
             return false;
         };
         let (a_length, b_length) = (a.end - a.start, b.end - b.start);
-        // From the start of a tooth of `self` to the next start of a tooth of `other`.
+        // From the start of a block of `self` to the next start of a block of `other`.
         let gap = (b.start + by - a.start).rem_euclid(distance);
         distance == other_distance && gap >= a_length && gap + b_length <= distance
     }
@@ -201,7 +204,7 @@ impl Pattern {
         self.visit(0, &all, &mut ControlFlow::Break).break_value().unwrap_or(all)
     }
 
-    /// If this is a comb, dense teeth at a fixed distance: the distance, and the first tooth.
+    /// For strided dense blocks: the stride, and the first block.
     pub(crate) fn comb(&self) -> Option<(isize, Range<isize>)> {
         let Shape::Repeat { stride, of, .. } = &self.node.as_ref()?.shape else { return None };
         let tooth = of.span();
@@ -209,8 +212,8 @@ impl Pattern {
         fits.then(|| (stride.abs(), tooth))
     }
 
-    /// Spans of the first and the last parts, `most` of either, that the type's maker has placed on their
-    /// own, moved by `at`; of the whole if it is one regular pattern.
+    /// Ranges, moved by `at`, of the first and the last `most` blocks that the constructor of the
+    /// type placed individually; the whole range if the pattern is regular.
     pub(crate) fn pieces(&self, at: isize, most: usize, f: &mut impl FnMut(Range<isize>)) {
         match self.node.as_ref().map(|node| &node.shape) {
             Some(Shape::Parts { parts, .. }) => {
@@ -225,8 +228,8 @@ impl Pattern {
         }
     }
 
-    /// Calls `f` with each run of touched offsets inside `window`, moved by `at`, until it
-    /// breaks. Runs may touch or overlap each other and come in no particular order.
+    /// Calls `f` with each run of touched offsets inside `window`, moved by `at`, until it breaks.
+    /// Runs may touch or overlap each other and come in no particular order.
     pub fn visit<B>(
         &self,
         at: isize,
@@ -306,7 +309,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// A pattern together with the offsets it must touch.
+    /// A pattern together with the offsets that it must touch.
     fn patterns() -> impl Strategy<Value = (Pattern, BTreeSet<isize>)> {
         let block = (-8isize..8, 0isize..6).prop_map(|(lo, len)| {
             (Pattern::dense(lo, lo + len), (lo..lo + len).collect::<BTreeSet<_>>())
@@ -336,7 +339,7 @@ mod tests {
         all
     }
 
-    /// How often a pattern touches each offset, from what it is made of.
+    /// How often a pattern touches each offset, from its construction.
     fn times(pattern: &Pattern, at: isize, all: &mut BTreeMap<isize, u32>) {
         match pattern.node.as_ref().map(|node| &node.shape) {
             None => (pattern.lo..pattern.hi).for_each(|o| *all.entry(at + o).or_default() += 1),

@@ -1,4 +1,4 @@
-//! Layouts as few numbers, for who is told of them in words.
+//! Compact layouts: a pattern as a few strided runs, for messages to the user.
 
 use crate::Pattern;
 use smallvec::SmallVec;
@@ -8,26 +8,26 @@ use std::ops::{ControlFlow, Range};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Runs(pub SmallVec<[Comb; 1]>);
 
-/// `count` runs of `size` bytes, `stride` apart.
+/// `count` runs of `size` bytes, `stride` bytes apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comb {
     /// The first byte.
     pub start: i64,
     /// Bytes of a run.
     pub size: u64,
-    /// From one to the next.
+    /// Distance from one run to the next, in bytes.
     pub stride: i64,
-    /// How many.
+    /// Number of runs.
     pub count: u64,
 }
 
 impl Runs {
-    /// The bytes of a pattern moved by `at`.
+    /// The layout of a pattern moved by `at`.
     pub fn of(pattern: &Pattern, at: i64) -> Runs {
         Runs::at_most(usize::MAX, pattern, at).unwrap_or_else(|| Runs(SmallVec::new()))
     }
 
-    /// The same, unless it takes more than so many rows of runs.
+    /// The layout of a pattern moved by `at`; `None` if it takes more than `most` rows of runs.
     pub fn at_most(most: usize, pattern: &Pattern, at: i64) -> Option<Runs> {
         if pattern.is_dense() {
             let (span, (stride, count)) = (pattern.span(), (0, 1));
@@ -58,7 +58,7 @@ impl Runs {
         all.is_continue().then_some(Runs(combs))
     }
 
-    /// As a pattern again.
+    /// Converts back to a pattern.
     pub fn pattern(&self) -> Pattern {
         if let [Comb { start, size, count: 1, .. }] = *self.0 {
             return Pattern::dense(start as isize, start as isize + size as isize);

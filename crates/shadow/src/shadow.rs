@@ -1,100 +1,102 @@
-//! What a process has last done to memory that others may access.
+//! Shadow memory (ThreadSanitizer; Serebryany and Iskhodzhanov, WBIA 2009): the last accesses of a
+//! process to memory that others may access.
 //!
-//! For every 8 bytes two cells, of the last read and the last write: which bytes, and the number of
-//! a *place*, an instruction together with the time at which, and the agent by which it ran. An older
-//! access need not be kept: between it and the younger one this process has learned nothing that would
-//! order just one of them before an access of somebody else, or that access would have been looked for
-//! then. A page has the cells of its reads side by side, then those of its writes, so that what a loop
-//! goes through is noted by filling memory with one number.
+//! For every 8 bytes there are two cells, of the last read and the last write: which bytes, and the
+//! number of a *place*, an instruction together with the time at which and the agent by which it
+//! ran. An older access need not be kept: between it and the younger one this process acquired
+//! nothing that would order just one of them before an access of another process, or that access
+//! would have been checked then. A page stores the cells of its reads side by side, then those of
+//! its writes, so that a loop's accesses are recorded by filling memory with one number.
 //!
-//! Accesses from different places to different bytes of one cell are kept apart by places that
+//! Accesses from different places to different bytes of one cell are distinguished by places that
 //! refer to an older one for the bytes that are not theirs.
 //!
-//! Hooks write cells without a lock, as accesses of several threads come; of two at the same
-//! time one may be lost, as the older of two always is.
+//! Hooks write cells without a lock, from several threads; of two concurrent accesses one may be
+//! lost, as the older of two always is.
 
-use crate::{Mode, Stamp};
+use crate::{Epoch, Mode};
 use std::ops::Range;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 
 /// Cells of a page: those of reads, then those of writes.
 pub const CELLS: usize = 2 * GRANULES;
-/// Places found again quickly, by a hash of the instruction.
+/// Number of recently used places, found by a hash of the instruction.
 pub const RECENT: usize = 4096;
 
 const GRANULE: usize = 8;
 const GRANULES: usize = PAGE / GRANULE;
-/// Pages that are said to have changed together, too.
+/// Number of pages that share one change mark, beside the mark of each page.
 pub const BLOCK: usize = 512;
-/// Cells that are looked at together.
+/// Number of cells compared at once.
 const AT_ONCE: usize = 32;
-/// How far the same instruction of the next agent is in the table of recent places.
+/// Distance, in the table of recent places, between the same instruction for one agent and for the
+/// next.
 const AGENT_STEP: usize = 0x155;
 
-/// An instruction at a time. Fields as in `commsan_abi.h`.
+/// An instruction at a time, the origin of an access. Fields as in `commsan_abi.h`.
 #[repr(C)]
 #[derive(Default)]
 pub struct Place {
     pc: AtomicUsize,
-    /// Name of the function that accesses, a C string, or 0 for a load or store.
+    /// Name of the accessing function, a C string, or 0 for a load or store.
     by: AtomicUsize,
     stamp: AtomicU64,
     segment: AtomicU32,
-    /// The bytes that are this place's own; of others, `older` tells.
+    /// The bytes that are this place's own; for the others see `older`.
     own: AtomicU32,
     older: AtomicU32,
     reserved: AtomicU32,
 }
 
-/// What changes, beside the tables.
+/// The state of a shadow memory, beside its tables.
 #[repr(C)]
 #[derive(Default)]
 pub struct Header {
-    /// The present segment.
+    /// The current segment.
     pub segment: AtomicU32,
     next: AtomicU32,
     limit: AtomicU32,
-    /// Up to this segment, everything is ordered before whatever others may still do.
+    /// Accesses up to this segment happened before whatever others may still do.
     floor: AtomicU32,
 }
 
-/// The last accesses to some memory.
+/// A shadow memory, by reference to its tables.
 #[derive(Clone, Copy)]
 pub struct Shadow {
     header: &'static Header,
     cells: &'static [[AtomicU32; CELLS]],
     places: &'static [Place],
     recent: &'static [AtomicU32],
-    /// For each page of cells, whether it has changed; then the same for each [`BLOCK`] of them.
+    /// For each page of cells, whether it has changed; then one mark for each [`BLOCK`] of pages.
     changed: &'static [AtomicBool],
 }
 
-/// When something happens: in which segment of the process, and which epoch of which agent.
+/// The time of an access: the segment of the process, and the epoch of the agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct When {
-    /// The segment.
+    /// The segment of the process.
     pub segment: u32,
     /// The agent and its epoch.
-    pub stamp: Stamp,
+    pub stamp: Epoch,
 }
 
-/// An access that a cell remembers.
+/// An access that a cell records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Past {
-    /// The instruction.
+    /// The address of the instruction.
     pub pc: usize,
-    /// Address of the name of the function that accessed, 0 for a load or store.
+    /// Address of the name of the accessing function, 0 for a load or store.
     pub by: usize,
-    /// When.
+    /// The time of the access.
     pub when: When,
     /// Read or write.
     pub mode: Mode,
 }
 
 impl Shadow {
-    /// Tables that are all zero: one page of cells for each slot, places, of which half are in use
-    /// at a time, and `RECENT` numbers.
+    /// A shadow memory over zeroed tables: one page of cells for each slot, the places, of which
+    /// half are in use at a time, and `RECENT` numbers.
     pub fn new(
         header: &'static Header,
         cells: &'static [[AtomicU32; CELLS]],
@@ -106,7 +108,7 @@ impl Shadow {
         shadow
     }
 
-    /// Tables that somebody writes already.
+    /// A shadow memory over tables that are in use already.
     pub fn existing(
         header: &'static Header,
         cells: &'static [[AtomicU32; CELLS]],
@@ -118,23 +120,23 @@ impl Shadow {
         Shadow { header, cells, places, recent, changed: &[] }
     }
 
-    /// Marks that are kept for so many pages of cells.
+    /// Number of change marks for `cells` pages of cells.
     pub fn marks(cells: usize) -> usize {
         cells + cells.div_ceil(BLOCK)
     }
 
-    /// Says from now on, for each slot, whether its page has changed.
+    /// Starts to mark, for each slot, whether its page has changed.
     pub fn mark_changes(&mut self, changed: &'static [AtomicBool]) {
         assert!(changed.len() == Shadow::marks(self.cells.len()));
         self.changed = changed;
     }
 
-    /// What says so.
+    /// The change marks.
     pub fn changes(&self) -> &'static [AtomicBool] {
         self.changed
     }
 
-    /// Adds to `pages` those of a range, and some beside, that have changed since this was asked last.
+    /// Adds to `pages` those of a range, and some beside, that have changed since the last call.
     pub fn take_changed(&self, range: &Range<usize>, pages: &mut Vec<usize>) {
         if range.is_empty() || self.changed.is_empty() {
             return;
@@ -152,22 +154,22 @@ impl Shadow {
         }
     }
 
-    /// From now on is this segment.
+    /// Begins a segment.
     pub fn set_segment(&self, segment: u32) {
         self.header.segment.store(segment, Relaxed);
     }
 
-    /// What was done up to a segment need not be kept.
+    /// Declares accesses up to a segment irrelevant.
     pub fn set_floor(&self, segment: u32) {
         self.header.floor.store(segment, Relaxed);
     }
 
-    /// The present segment.
+    /// The current segment.
     pub fn segment(&self) -> u32 {
         self.header.segment.load(Relaxed)
     }
 
-    /// Notes an access by the instruction at `pc`, at a time that may be over.
+    /// Records an access by the instruction at `pc`, at a time that may be in the past.
     pub fn record(&self, when: When, bytes: Range<usize>, mode: Mode, pc: usize, by: usize) {
         let part = |at: usize, mask: u8| {
             let cell = self.cell(at, mode);
@@ -186,7 +188,7 @@ impl Shadow {
         self.fill(whole, mode, self.number(pc, by, when, 0, 0xff));
     }
 
-    /// Gives whole granules to a place: nothing older is left of them.
+    /// Assigns whole granules to a place: nothing older is left of them.
     fn fill(&self, granules: Range<usize>, mode: Mode, number: u32) {
         let mut at = granules.start;
         while at < granules.end {
@@ -207,7 +209,7 @@ impl Shadow {
         }
     }
 
-    /// Calls `f` with what was done to bytes of `range` after a segment, and those bytes.
+    /// Calls `f` with each access to bytes of `range` after a segment, and those bytes.
     pub fn since(&self, range: &Range<usize>, segment: u32, mut f: impl FnMut(Past, Range<usize>)) {
         let mut at = range.start & !(GRANULE - 1);
         while at < range.end {
@@ -221,7 +223,8 @@ impl Shadow {
         }
     }
 
-    /// The same for cells of one page, the first of which is of the granule at an address.
+    /// Calls `f` with the accesses recorded in cells of one page; the first is that of the granule
+    /// at `at`.
     fn since_in(
         &self,
         cells: &[AtomicU32],
@@ -233,7 +236,7 @@ impl Shadow {
         let mut next = 0;
         while let Some(cell) = cells.get(next).map(|cell| cell.load(Acquire)) {
             let first = next;
-            // Loops leave the same in all of them.
+            // A loop leaves equal cells.
             next += 1;
             next += cells[next..].iter().take_while(|other| other.load(Relaxed) == cell).count();
             let place = &self.places[(cell >> 8) as usize];
@@ -259,11 +262,12 @@ impl Shadow {
         }
     }
 
-    /// Calls `f` with the places that tell of bytes of a granule, and those bytes, until it returns false.
+    /// Calls `f` with the places that own bytes of a granule, and those bytes, until it returns
+    /// false.
     fn each_place(&self, mut number: u32, mut bytes: u8, mut f: impl FnMut(&Place, u8) -> bool) {
         while bytes != 0 && number != 0 {
             let place = &self.places[number as usize];
-            // A place without older ones has all the bytes.
+            // A place without an older one owns all the bytes.
             let older = place.older.load(Relaxed);
             let own = place.own.load(Relaxed) as u8 & bytes;
             let here = if older == 0 { bytes } else { own };
@@ -275,15 +279,15 @@ impl Shadow {
         }
     }
 
-    /// Calls `f` with accesses to bytes of `range` that a read (write) of them would conflict
-    /// with, and those bytes, until it returns false.
+    /// Calls `f` with accesses to bytes of `range` that a read (write) of them would conflict with,
+    /// and those bytes, until it returns false.
     pub fn conflicts(
         &self,
         range: &Range<usize>,
         mode: Mode,
         mut f: impl FnMut(Past, Range<usize>) -> bool,
     ) {
-        // Others mostly have their parts of a window to themselves.
+        // Other processes mostly access other parts of a window.
         if self.is_untouched(range, mode) {
             return;
         }
@@ -302,10 +306,11 @@ impl Shadow {
         });
     }
 
-    /// Whether nothing was done that a read (write) of bytes that share granules with these would conflict with.
+    /// Whether nothing recorded conflicts with a read (write) of the granules that hold these
+    /// bytes.
     fn is_untouched(&self, range: &Range<usize>, mode: Mode) -> bool {
         let is_empty = |cells: &[AtomicU32]| {
-            // Without a branch for each.
+            // One combined test, without a branch for each cell.
             let parts = cells.chunks(AT_ONCE);
             parts
                 .map(|part| part.iter().fold(0, |all, cell| all | cell.load(Relaxed)))
@@ -324,18 +329,18 @@ impl Shadow {
         true
     }
 
-    /// Forgets what was done to these pages.
+    /// Clears these pages.
     pub fn forget(&self, bytes: &Range<usize>) {
         let mut at = bytes.start & !(PAGE - 1);
         while at < bytes.end {
             let page = &self.cells[at / PAGE % self.cells.len()];
-            // Reading first leaves pages alone that were never touched.
+            // Reading first leaves never-touched pages unmapped.
             page.iter().filter(|cell| cell.load(Relaxed) != 0).for_each(|c| c.store(0, Relaxed));
             at += PAGE;
         }
     }
 
-    /// Forgets what was done to these bytes, and to those that share a granule with them.
+    /// Clears these bytes, and those that share a granule with them.
     pub fn forget_bytes(&self, bytes: Range<usize>) {
         each_granule(bytes, |at, _| {
             self.cell(at, Mode::Read).store(0, Relaxed);
@@ -343,14 +348,14 @@ impl Shadow {
         });
     }
 
-    /// Whether so many places are in use that it is time to [`start_over`](Self::start_over).
+    /// Whether places run out, so that it is time to [`start_over`](Self::start_over).
     pub fn is_crowded(&self) -> bool {
         let (next, limit) = (self.header.next.load(Relaxed), self.header.limit.load(Relaxed));
         next + self.places.len() as u32 / 4 > limit
     }
 
-    /// Gives places new numbers; everything must have been forgotten. Numbers that other threads
-    /// still hold are of the other half, and stay true until then.
+    /// Renumbers places; everything must have been cleared. Numbers that other threads still hold
+    /// belong to the other half of the table, and stay valid until the next call.
     pub fn start_over(&self) {
         let half = u32::from(self.header.limit.load(Relaxed) <= self.places.len() as u32 / 2);
         self.recent.iter().for_each(|recent| recent.store(0, Relaxed));
@@ -373,8 +378,8 @@ impl Shadow {
         if mode == Mode::Write { writes } else { reads }
     }
 
-    /// The number of a place that tells of the bytes `rest` what `number` does, as far as that is
-    /// worth keeping; 0 for none. And those bytes.
+    /// The number of a place that owns the bytes `rest` as `number` does, if that is worth keeping,
+    /// or 0; and the bytes that it owns.
     fn reduced(&self, number: u32, rest: u8) -> (u32, u8) {
         if number == 0 || rest == 0 {
             return (0, 0);
@@ -394,9 +399,9 @@ impl Shadow {
         }
     }
 
-    /// The number of a place, a new one if it has none yet; 0 if there are no more.
+    /// The number of a place, new if it has none yet; 0 if the table is full.
     fn number(&self, pc: usize, by: usize, when: When, older: u32, own: u8) -> u32 {
-        // What is alone owns everything, whatever the bytes.
+        // A place without an older one owns all bytes.
         let own = if older == 0 { 0xff } else { own };
         let agent = when.stamp.agent as usize;
         let home = (pc ^ (pc >> 12) ^ (agent * AGENT_STEP) ^ (older as usize * 0x9e5)) % RECENT;
@@ -429,7 +434,7 @@ impl Shadow {
 
 impl Place {
     fn when(&self) -> When {
-        let stamp = Stamp::from_bits(self.stamp.load(Relaxed));
+        let stamp = Epoch::from_bits(self.stamp.load(Relaxed));
         When { segment: self.segment.load(Relaxed), stamp }
     }
 
@@ -483,7 +488,7 @@ mod tests {
     }
 
     fn at(segment: u32) -> When {
-        When { segment, stamp: Stamp::default() }
+        When { segment, stamp: Epoch::default() }
     }
 
     #[derive(Clone, Debug)]
@@ -515,7 +520,7 @@ mod tests {
             for step in steps {
                 if step.later {
                     segment += 1;
-                    // What is past may be forgotten, and must not be taken for something else.
+                    // Accesses before the floor may be forgotten, but must not turn into others.
                     shadow.set_floor(segment.saturating_sub(3));
                 }
                 shadow.set_segment(segment);
@@ -541,7 +546,7 @@ mod tests {
                 prop_assert!(seen.iter().all(|past| expected.contains(past)));
                 prop_assert!(worth.iter().all(|past| seen.contains(past)));
             }
-            // The same, from some segment on.
+            // The same comparison, restricted to accesses after some segment.
             let all = base..base + 40 + 2 * PAGE;
             let after = segment.saturating_sub(2);
             let mut seen = HashMap::new();

@@ -1,9 +1,9 @@
-//! A list of ranges sorted by address, in chunks, so that thousands of them, also of the same bytes, cost no more
-//! than a few to insert and remove, and a few no allocation.
+//! A chunked list of ranges sorted by address: insertion and removal stay cheap with thousands of
+//! ranges, also of the same bytes, and a few ranges take no allocation.
 
 use std::cmp::Reverse;
 
-/// A range and whose it is.
+/// A range and its owner.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub start: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Of several at one address, what began later comes first as a rule.
+    /// Among ranges at one address, the latest comes first as a rule.
     fn key(&self) -> (usize, Reverse<u32>, u32) {
         (self.start, Reverse(self.slot), self.access)
     }
@@ -21,11 +21,11 @@ impl Entry {
 
 #[derive(Default)]
 pub(crate) struct Sorted {
-    /// None is empty, except the only one.
+    /// No chunk is empty, except the only one.
     chunks: Vec<Vec<Entry>>,
 }
 
-/// A chunk this long is split.
+/// A chunk that reaches this length is split.
 const LONGEST: usize = 256;
 
 impl Sorted {
@@ -33,13 +33,13 @@ impl Sorted {
         self.chunks.first().is_none_or(Vec::is_empty)
     }
 
-    /// The chunk in which the first entry with this start, or a larger one, is or would be.
+    /// The chunk that holds, or would hold, the first entry with this start or a larger one.
     fn chunk_of(&self, start: usize) -> usize {
         let ends_before = |chunk: &Vec<Entry>| chunk.last().is_some_and(|e| e.start < start);
         self.chunks.partition_point(ends_before)
     }
 
-    /// The chunk in which an entry is or would be.
+    /// The chunk that holds, or would hold, an entry.
     fn chunk_with(&self, entry: &Entry) -> usize {
         let ends_before = |chunk: &Vec<Entry>| chunk.last().is_some_and(|e| e.key() < entry.key());
         self.chunks.partition_point(ends_before)
@@ -58,7 +58,7 @@ impl Sorted {
         }
     }
 
-    /// Removes an entry, and says whether it was there.
+    /// Removes an entry; returns whether it was there.
     pub fn remove(&mut self, entry: &Entry) -> bool {
         let index = self.chunk_with(entry);
         let Some(chunk) = self.chunks.get_mut(index) else { return false };

@@ -1,9 +1,11 @@
-//! The engine against a brute-force oracle: byte by byte, all pairs, full vector clocks.
+//! Live ranges and the page filter against a brute-force oracle: byte by byte, all pairs, full
+//! vector clocks.
 //!
-//! The oracle knows nothing of liveness. It gives the program and every operation a vector clock,
-//! lets an operation start after what the program did before and the program continue after what
-//! it completed, and calls two accesses a conflict when they share a byte, one writes, and neither
+//! The oracle does not know live ranges. It gives the program and every operation a vector clock,
+//! lets an operation start after what the program did before and the program continue after what it
+//! completed, and calls two accesses a conflict when they share a byte, one writes, and neither
 //! happens before the other. Both must name the same operations for every access of random
+//! programs, with page tables so small that pages alias.
 //! programs, with page tables so small that pages alias.
 
 use commsan_shadow::{Access, Footprint, GRANULE_WORDS, Live, Mode, OpId, Pages, Pattern};
@@ -18,13 +20,13 @@ enum Event {
     Begin(Vec<(Mode, usize, Shape)>),
     /// Completes the n-th of the operations that are still pending.
     End(usize),
-    /// What pending operations do to any of these bytes is withdrawn.
+    /// Withdraws the accesses of pending operations to these bytes.
     Withdraw(usize, usize),
     /// The program itself accesses memory.
     Touch(Mode, usize, Shape),
 }
 
-/// count blocks of len bytes, stride apart.
+/// `count` blocks of `len` bytes, `stride` bytes apart.
 type Shape = (usize, usize, isize);
 
 fn pattern((count, len, stride): Shape) -> Pattern {
@@ -42,7 +44,7 @@ type Clock = BTreeMap<usize, u64>;
 #[derive(Default)]
 struct Oracle {
     program: Clock,
-    /// Every access of every operation there ever was: agent, its time, what it does.
+    /// Every access of every operation ever started: agent, time, bytes and mode.
     past: Vec<(usize, u64, Mode, BTreeSet<usize>)>,
     operations: usize,
 }
@@ -71,7 +73,7 @@ impl Oracle {
         self.program.insert(operation + 1, 1);
     }
 
-    /// Returns the operations that have nothing left.
+    /// Returns the operations that have no access left.
     fn withdraw(&mut self, range: &std::ops::Range<usize>) -> BTreeSet<usize> {
         let pending = |agent: &usize| !self.program.contains_key(agent);
         let there = |(agent, _, _, set): &(usize, u64, Mode, BTreeSet<usize>)| {
@@ -118,7 +120,7 @@ fn named(live: &Live<usize>, mode: Mode, footprint: &Footprint) -> BTreeSet<usiz
 
 fn access() -> impl Strategy<Value = (Mode, usize, Shape)> {
     let mode = prop_oneof![Just(Mode::Read), Just(Mode::Write)];
-    // Small strided shapes near page boundaries, and now and then whole pages.
+    // Small strided shapes near page boundaries, and occasionally whole pages.
     let small = (0usize..5, 0usize..24, -40isize..40);
     let large = (1usize..3, 4000usize..9000, 9000isize..9001);
     (mode, 0x10_0000usize..0x10_5000, prop_oneof![4 => small, 1 => large])
@@ -226,13 +228,13 @@ fn a_marked_range_grows() {
 }
 
 proptest! {
-    /// Grown in steps or marked at once, with pages that are filled in between: it goes as it has come.
+    /// A range grown in steps marks the same as one marked at once, and unmarks completely.
     #[test]
     fn a_range_that_has_grown_leaves_nothing(
         start in 0usize..5000, steps in prop::collection::vec(1usize..3000, 1..6), granular: bool,
     ) {
         let pages = pages(granular);
-        // Marks of another mode in the same pages stay as they are.
+        // Marks of another mode in the same pages remain.
         pages.mark(0..4096, Mode::Read);
         let (first, rest) = (steps[0], &steps[1..]);
         let mut range = 0x4000 + start..0x4000 + start + first;

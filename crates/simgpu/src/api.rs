@@ -1,8 +1,8 @@
-//! The functions that programs call, by subject.
+//! The exported functions of the CUDA runtime API, by subject.
 //!
-//! Each takes the lock, does one thing, and turns the result into a `cudaError_t`. What CUDA
-//! declares twice, for programs whose default stream is the legacy one and for those with one per
-//! thread (`_ptsz`, `_ptds`), is written once.
+//! Each takes the lock, does one thing, and turns the result into a `cudaError_t`. Functions that
+//! CUDA declares twice, for programs whose default stream is the legacy one and for those with one
+//! per thread (`_ptsz`, `_ptds`), are defined by one body.
 #![allow(non_snake_case, reason = "the functions are named by CUDA")]
 
 #[macro_use]

@@ -1,26 +1,26 @@
 //! Next-fit allocator of an address range.
 //!
-//! Allocation goes on from where the last one ended and comes back to the start only at the end of
-//! the range, so that an address is not used again soon after it was freed: a stale pointer then
-//! points to nothing rather than to somebody else's data.
+//! The search continues where the last allocation ended and wraps around at the end of the range,
+//! so that a freed address is not reused soon: a stale pointer then points to unmapped memory
+//! rather than to other data.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Every allocation starts at a multiple of this, as `cudaMalloc` promises.
+/// Alignment of every allocation in bytes, as `cudaMalloc` guarantees.
 pub const ALIGNMENT: usize = 256;
 
-/// A range of addresses, and what of it is free.
+/// An address range with its free parts.
 #[derive(Debug)]
 pub struct Arena {
     range: Range<usize>,
-    /// Start and end of each free part; no two touch.
+    /// Start and end of each free part; adjacent parts are merged.
     free: BTreeMap<usize, usize>,
     next: usize,
 }
 
 impl Arena {
-    /// A range of which nothing is in use. Its ends are multiples of [`ALIGNMENT`].
+    /// A range that is entirely free. Its ends are multiples of [`ALIGNMENT`].
     pub fn new(range: Range<usize>) -> Arena {
         let free = BTreeMap::from([(range.start, range.end)]);
         Arena { next: range.start, range, free }
@@ -36,7 +36,7 @@ impl Arena {
         self.range.clone()
     }
 
-    /// Takes a part of at least `size` bytes into use, if one is free.
+    /// Allocates at least `size` bytes; `None` if no free part is large enough.
     pub fn take(&mut self, size: usize, alignment: usize) -> Option<Range<usize>> {
         let size = size.max(1).checked_next_multiple_of(ALIGNMENT)?;
         let alignment = alignment.max(ALIGNMENT);
@@ -44,7 +44,7 @@ impl Arena {
             let at = start.max(from).next_multiple_of(alignment);
             (at <= end && size <= end - at).then_some((start, end, at))
         };
-        // The part that the last allocation was taken from may start before `next`.
+        // The part that holds `next` may start before it.
         let here = self.free.range(..self.next).next_back();
         let ahead = here.into_iter().chain(self.free.range(self.next..));
         let (start, end, at) = ahead
@@ -62,7 +62,7 @@ impl Arena {
         Some(at..at + size)
     }
 
-    /// Gives back a part that was taken.
+    /// Frees an allocated part.
     pub fn give(&mut self, part: Range<usize>) {
         let (mut start, mut end) = (part.start, part.end);
         if let Some((&before, &until)) = self.free.range(..start).next_back()

@@ -1,8 +1,5 @@
-//! Stream capture.
-//!
-//! Capture of streams: what would be put into them becomes nodes of a graph.
-//!
-//! CUDA C++ Programming Guide, "Creating a Graph Using Stream Capture".
+//! Stream capture: work submitted to a captured stream becomes nodes of a graph (CUDA C++
+//! Programming Guide, "Creating a Graph Using Stream Capture").
 
 use crate::error::{Error, Result};
 use crate::events::Record;
@@ -12,28 +9,28 @@ use crate::runtime::State;
 use crate::streams::Joined;
 use crate::thread::{self, CaptureMode};
 
-/// A capture that has begun.
+/// A capture in progress.
 #[derive(Debug)]
 pub struct Capture {
     /// The graph that nodes are added to.
     pub graph: usize,
-    /// Whether that was the program's before.
+    /// Whether the program owns that graph.
     pub foreign: bool,
-    /// The stream that began it.
+    /// The stream in which it began.
     origin: StreamId,
     mode: CaptureMode,
     /// The thread that began it.
     thread: u64,
-    /// Whether a call has broken it.
+    /// Whether a call has invalidated it.
     pub broken: bool,
     /// The last nodes of streams that took part and were destroyed.
     left: Vec<usize>,
-    /// The nodes last returned to the program, which has a pointer to them.
-    pub told: Vec<usize>,
+    /// The nodes last returned to the program, which has a pointer to this array.
+    pub returned: Vec<usize>,
 }
 
 impl State {
-    /// A stream begins to be captured, into `graph` after its nodes `after`, or into a new graph.
+    /// Begins to capture a stream, into `graph` after its nodes `after`, or into a new graph.
     pub fn begin_capture(
         &mut self,
         stream: StreamId,
@@ -58,14 +55,15 @@ impl State {
         };
         let number = self.new_handle() as u64;
         let thread = thread::number();
-        let (origin, told, left) = (stream, Vec::new(), Vec::new());
-        let capture = Capture { graph, foreign, origin, mode, thread, broken: false, left, told };
+        let (origin, returned, left) = (stream, Vec::new(), Vec::new());
+        let capture =
+            Capture { graph, foreign, origin, mode, thread, broken: false, left, returned };
         self.graphs.captures.insert(number, capture);
         self.streams.get_mut(stream)?.capture = Some(Joined { capture: number, after });
         Ok(())
     }
 
-    /// A capture ends. Gives its graph.
+    /// Ends a capture; returns its graph.
     pub fn end_capture(&mut self, stream: StreamId) -> Result<usize> {
         let joined = self.streams.get(stream).capture.clone().ok_or(Error::ILLEGAL_STATE)?;
         let capture = &self.graphs.captures[&joined.capture];
@@ -96,7 +94,7 @@ impl State {
         Ok(graph)
     }
 
-    /// If a stream is being captured, adds a node for what is put into it.
+    /// If a stream is being captured, adds a node for the submitted work; returns whether it did.
     pub(crate) fn capture(&mut self, stream: StreamId, body: &Body) -> Result<bool> {
         let Some(joined) = self.joined(stream)? else {
             self.keep_legacy_apart(stream)?;
@@ -109,14 +107,14 @@ impl State {
         Ok(true)
     }
 
-    /// The capture that a stream takes part in; an error if that is broken.
+    /// The capture that a stream takes part in; an error if that was invalidated.
     pub(crate) fn joined(&self, stream: StreamId) -> Result<Option<Joined>> {
         let joined = self.streams.get(stream).capture.clone();
         let broken = joined.as_ref().is_some_and(|j| self.graphs.captures[&j.capture].broken);
         if broken { Err(Error::STREAM_CAPTURE_INVALIDATED) } else { Ok(joined) }
     }
 
-    /// A stream waits for an event. Gives whether that was captured.
+    /// A stream waits for an event. Returns whether the wait was captured.
     pub(crate) fn capture_wait(&mut self, stream: StreamId, record: &Record) -> Result<bool> {
         let joined = self.joined(stream)?;
         match (joined, record) {
@@ -149,7 +147,7 @@ impl State {
         }
     }
 
-    /// What waits for a stream's work, or asks for it, breaks the capture the stream takes part in.
+    /// Invalidates the capture that a stream takes part in, because a call waits for or queries it.
     pub(crate) fn forbid_in_capture(&mut self, stream: StreamId) -> Result {
         let joined = self.joined(stream)?;
         if let Some(joined) = joined {
@@ -159,7 +157,7 @@ impl State {
         self.keep_legacy_apart(stream)
     }
 
-    /// A call that may wait, which captures forbid unless they or the thread are relaxed.
+    /// Invalidates captures because of a call that may wait, unless they or the thread are relaxed.
     pub(crate) fn forbid_unsafe(&mut self) -> Result {
         let (thread, mode) = (thread::number(), thread::capture_mode());
         let forbids = |capture: &Capture| match (capture.mode, mode) {
@@ -177,7 +175,7 @@ impl State {
         forbidden
     }
 
-    /// The legacy stream must not come to depend on a blocking stream that is being captured.
+    /// Prevents the legacy stream from depending on a blocking stream that is being captured.
     fn keep_legacy_apart(&mut self, stream: StreamId) -> Result {
         let entry = self.streams.get(stream);
         if entry.kind != Kind::Legacy {
@@ -197,8 +195,8 @@ impl State {
         }
     }
 
-    /// A stream that takes part in a capture is destroyed: of the one that began it, there is
-    /// nothing more to end.
+    /// A stream that takes part in a capture is destroyed. If it is the stream in which the capture
+    /// began, the capture is abandoned.
     pub(crate) fn leave_capture(&mut self, stream: StreamId, joined: Joined) {
         let capture = self.graphs.captures.get_mut(&joined.capture);
         match capture.filter(|capture| capture.origin != stream) {
@@ -215,7 +213,7 @@ impl State {
         if let Some(capture) = self.graphs.captures.remove(&capture)
             && !capture.foreign
         {
-            // It is in the table, as only its capture knows it.
+            // The graph is in the table, since only its capture refers to it.
             let memory = self.graphs.destroy(capture.graph).unwrap_or_default();
             self.free_after(None, memory);
         }

@@ -1,8 +1,8 @@
-//! Conditional nodes of graphs: which of a node's graphs run is decided when the node is reached,
-//! by a value that kernels set (CUDA C++ Programming Guide, "Conditional Graph Nodes").
+//! Conditional graph nodes: when such a node is reached, a value set by kernels selects which of
+//! its graphs run (CUDA C++ Programming Guide, "Conditional Graph Nodes").
 //!
-//! The node's operation starts, has the nodes of the chosen graph executed, and starts again when
-//! they are complete: of a loop it chooses anew then.
+//! The node's operation starts, launches the nodes of the selected graph, and starts again when
+//! they are complete: a loop then selects again.
 
 use crate::error::{Error, Result};
 use crate::graphs::{self, ExecNode};
@@ -14,66 +14,66 @@ use commsan_simt::Conditions;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// The values of all conditions; a process has one runtime.
+/// The values of all conditions; there is one runtime per process.
 pub static CONDITIONS: Conditions = Conditions::new();
 
 /// `cudaGraphCondAssignDefault`.
 const ASSIGN_DEFAULT: u32 = 1;
 
-/// How a node chooses: `cudaGraphConditionalNodeType`.
+/// How a node selects: `cudaGraphConditionalNodeType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum ConditionalType {
     /// The first graph if the value is not zero, else the second, if there is one.
     If,
-    /// The graph, as long as the value is not zero.
+    /// The graph, while the value is not zero.
     While,
     /// The graph of that number, if there is one.
     Switch,
 }
 
-impl Which {
-    /// The one that a program means, with so many graphs.
-    pub fn from_number(number: c_int, graphs: u32) -> Option<Which> {
+impl ConditionalType {
+    /// The type with this number, if a node of that type can have `graphs` graphs.
+    pub fn from_number(number: c_int, graphs: u32) -> Option<ConditionalType> {
         match (number, graphs) {
-            (0, 1 | 2) => Some(Which::If),
-            (1, 1) => Some(Which::While),
-            (2, 1..) => Some(Which::Switch),
+            (0, 1 | 2) => Some(ConditionalType::If),
+            (1, 1) => Some(ConditionalType::While),
+            (2, 1..) => Some(ConditionalType::Switch),
             _ => None,
         }
     }
 
     fn chosen(self, value: u32, graphs: usize) -> Option<usize> {
         let number = match (self, value) {
-            (Which::If, 0) => 1,
-            (Which::While, 0) => return None,
-            (Which::If | Which::While, _) => 0,
-            (Which::Switch, value) => value as usize,
+            (ConditionalType::If, 0) => 1,
+            (ConditionalType::While, 0) => return None,
+            (ConditionalType::If | ConditionalType::While, _) => 0,
+            (ConditionalType::Switch, value) => value as usize,
         };
         (number < graphs).then_some(number)
     }
 }
 
-/// What a node chooses from.
+/// A conditional node.
 #[derive(Clone, Debug)]
 pub struct Conditional {
     /// The condition's handle.
     pub condition: u64,
-    /// How it chooses.
-    pub which: Which,
-    /// Its graphs, by the handles that the program was given.
+    /// How it selects.
+    pub which: ConditionalType,
+    /// Its graphs, by the handles returned to the program.
     pub graphs: Arc<[usize]>,
 }
 
-/// A conditional node with its instantiated bodies, ready for execution.
+/// A conditional node with its instantiated graphs.
 #[derive(Debug)]
 pub struct Choice {
     condition: u64,
-    which: Which,
+    which: ConditionalType,
     bodies: Vec<Vec<ExecNode>>,
 }
 
 impl Conditional {
-    /// What the node does, with the nodes of its graphs.
+    /// The operation of the node, with its instantiated graphs.
     pub fn task(&self, bodies: &[Vec<ExecNode>]) -> Task {
         let Conditional { condition, which, .. } = *self;
         Task::Choose(Arc::new(Choice { condition, which, bodies: bodies.to_vec() }))
@@ -81,7 +81,7 @@ impl Conditional {
 }
 
 impl State {
-    /// A condition for a graph. If the program wants that, it has this value at each launch.
+    /// Creates a condition for a graph. With the flag, it is set to `value` at each launch.
     pub(crate) fn new_condition(&mut self, graph: usize, value: u32, flags: u32) -> Result<u64> {
         self.graphs.get(graph)?;
         if flags & !ASSIGN_DEFAULT != 0 {
@@ -95,7 +95,7 @@ impl State {
         Ok(handle)
     }
 
-    /// What gives the conditions of some nodes the values that they have at a launch.
+    /// The operation that sets the conditions of some nodes to their values at a launch.
     pub(crate) fn assignment(&self, nodes: &[ExecNode]) -> Task {
         let mut values = Vec::new();
         self.add_defaults(nodes, &mut values);
@@ -111,8 +111,8 @@ impl State {
         }
     }
 
-    /// Has the graph executed that the condition says, and the node wait for it; false if there is
-    /// none, or none any more.
+    /// Launches the graph that the condition selects, and makes the node wait for it; false if none
+    /// is selected, or no longer.
     pub(crate) fn choose(
         &mut self,
         op: OpId,
@@ -128,8 +128,8 @@ impl State {
         let Ok(ops) = self.launch_nodes(device, body, &[]) else { return false };
         let ends: Vec<OpId> = graphs::leaves(body).into_iter().map(|leaf| ops[leaf]).collect();
         let task = match which {
-            Which::While => Task::Choose(Arc::clone(choice)),
-            Which::If | Which::Switch => Task::Mark,
+            ConditionalType::While => Task::Choose(Arc::clone(choice)),
+            ConditionalType::If | ConditionalType::Switch => Task::Mark,
         };
         self.order.start_again(op, &ends);
         self.pending.insert(op, Pending { task, device, start: now });

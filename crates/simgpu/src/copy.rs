@@ -1,35 +1,34 @@
-//! Copies and sets of boxes of bytes: rows with a pitch, in slices.
+//! Copies and sets of boxes of bytes: rows with a pitch, in slices (`cudaMemcpy3D`).
 
-/// A box in memory: where it starts and how far apart its rows and slices are.
+/// A box in memory: its address and strides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// First byte.
+    /// Address of the first byte.
     pub start: usize,
-    /// From row to row.
+    /// Distance between rows, in bytes.
     pub pitch: usize,
-    /// From slice to slice.
+    /// Distance between slices, in bytes.
     pub slice: usize,
 }
 
-/// How many bytes a row has, rows a slice, and slices there are.
+/// The size of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Bytes.
+    /// Bytes of a row.
     pub width: usize,
-    /// Rows.
+    /// Rows of a slice.
     pub height: usize,
-    /// Slices.
+    /// Number of slices.
     pub depth: usize,
 }
 
 impl Place {
-    /// Bytes one after the other.
+    /// Contiguous bytes at an address.
     pub fn flat(start: usize) -> Place {
         Place { start, pitch: 0, slice: 0 }
     }
 
-    /// From the first byte to behind the last, for a box of this extent; `None` if there is no such
-    /// box in any address space.
+    /// Length from the first to past the last byte of a box of this extent; `None` on overflow.
     pub fn span(&self, extent: Extent) -> Option<usize> {
         if extent.is_empty() {
             return Some(0);
@@ -42,17 +41,17 @@ impl Place {
 }
 
 impl Extent {
-    /// Bytes one after the other.
+    /// Contiguous bytes.
     pub fn flat(width: usize) -> Extent {
         Extent { width, height: 1, depth: 1 }
     }
 
-    /// Whether there is not a byte.
+    /// Whether it has no bytes.
     pub fn is_empty(self) -> bool {
         self.width == 0 || self.height == 0 || self.depth == 0
     }
 
-    /// Bytes in all.
+    /// Number of bytes.
     pub fn bytes(self) -> usize {
         self.width * self.height * self.depth
     }
@@ -73,12 +72,12 @@ pub struct Copy {
     pub to: Place,
     /// Source.
     pub from: Place,
-    /// What is copied.
+    /// The size.
     pub extent: Extent,
 }
 
 impl Copy {
-    /// A copy of bytes one after the other.
+    /// A copy of contiguous bytes.
     pub fn flat(to: usize, from: usize, bytes: usize) -> Copy {
         Copy { to: Place::flat(to), from: Place::flat(from), extent: Extent::flat(bytes) }
     }
@@ -86,8 +85,8 @@ impl Copy {
     /// Copies.
     ///
     /// # Safety
-    /// Both boxes are memory that may be read and written, which is what the program has promised
-    /// the CUDA runtime.
+    /// Both boxes are readable and writable memory, which is what the program has promised the CUDA
+    /// runtime.
     pub unsafe fn run(&self) {
         for (to, from) in self.extent.rows(self.to).zip(self.extent.rows(self.from)) {
             // SAFETY: rows of the boxes; they may overlap.
@@ -95,10 +94,10 @@ impl Copy {
         }
     }
 
-    /// Reads the source now.
+    /// Reads the source into a buffer.
     ///
     /// # Safety
-    /// The source may be read.
+    /// The source is readable.
     pub unsafe fn stage(&self) -> Vec<u8> {
         let mut staged = Vec::with_capacity(self.extent.bytes());
         for from in self.extent.rows(self.from) {
@@ -109,14 +108,14 @@ impl Copy {
         staged
     }
 
-    /// Writes what was staged.
+    /// Writes a buffer made by [`stage`](Copy::stage) to the destination.
     ///
     /// # Safety
-    /// The destination may be written.
+    /// The destination is writable.
     pub unsafe fn finish(&self, staged: &[u8]) {
         let rows = staged.chunks_exact(self.extent.width.max(1));
         for (to, row) in self.extent.rows(self.to).zip(rows) {
-            // SAFETY: a row of the destination; what is staged is memory of our own.
+            // SAFETY: a row of the destination; the buffer is separate memory.
             unsafe { std::ptr::copy_nonoverlapping(row.as_ptr(), to as *mut u8, row.len()) };
         }
     }
@@ -127,19 +126,19 @@ impl Copy {
 pub struct Set {
     /// Destination.
     pub to: Place,
-    /// What is set.
+    /// The size.
     pub extent: Extent,
     /// The value.
     pub value: u32,
-    /// Bytes of the value: 1, 2 or 4.
+    /// Size of the value in bytes: 1, 2 or 4.
     pub element: usize,
 }
 
 impl Set {
-    /// Sets.
+    /// Sets the box.
     ///
     /// # Safety
-    /// The box may be written.
+    /// The box is writable.
     pub unsafe fn run(&self) {
         let pattern = self.value.to_le_bytes();
         for to in self.extent.rows(self.to) {
@@ -149,7 +148,7 @@ impl Set {
                 continue;
             }
             for at in (0..self.extent.width).step_by(self.element) {
-                // SAFETY: an element of a row of the box, whose width is a multiple of elements.
+                // SAFETY: an element of a row of the box, whose width is a multiple of the element.
                 unsafe {
                     let to = (to + at) as *mut u8;
                     std::ptr::copy_nonoverlapping(pattern.as_ptr(), to, self.element);

@@ -1,66 +1,66 @@
-//! The simulated device: what it says of itself, and what is known of each.
+//! The simulated device: its attributes and limits, and the state of each device.
 //!
-//! It is modelled on a current data-centre device of compute capability 9.0; what the simulation
-//! has no part of, such as cube maps, is not said to be there.
+//! It is modelled on a current data-centre device of compute capability 9.0; features that are not
+//! simulated, such as cube maps, are reported as absent.
 
 use crate::error::{Error, Result};
 use crate::order::StreamId;
 use rustc_hash::FxHashSet;
 
-/// Its name.
+/// The device's name.
 pub const NAME: &str = "commsan simulated device";
 
-/// Bytes of memory of each device.
+/// Memory of each device, in bytes.
 pub const MEMORY: usize = 16 << 30;
 
-/// What else is asked for in several ways.
+/// Limits that are reported through several functions.
 pub mod limits {
     /// Threads of a warp.
     pub const WARP: u32 = 32;
-    /// Threads of a block.
+    /// Maximum threads of a block.
     pub const BLOCK_THREADS: u32 = 1024;
-    /// Threads of a block in x, y and z.
+    /// Maximum threads of a block in x, y and z.
     pub const BLOCK: [u32; 3] = [1024, 1024, 64];
-    /// Blocks of a grid in x, y and z.
+    /// Maximum blocks of a grid in x, y and z.
     pub const GRID: [u32; 3] = [0x7fff_ffff, 0xffff, 0xffff];
-    /// Multiprocessors.
+    /// Number of multiprocessors.
     pub const MULTIPROCESSORS: u32 = 132;
-    /// Threads of a multiprocessor.
+    /// Maximum threads of a multiprocessor.
     pub const THREADS: u32 = 2048;
-    /// Blocks of a multiprocessor.
+    /// Maximum blocks of a multiprocessor.
     pub const BLOCKS: u32 = 32;
     /// Registers of a block, and of a multiprocessor.
     pub const REGISTERS: u32 = 65536;
-    /// Bytes of shared memory of a block, unless its kernel asks for more.
+    /// Shared memory of a block in bytes, unless its kernel opts in to more.
     pub const SHARED: usize = 48 << 10;
-    /// Bytes that a kernel can ask for.
+    /// Maximum shared memory of a block in bytes, with opt-in.
     pub const SHARED_OPTIN: usize = 227 << 10;
-    /// Bytes of shared memory of a multiprocessor, of which each block takes some for itself.
+    /// Shared memory of a multiprocessor in bytes, of which each block reserves some.
     pub const SHARED_MULTIPROCESSOR: usize = 228 << 10;
-    /// What each block takes.
+    /// Shared memory reserved by each block, in bytes.
     pub const SHARED_RESERVED: usize = 1 << 10;
-    /// Bytes of constant memory.
+    /// Constant memory, in bytes.
     pub const CONSTANT: usize = 64 << 10;
-    /// What the addresses of memory are multiples of that is read as a texture.
+    /// Alignment of memory that is read as a texture, in bytes.
     pub const TEXTURE_ALIGNMENT: usize = 512;
-    /// Texels of such memory.
+    /// Maximum texels of a texture of linear memory.
     pub const TEXTURE_LINEAR: usize = 1 << 28;
-    /// The longest pitch.
+    /// Maximum pitch, in bytes.
     pub const PITCH: usize = 0x7fff_ffff;
     /// Highest and lowest priority of streams.
     pub const PRIORITIES: (i32, i32) = (-5, 0);
-    /// Bytes that rows of pitched allocations start at multiples of.
+    /// Alignment of rows of pitched allocations, in bytes.
     pub const PITCH_ALIGNMENT: usize = 512;
 }
 
-/// A device.
+/// The state of a device.
 #[derive(Debug)]
 pub struct Device {
-    /// Its legacy default stream.
+    /// The legacy default stream.
     pub legacy: StreamId,
-    /// Why it is unusable.
+    /// The error that has made it unusable, if any.
     pub fault: Option<Error>,
-    /// When what has completed last completed, in virtual time.
+    /// Virtual time of the last completion.
     pub finished: u64,
     /// Devices whose memory its kernels may access.
     pub peers: FxHashSet<usize>,
@@ -72,12 +72,12 @@ pub struct Device {
     pub limits: [Option<usize>; LIMITS.len()],
 }
 
-/// Limits by their number (`cudaLimit`), with the value they have at first.
+/// Limits by number (`cudaLimit`), with their initial values.
 const LIMITS: [(u32, usize); 7] =
     [(0, 1024), (1, 7 << 20), (2, 8 << 20), (3, 2), (4, 2048), (5, 128), (6, 0)];
 
 impl Device {
-    /// A device as it is at first.
+    /// A device in its initial state.
     pub fn new(legacy: StreamId, pool: usize) -> Device {
         Device {
             legacy,
@@ -90,13 +90,13 @@ impl Device {
         }
     }
 
-    /// A limit.
+    /// The value of a limit.
     pub fn limit(&self, number: u32) -> Result<usize> {
         let at = limit(number)?;
         Ok(self.limits[at].unwrap_or(LIMITS[at].1))
     }
 
-    /// Changes a limit.
+    /// Sets a limit.
     pub fn set_limit(&mut self, number: u32, value: usize) -> Result {
         self.limits[limit(number)?] = Some(value);
         Ok(())
@@ -107,7 +107,7 @@ fn limit(number: u32) -> Result<usize> {
     LIMITS.iter().position(|row| row.0 == number).ok_or(Error::UNSUPPORTED_LIMIT)
 }
 
-/// Numbers of attributes that are found out rather than looked up.
+/// Numbers of attributes that are computed rather than looked up.
 const PCI_BUS: u32 = 33;
 
 /// Attributes (`cudaDeviceAttr`) that are not zero.
@@ -168,10 +168,10 @@ const ATTRIBUTES: &[(u32, i32)] = &[
     (134, -1),                  // no NUMA
 ];
 
-/// The last attribute that there is.
+/// The highest valid attribute.
 const LAST_ATTRIBUTE: u32 = 160;
 
-/// An attribute of a device.
+/// The value of a device's attribute.
 pub fn attribute(number: u32, device: usize) -> Result<i32> {
     match number {
         0 => Err(Error::INVALID_VALUE),
@@ -181,12 +181,12 @@ pub fn attribute(number: u32, device: usize) -> Result<i32> {
     }
 }
 
-/// How many blocks of a kernel a multiprocessor has room for at once.
+/// Maximum number of resident blocks of a kernel on a multiprocessor.
 pub fn occupancy(threads: u32, shared: usize, registers: u32) -> u32 {
     let warps = threads.div_ceil(limits::WARP).max(1);
     let by_threads = limits::THREADS / limits::WARP / warps;
     let by_shared = limits::SHARED_MULTIPROCESSOR / (shared + limits::SHARED_RESERVED);
-    // A warp's registers are given out by 256.
+    // Registers are allocated to a warp in units of 256.
     let of_warp = (registers.max(1) * limits::WARP).next_multiple_of(256);
     let by_registers = limits::REGISTERS / of_warp / warps;
     limits::BLOCKS.min(by_threads).min(by_shared as u32).min(by_registers)

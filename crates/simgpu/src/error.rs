@@ -1,5 +1,5 @@
-//! The runtime's error codes: number, name and words of each, as `cudaGetErrorName` and
-//! `cudaGetErrorString` give them.
+//! The runtime's error codes: number, name and description, as `cudaGetErrorName` and
+//! `cudaGetErrorString` return them.
 
 use std::ffi::{CStr, c_int};
 
@@ -7,20 +7,20 @@ use std::ffi::{CStr, c_int};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Error(c_int);
 
-/// What a runtime function gives.
+/// The result of a runtime function.
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// The number that programs see.
+    /// The number of the error.
     pub fn code(self) -> c_int {
         self.0
     }
 }
 
-/// The number of success.
+/// `cudaSuccess`.
 pub const SUCCESS: c_int = 0;
 
-/// Name and words of a number.
+/// Name and description of a number.
 pub fn describe(code: c_int) -> (&'static CStr, &'static CStr) {
     match TABLE.binary_search_by_key(&code, |row| row.0) {
         Ok(at) => (TABLE[at].1, TABLE[at].2),

@@ -1,4 +1,4 @@
-//! Events: what was in a stream when they were last recorded.
+//! Events: snapshots of a stream's work at their last record.
 
 use crate::error::{Error, Result};
 use crate::ipc::Slot;
@@ -6,70 +6,70 @@ use crate::order::OpId;
 use crate::streams::Joined;
 use rustc_hash::FxHashMap;
 
-/// `cudaEventDisableTiming` and `cudaEventInterprocess`.
+/// `cudaEventDisableTiming`.
 pub const DISABLE_TIMING: u32 = 2;
 /// `cudaEventInterprocess`.
 pub const INTERPROCESS: u32 = 4;
-/// Flags that `cudaEventCreateWithFlags` knows.
+/// The valid flags of `cudaEventCreateWithFlags`.
 pub const FLAGS: u32 = 7;
 
-/// What an event stands for.
+/// What an event was last recorded as.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Record {
-    /// It was never recorded: waiting for it is waiting for nothing.
+    /// Never recorded: a wait for it returns at once.
     #[default]
     Never,
     /// An operation, which may be complete.
     Op(OpId),
-    /// A place in a capture.
+    /// A point in a capture.
     Captured(Joined),
 }
 
-/// An event.
+/// The state of an event.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// The device it is of.
+    /// Its device.
     pub device: usize,
-    /// Flags it was made with.
+    /// The flags it was created with.
     pub flags: u32,
-    /// What it stands for.
+    /// Its last record.
     pub record: Record,
-    /// When that completed, if it has, in virtual time.
+    /// Virtual time at which that completed; `None` if it has not.
     pub time: Option<u64>,
-    /// Where other processes see it.
+    /// The slot through which other processes see it.
     pub slot: Option<Slot>,
 }
 
-/// All events, by their handles.
+/// All events, by handle.
 #[derive(Debug, Default)]
 pub struct Events {
     events: FxHashMap<usize, Event>,
-    /// Events that stand for an operation that has not completed.
+    /// Events whose recorded operation has not completed.
     awaited: FxHashMap<OpId, usize>,
 }
 
 impl Events {
-    /// A new event.
+    /// Adds an event.
     pub(crate) fn insert(&mut self, handle: usize, event: Event) {
         self.events.insert(handle, event);
     }
 
-    /// The program destroys an event. What waits for it goes on waiting.
+    /// Destroys an event. Waits for it stay in force.
     pub(crate) fn remove(&mut self, handle: usize) -> Result {
         self.events.remove(&handle).map(drop).ok_or(Error::INVALID_RESOURCE_HANDLE)
     }
 
-    /// Events of a device are gone.
+    /// Destroys the events of a device.
     pub(crate) fn remove_of(&mut self, device: usize) {
         self.events.retain(|_, event| event.device != device);
     }
 
-    /// An event.
+    /// The event of a handle.
     pub fn get(&self, handle: usize) -> Result<&Event> {
         self.events.get(&handle).ok_or(Error::INVALID_RESOURCE_HANDLE)
     }
 
-    /// An event is recorded.
+    /// Records an event.
     pub(crate) fn record(&mut self, handle: usize, record: Record) -> Result {
         if let Record::Op(op) = record {
             self.awaited.insert(op, handle);
@@ -80,7 +80,7 @@ impl Events {
         Ok(())
     }
 
-    /// An operation has completed.
+    /// Notes that an operation has completed.
     pub(crate) fn complete(&mut self, op: OpId, time: u64) {
         if let Some(handle) = self.awaited.remove(&op)
             && let Some(event) = self.events.get_mut(&handle)
@@ -90,7 +90,7 @@ impl Events {
         }
     }
 
-    /// A capture has ended: what was recorded in it can be waited for no more.
+    /// Ends a capture: a wait for an event recorded in it is an error from now on.
     pub(crate) fn end_capture(&mut self, capture: u64) {
         for event in self.events.values_mut() {
             if matches!(&event.record, Record::Captured(joined) if joined.capture == capture) {

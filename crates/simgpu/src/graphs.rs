@@ -1,4 +1,4 @@
-//! Graphs: operations with edges, to be launched as one.
+//! CUDA graphs: operations with edges, launched as a unit.
 
 use crate::conditional::Conditional;
 use crate::error::{Error, Result};
@@ -9,29 +9,29 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a node does.
+/// The action of a node.
 #[derive(Clone, Debug)]
 pub enum Body {
-    /// Nothing.
+    /// No action.
     Empty,
     /// An operation.
     Task(Task),
-    /// All of another graph, which belongs to the node.
+    /// A child graph, which belongs to the node.
     Child(usize),
-    /// Those of its graphs that a condition says, when it is reached.
+    /// A conditional node, which selects from its graphs when it is reached.
     Conditional(Conditional),
     /// Records an event, by its handle.
     Record(usize),
     /// Waits for an event, by its handle.
     Wait(usize),
-    /// Allocates memory, which is at this address in every launch.
+    /// Allocates memory, at the same address in every launch.
     Alloc(usize),
-    /// Frees what another node allocates.
+    /// Frees memory that another node allocates.
     Free(usize),
 }
 
 impl Body {
-    /// The graphs that belong to it.
+    /// The graphs that belong to the node.
     fn graphs(&self) -> &[usize] {
         match self {
             Body::Child(graph) => std::slice::from_ref(graph),
@@ -44,23 +44,23 @@ impl Body {
 /// A node.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it does.
+    /// The action.
     pub body: Body,
-    /// The nodes it depends on.
+    /// The nodes that it depends on.
     pub after: Vec<usize>,
 }
 
-/// A graph: nodes by their handles, which ascend in the order in which they were added.
+/// A graph: nodes by handle; handles ascend in the order of creation.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     nodes: BTreeMap<usize, Node>,
-    /// The node that each was cloned from.
+    /// The node that each node was cloned from.
     origins: FxHashMap<usize, usize>,
-    /// Memory of its nodes, shared with what was made of it.
+    /// Memory of its nodes, shared with its instantiations.
     memory: Arc<Mutex<Vec<usize>>>,
 }
 
-/// Memory that nobody has any more.
+/// The memory, if nothing else refers to it.
 fn unshared(memory: Arc<Mutex<Vec<usize>>>) -> Vec<usize> {
     Arc::into_inner(memory).map(Mutex::into_inner).unwrap_or_default()
 }
@@ -85,7 +85,7 @@ impl Graph {
         }
     }
 
-    /// Adds an edge, which must not be there.
+    /// Adds an edge; an error if it exists.
     pub fn connect(&mut self, from: usize, to: usize) -> Result {
         if from == to || !self.nodes.contains_key(&from) {
             return Err(Error::INVALID_VALUE);
@@ -98,7 +98,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Removes an edge, which must be there.
+    /// Removes an edge; an error if it does not exist.
     pub fn disconnect(&mut self, from: usize, to: usize) -> Result {
         let node = self.nodes.get_mut(&to).ok_or(Error::INVALID_VALUE)?;
         let at = node.after.iter().position(|&after| after == from);
@@ -106,22 +106,22 @@ impl Graph {
         Ok(())
     }
 
-    /// A node.
+    /// The node of a handle.
     pub fn node(&self, handle: usize) -> Option<&Node> {
         self.nodes.get(&handle)
     }
 
-    /// A node.
+    /// The node of a handle, mutably.
     pub fn node_mut(&mut self, handle: usize) -> Option<&mut Node> {
         self.nodes.get_mut(&handle)
     }
 
-    /// Handles of all nodes, oldest first.
+    /// Handles of all nodes, the oldest first.
     pub fn handles(&self) -> impl Iterator<Item = usize> + '_ {
         self.nodes.keys().copied()
     }
 
-    /// Nodes that depend on nothing.
+    /// Nodes without dependencies.
     pub fn roots(&self) -> impl Iterator<Item = usize> + '_ {
         self.nodes.iter().filter(|(_, node)| node.after.is_empty()).map(|(&handle, _)| handle)
     }
@@ -134,12 +134,12 @@ impl Graph {
         self.nodes.iter().flat_map(into)
     }
 
-    /// The node that `origin` was cloned to.
+    /// The clone of node `origin`.
     pub fn clone_of(&self, origin: usize) -> Option<usize> {
         self.origins.iter().find(|(_, from)| **from == origin).map(|(&handle, _)| handle)
     }
 
-    /// Nodes in an order in which each comes after those it depends on; an error if there is none.
+    /// A topological order of the nodes; an error if there is a cycle.
     pub fn sorted(&self) -> Result<Vec<usize>> {
         let mut missing: FxHashMap<usize, usize> =
             self.nodes.iter().map(|(&handle, node)| (handle, node.after.len())).collect();
@@ -162,7 +162,7 @@ impl Graph {
         if sorted.len() == self.nodes.len() { Ok(sorted) } else { Err(Error::INVALID_VALUE) }
     }
 
-    /// All nodes that `handles` depend on, and themselves.
+    /// The given nodes and all nodes that they depend on.
     pub fn ancestors(&self, handles: &[usize]) -> FxHashSet<usize> {
         let mut found = FxHashSet::default();
         let mut open = handles.to_vec();
@@ -177,28 +177,28 @@ impl Graph {
     }
 }
 
-/// A node of a graph that can be launched.
+/// A node of an instantiated graph.
 #[derive(Clone, Debug)]
 pub struct ExecNode {
-    /// The node it was made of.
+    /// The node that it was instantiated from.
     pub handle: usize,
-    /// What it does; children are taken apart.
+    /// The action; child graphs are flattened.
     pub body: Body,
-    /// Positions of the nodes it comes after, all before its own.
+    /// Positions of the nodes that it depends on, all before its own.
     pub after: Vec<usize>,
-    /// Whether it does that when launched.
+    /// Whether it is enabled (`cudaGraphNodeSetEnabled`).
     pub enabled: bool,
-    /// The nodes of the graphs that it chooses from.
+    /// The instantiated graphs of a conditional node.
     pub bodies: Vec<Vec<ExecNode>>,
 }
 
-/// Positions of nodes that no other comes after.
+/// Positions of nodes that no other node depends on.
 pub fn leaves(nodes: &[ExecNode]) -> Vec<usize> {
     let inner: FxHashSet<usize> = nodes.iter().flat_map(|node| node.after.clone()).collect();
     (0..nodes.len()).filter(|at| !inner.contains(at)).collect()
 }
 
-/// The node that was made of a node of a graph.
+/// The node that was instantiated from a node of a graph.
 fn find(nodes: &mut [ExecNode], handle: usize) -> Option<&mut ExecNode> {
     if let Some(at) = nodes.iter().position(|node| node.handle == handle) {
         return Some(&mut nodes[at]);
@@ -207,7 +207,7 @@ fn find(nodes: &mut [ExecNode], handle: usize) -> Option<&mut ExecNode> {
 }
 
 impl ExecNode {
-    /// The node in a launch with a tag, which is added to that of a kernel that has one.
+    /// The node in a launch with a tag, which is added to the tag of a kernel that has one.
     pub fn tagged(mut self, tag: u64) -> ExecNode {
         if let Body::Task(Task::Kernel(kernel)) = &mut self.body
             && tag != 0
@@ -223,60 +223,60 @@ impl ExecNode {
     }
 }
 
-/// A graph that can be launched.
+/// An instantiated graph.
 #[derive(Clone, Debug, Default)]
 pub struct Exec {
-    /// Its nodes, each behind those it comes after.
+    /// Its nodes in topological order.
     pub nodes: Vec<ExecNode>,
     /// The end of its last launch: launches do not overlap.
     pub last: Option<OpId>,
-    /// Flags it was made with.
+    /// The flags it was instantiated with.
     pub flags: u64,
     /// Memory of its nodes.
     memory: Vec<Arc<Mutex<Vec<usize>>>>,
 }
 
 impl Exec {
-    /// The node that was made of a node of the graph.
+    /// The node that was instantiated from a node of the graph.
     pub fn node_mut(&mut self, handle: usize) -> Result<&mut ExecNode> {
         find(&mut self.nodes, handle).ok_or(Error::INVALID_VALUE)
     }
 
-    /// Positions of nodes that no other comes after.
+    /// Positions of nodes that no other node depends on.
     pub fn leaves(&self) -> Vec<usize> {
         leaves(&self.nodes)
     }
 }
 
-/// All graphs and what was made of them, by their handles.
+/// All graphs and instantiated graphs, by handle.
 #[derive(Debug, Default)]
 pub struct Graphs {
     graphs: FxHashMap<usize, Graph>,
-    /// The graph that each node is of.
+    /// The graph that each node belongs to.
     homes: FxHashMap<usize, usize>,
     execs: FxHashMap<usize, Exec>,
-    /// Values that conditions have at each launch.
+    /// Values to which conditions are set at each launch.
     pub(crate) defaults: FxHashMap<u64, u32>,
     pub(crate) captures: FxHashMap<u64, crate::capture::Capture>,
 }
 
 impl Graphs {
-    /// A new graph.
+    /// Creates a graph.
     pub fn create(&mut self, handle: usize) {
         self.graphs.insert(handle, Graph::default());
     }
 
-    /// A graph.
+    /// The graph of a handle.
     pub fn get(&self, handle: usize) -> Result<&Graph> {
         self.graphs.get(&handle).ok_or(Error::INVALID_VALUE)
     }
 
-    /// A graph.
+    /// The graph of a handle, mutably.
     pub fn get_mut(&mut self, handle: usize) -> Result<&mut Graph> {
         self.graphs.get_mut(&handle).ok_or(Error::INVALID_VALUE)
     }
 
-    /// Destroys a graph, and those that belong to its nodes. Gives the memory that only they had.
+    /// Destroys a graph and its nodes' graphs. Returns the memory that only they referred to.
     pub fn destroy(&mut self, handle: usize) -> Result<Vec<usize>> {
         let graph = self.graphs.remove(&handle).ok_or(Error::INVALID_VALUE)?;
         let mut memory = unshared(graph.memory);
@@ -289,7 +289,7 @@ impl Graphs {
         Ok(memory)
     }
 
-    /// A graph has memory, as long as it is there or anything made of it.
+    /// Adds memory to a graph, which keeps it as long as it or an instantiation exists.
     pub fn own(&mut self, graph: usize, address: usize) -> Result {
         self.get_mut(graph)?.memory.lock().push(address);
         Ok(())
@@ -302,7 +302,7 @@ impl Graphs {
         Ok(())
     }
 
-    /// Removes a node, which has no memory.
+    /// Removes a node; an error if it owns memory.
     pub fn remove(&mut self, node: usize) -> Result<Vec<usize>> {
         let body = self.node(node)?.body.clone();
         if matches!(body, Body::Alloc(_) | Body::Free(_)) {
@@ -317,24 +317,24 @@ impl Graphs {
         Ok(memory)
     }
 
-    /// The graph that a node is of.
+    /// The graph that a node belongs to.
     pub fn home(&self, node: usize) -> Result<usize> {
         self.homes.get(&node).copied().ok_or(Error::INVALID_VALUE)
     }
 
-    /// A node.
+    /// The node of a handle.
     pub fn node(&self, node: usize) -> Result<&Node> {
         self.get(self.home(node)?)?.node(node).ok_or(Error::INVALID_VALUE)
     }
 
-    /// A node.
+    /// The node of a handle, mutably.
     pub fn node_mut(&mut self, node: usize) -> Result<&mut Node> {
         let home = self.home(node)?;
         self.get_mut(home)?.node_mut(node).ok_or(Error::INVALID_VALUE)
     }
 
-    /// Copies a graph, with all that belongs to it, to one of the first of `handles`; its nodes get
-    /// the next ones.
+    /// Clones a graph, with its nodes' graphs. The clone gets one of the first of `handles`; its
+    /// nodes get the next ones.
     pub fn copy(&mut self, graph: usize, handles: &mut dyn FnMut() -> usize) -> Result<usize> {
         let original = self.get(graph)?.clone();
         let copy = handles();
@@ -365,14 +365,14 @@ impl Graphs {
         Ok(copy)
     }
 
-    /// Makes a graph ready to be launched.
+    /// Instantiates a graph.
     pub fn instantiate(&self, graph: usize) -> Result<Exec> {
         let mut exec = Exec::default();
         self.flatten(graph, &[], &mut exec)?;
         Ok(exec)
     }
 
-    /// Appends a graph's nodes, its roots after `before`; gives the positions of its ends.
+    /// Appends a graph's nodes, its roots after `before`; returns the positions of its leaves.
     fn flatten(&self, graph: usize, before: &[usize], to: &mut Exec) -> Result<Vec<usize>> {
         let graph = self.get(graph)?;
         to.memory.push(Arc::clone(&graph.memory));
@@ -391,14 +391,14 @@ impl Graphs {
                 to.nodes.push(ExecNode { handle, body, after, enabled: true, bodies });
                 vec![to.nodes.len() - 1]
             };
-            // An empty child orders what is around it all the same.
+            // An empty child still orders its neighbours.
             ends.insert(handle, if end.is_empty() { after } else { end });
         }
         let inner: FxHashSet<usize> = graph.edges().map(|(from, _)| from).collect();
         Ok(graph.handles().filter(|h| !inner.contains(h)).flat_map(|h| ends[&h].clone()).collect())
     }
 
-    /// The nodes of what a node chooses from; their memory belongs to what is made ready.
+    /// The nodes of a conditional node's graphs; their memory belongs to the instantiation.
     fn bodies(&self, body: &Body, to: &mut Exec) -> Result<Vec<Vec<ExecNode>>> {
         let Body::Conditional(Conditional { graphs, .. }) = body else { return Ok(Vec::new()) };
         let ready = graphs.iter().map(|graph| {
@@ -409,17 +409,18 @@ impl Graphs {
         ready.collect()
     }
 
-    /// Keeps what was made ready.
+    /// Adds an instantiated graph.
     pub fn insert_exec(&mut self, handle: usize, exec: Exec) {
         self.execs.insert(handle, exec);
     }
 
-    /// What was made ready.
+    /// The instantiated graph of a handle.
     pub fn exec_mut(&mut self, handle: usize) -> Result<&mut Exec> {
         self.execs.get_mut(&handle).ok_or(Error::INVALID_VALUE)
     }
 
-    /// Destroys it; launches go on. Gives the end of the last one, and the memory that it had.
+    /// Destroys an instantiated graph; its launches continue. Returns the end of the last one, and
+    /// the memory that it owned.
     pub fn destroy_exec(&mut self, handle: usize) -> Result<(Option<OpId>, Vec<usize>)> {
         let exec = self.execs.remove(&handle).ok_or(Error::INVALID_VALUE)?;
         Ok((exec.last, exec.memory.into_iter().flat_map(unshared).collect()))

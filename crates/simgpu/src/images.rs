@@ -1,8 +1,8 @@
-//! CUDA arrays, and the textures and surfaces that kernels see memory by.
+//! CUDA arrays, texture objects and surface objects.
 //!
 //! The texels of an array lie row after row, without gaps, in memory of its device that the program
-//! has no address of. Objects stay what they are for kernels that begin after they were destroyed,
-//! as long as anything is pending: these were launched before.
+//! has no address of. Destroyed objects stay valid while anything is pending: kernels that begin
+//! later may have been launched before.
 
 use crate::abi::{ChannelFormatDesc, Extent, ResourceDesc, TextureDesc};
 use crate::copy::{self, Place};
@@ -15,21 +15,21 @@ use std::sync::Arc;
 /// A CUDA array.
 #[derive(Clone, Debug)]
 pub struct Array {
-    /// Where its texels are.
+    /// Address of its texels.
     pub start: usize,
     /// Its device.
     pub device: usize,
-    /// What they are.
+    /// The format of its texels.
     pub format: ChannelFormatDesc,
-    /// How many, as the program has said it: 0 where there is no such dimension.
+    /// Its extent as the program gave it: 0 for a dimension that it lacks.
     pub extent: Extent,
-    /// As the program has given them.
+    /// Its flags.
     pub flags: u32,
-    /// Bytes of a texel.
+    /// Size of a texel, in bytes.
     pub element: usize,
 }
 
-/// An object, and what it was made of.
+/// An object, and the descriptors that it was created from.
 #[derive(Clone, Debug)]
 struct Object<T> {
     shown: Arc<T>,
@@ -46,8 +46,8 @@ pub struct Images {
     surfaces: FxHashMap<u64, Object<Surface>>,
 }
 
-/// Texels of a format from an address on, so many in each dimension, with rows and slices this far
-/// from each other.
+/// Texels of a format at an address, with the number of them in each dimension and the distances of
+/// rows and slices.
 pub fn texels(
     format: &ChannelFormatDesc,
     start: usize,
@@ -67,7 +67,7 @@ pub fn texels(
     })
 }
 
-/// `cudaChannelFormatKind`.
+/// The channel type of a `cudaChannelFormatKind`.
 fn kind(kind: c_int) -> Result<Channel> {
     match kind {
         0 => Ok(Channel::Signed),
@@ -77,7 +77,7 @@ fn kind(kind: c_int) -> Result<Channel> {
     }
 }
 
-/// Bytes of a texel of a format.
+/// Size of a texel of a format, in bytes.
 pub fn element(format: &ChannelFormatDesc) -> Result<usize> {
     let (channels, width) = format.channels().ok_or(Error::INVALID_CHANNEL_DESCRIPTOR)?;
     kind(format.f)?;
@@ -88,28 +88,28 @@ pub fn element(format: &ChannelFormatDesc) -> Result<usize> {
 }
 
 impl Array {
-    /// Texels in each dimension, at least 1.
+    /// Number of texels in each dimension, at least 1.
     pub fn sizes(&self) -> [usize; 3] {
         let Extent { width, height, depth } = self.extent;
         [width, height.max(1), depth.max(1)]
     }
 
-    /// Bytes from row to row.
+    /// Distance between rows, in bytes.
     pub fn pitch(&self) -> usize {
         self.extent.width * self.element
     }
 
-    /// Bytes from slice to slice.
+    /// Distance between slices, in bytes.
     pub fn slice(&self) -> usize {
         self.pitch() * self.sizes()[1]
     }
 
-    /// Its texels.
+    /// The array's texels.
     pub fn texels(&self) -> Result<Texels> {
         texels(&self.format, self.start, self.sizes(), self.pitch(), self.slice())
     }
 
-    /// The box of an extent that begins at so many bytes, rows and slices.
+    /// The box of an extent that begins at x bytes in row y of slice z.
     pub fn place(&self, [x, y, z]: [usize; 3], extent: copy::Extent) -> Result<Place> {
         let [_, height, depth] = self.sizes();
         let fits = |at: usize, size: usize, room: usize| {
@@ -137,12 +137,12 @@ impl Images {
         self.arrays.get(&handle).ok_or(Error::INVALID_RESOURCE_HANDLE)
     }
 
-    /// Takes it away.
+    /// Removes an array.
     pub fn remove_array(&mut self, handle: usize) -> Option<Array> {
         self.arrays.remove(&handle)
     }
 
-    /// Takes all arrays of a device away, whose memory is gone.
+    /// Removes all arrays of a device, whose memory is gone.
     pub fn forget_device(&mut self, device: usize) {
         self.arrays.retain(|_, array| array.device != device);
     }
@@ -175,20 +175,20 @@ impl Images {
         Some(Arc::clone(&self.surfaces.get(&handle)?.shown))
     }
 
-    /// What a texture was made of.
+    /// The descriptors that a texture was created from.
     pub fn made_of(&self, handle: u64) -> Result<(ResourceDesc, TextureDesc)> {
         let made = self.textures.get(&handle).filter(|object| !object.destroyed);
         let made = made.and_then(|object| Some((object.resource, object.sampling?)));
         made.ok_or(Error::INVALID_VALUE)
     }
 
-    /// What a surface was made of.
+    /// The descriptor that a surface was created from.
     pub fn surface_made_of(&self, handle: u64) -> Result<ResourceDesc> {
         let made = self.surfaces.get(&handle).filter(|object| !object.destroyed);
         made.map(|object| object.resource).ok_or(Error::INVALID_VALUE)
     }
 
-    /// Destroys a texture or a surface; what was destroyed is forgotten when nothing is `pending`.
+    /// Destroys a texture or a surface; destroyed objects are dropped once nothing is `pending`.
     pub fn destroy(&mut self, handle: u64, texture: bool, pending: bool) {
         fn destroy<T>(objects: &mut FxHashMap<u64, Object<T>>, handle: u64, pending: bool) {
             if let Some(object) = objects.get_mut(&handle) {

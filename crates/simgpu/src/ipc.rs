@@ -1,7 +1,7 @@
-//! What processes of a node share: device memory, by handles, and events.
+//! CUDA IPC: device memory and events that processes of a node share.
 //!
-//! A handle says where in `/proc` the owner's memory is open, so that no server is needed; it is
-//! good as long as the owner lives, as CUDA has it, too.
+//! A handle names the file descriptor of the owner's memory in `/proc`, so that no server is
+//! needed; as in CUDA, it is valid as long as the owner lives.
 
 use crate::mapping::{Mapping, PAGE};
 use crate::memory::Shared;
@@ -9,27 +9,27 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of a handle of either kind, `CUDA_IPC_HANDLE_SIZE`.
+/// Size of a handle of either kind in bytes, `CUDA_IPC_HANDLE_SIZE`.
 pub const HANDLE: usize = 64;
 
-/// Events of a process that others may open.
+/// Number of events of a process that others may open at a time.
 const SLOTS: usize = PAGE / 16;
 
-/// What handles of memory and of events start with.
+/// The first word of handles of memory and of events.
 const MEMORY: u64 = 0x636f_6d6d_6d65_6d31;
 const EVENT: u64 = 0x636f_6d6d_6576_7431;
 
 /// Memory of another process, as its handle describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryHandle {
-    /// The owner.
+    /// The owning process.
     pub process: u32,
-    /// Where it is there.
+    /// The location of the memory in that process.
     pub shared: Shared,
 }
 
 impl MemoryHandle {
-    /// As the program carries it.
+    /// Encodes the handle.
     pub fn to_bytes(self) -> [u8; HANDLE] {
         let shared = self.shared;
         words([
@@ -41,7 +41,7 @@ impl MemoryHandle {
         ])
     }
 
-    /// Decodes a memory handle from its bytes; `None` if they are none.
+    /// Decodes a memory handle; `None` if the bytes are no such handle.
     pub fn from_bytes(bytes: &[u8; HANDLE]) -> Option<MemoryHandle> {
         let [MEMORY, process, file, offset, size] = unwords(bytes) else { return None };
         let shared = Shared {
@@ -53,7 +53,7 @@ impl MemoryHandle {
         Some(MemoryHandle { process: process as u32, shared })
     }
 
-    /// Maps the pages it lies in; gives where in them it starts.
+    /// Maps the pages that hold the memory; also returns its offset in the mapping.
     pub fn map(self) -> io::Result<(Mapping, usize)> {
         let skip = self.shared.offset % PAGE;
         let size = (skip + self.shared.size).next_multiple_of(PAGE);
@@ -62,19 +62,19 @@ impl MemoryHandle {
     }
 }
 
-/// The events of one process that others may open: how often each was recorded, and which of the
-/// records has happened.
+/// The events of one process that others may open: for each, how often it was recorded, and which
+/// of the records has completed.
 #[derive(Debug)]
-pub struct Board {
+pub struct SharedEvents {
     memory: Mapping,
     process: u32,
     file: i32,
 }
 
-/// One such event.
+/// One of these events.
 #[derive(Clone, Debug)]
 pub struct Slot {
-    board: Arc<Board>,
+    board: Arc<SharedEvents>,
     index: usize,
 }
 
@@ -85,55 +85,55 @@ pub struct Mark {
     number: u64,
 }
 
-impl Board {
-    /// The board of this process.
-    pub fn create() -> io::Result<Board> {
+impl SharedEvents {
+    /// Creates the page of this process.
+    pub fn create() -> io::Result<SharedEvents> {
         let memory = Mapping::shareable(PAGE)?;
         // A shareable mapping has a file.
         let file = memory.file().unwrap_or(-1);
-        Ok(Board { memory, process: std::process::id(), file })
+        Ok(SharedEvents { memory, process: std::process::id(), file })
     }
 
-    fn open(process: u32, file: i32) -> io::Result<Board> {
-        Ok(Board { memory: Mapping::open(process, file, 0, PAGE)?, process, file })
+    fn open(process: u32, file: i32) -> io::Result<SharedEvents> {
+        Ok(SharedEvents { memory: Mapping::open(process, file, 0, PAGE)?, process, file })
     }
 
     fn cell(&self, index: usize) -> &AtomicU64 {
         let address = self.memory.range().start + 8 * index;
         // SAFETY: within the page, which is aligned, was zero at first, and is mapped as long as
-        // the board is; all processes use it by atomics only.
+        // `self`; all processes access it by atomics only.
         unsafe { &*(address as *const AtomicU64) }
     }
 }
 
 impl Slot {
-    /// An event of a board; there are [`SLOTS`], after which they are shared, which only makes
-    /// waiting for one wait for another.
-    pub fn new(board: &Arc<Board>, number: usize) -> Slot {
+    /// An event of a page. There are [`SLOTS`]; further events share slots, which only makes a wait
+    /// for one wait for another.
+    pub fn new(board: &Arc<SharedEvents>, number: usize) -> Slot {
         Slot { board: Arc::clone(board), index: number % SLOTS }
     }
 
-    /// As the program carries it.
+    /// Encodes a handle of the event.
     pub fn to_bytes(&self) -> [u8; HANDLE] {
         let board = &self.board;
         words([EVENT, u64::from(board.process), board.file as u64, self.index as u64, 0])
     }
 
-    /// Opens the slot that the bytes of an event handle name; `None` if they are no handle.
+    /// Opens the event of a handle; `None` if the bytes are no such handle.
     pub fn from_bytes(bytes: &[u8; HANDLE]) -> Option<io::Result<Slot>> {
         let [EVENT, process, file, index, 0] = unwords(bytes) else { return None };
         let index = usize::try_from(index).ok().filter(|&index| index < SLOTS)?;
-        let board = Board::open(u32::try_from(process).ok()?, file as i32);
+        let board = SharedEvents::open(u32::try_from(process).ok()?, file as i32);
         Some(board.map(|board| Slot { board: Arc::new(board), index }))
     }
 
-    /// It is recorded once more.
+    /// Records the event once more.
     pub fn record(&self) -> Mark {
         let number = self.recorded().fetch_add(1, Ordering::AcqRel) + 1;
         Mark { slot: self.clone(), number }
     }
 
-    /// Its last record.
+    /// The event's last record.
     pub fn last(&self) -> Mark {
         Mark { slot: self.clone(), number: self.recorded().load(Ordering::Acquire) }
     }
@@ -148,12 +148,12 @@ impl Slot {
 }
 
 impl Mark {
-    /// The record has happened.
+    /// Marks the record as completed.
     pub fn signal(&self) {
         self.slot.happened().fetch_max(self.number, Ordering::AcqRel);
     }
 
-    /// Whether it has.
+    /// Whether the record has completed.
     pub fn is_reached(&self) -> bool {
         self.slot.happened().load(Ordering::Acquire) >= self.number
     }
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn an_event_is_seen_by_who_opens_it() {
-        let board = Arc::new(Board::create().expect("a page"));
+        let board = Arc::new(SharedEvents::create().expect("a page"));
         let slot = Slot::new(&board, 5);
         let opened = Slot::from_bytes(&slot.to_bytes()).expect("a handle").expect("our own");
         assert!(opened.last().is_reached(), "never recorded");

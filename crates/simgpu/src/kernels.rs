@@ -1,9 +1,9 @@
-//! Kernels from the PTX that compilers embed, executed by `commsan-simt`.
+//! Kernels from embedded PTX, executed by the SIMT interpreter `commsan-simt`.
 
 use crate::account::{Account, Accounting, Both};
 use crate::conditional::CONDITIONS;
 use crate::error::{Error, Result};
-use crate::failure::Plaintiff;
+use crate::failure::FailureReporter;
 use crate::grid::{self, Addresses, Global, Launch, Loader, Progress, Unusable};
 use crate::watch::{Watch, Watching};
 use commsan_ptx::words::Space;
@@ -18,32 +18,32 @@ use std::sync::{Arc, OnceLock};
 
 /// Architecture of the simulated devices, as compilers name it.
 pub const ARCHITECTURE: u32 = 90;
-/// Registers that a thread is said to have: what PTX names becomes registers only on hardware.
+/// Registers that a thread is reported to use: PTX registers are virtual, so this is a guess.
 const REGISTERS: u32 = 32;
 
-/// Reads PTX out of fatbins.
+/// Loads modules from the PTX in fatbins.
 pub struct Ptx {
     seed: u64,
     devices: Arc<Devices>,
 }
 
 impl Ptx {
-    /// Kernels' blocks run in an order that varies with the seed.
+    /// A loader whose kernels' blocks run in an order that depends on the seed.
     pub fn new(seed: u64) -> Ptx {
         Ptx { seed, devices: Arc::default() }
     }
 }
 
-/// What each device keeps for its kernels.
+/// The services of each device for its kernels.
 type Devices = Mutex<FxHashMap<usize, Arc<Services>>>;
 
 impl Loader for Ptx {
     unsafe fn load(&self, wrapper: *const c_void) -> Result<Arc<dyn grid::Module>, Unusable> {
-        // SAFETY: the caller's promise.
+        // SAFETY: by this function's contract.
         let fatbins = unsafe { fatbin::embedded(wrapper) }.map_err(damaged)?;
         let modules: Vec<_> = fatbins.into_iter().map(module).collect();
-        // What a library has without PTX, as CUDA's own for kernels that launch kernels, is missed
-        // when it is called.
+        // Parts of a library without PTX, such as CUDA's own for kernels that launch kernels, are
+        // missed only when they are called.
         let some = modules.iter().any(Result::is_ok);
         let usable = |module: &Result<Module, Unusable>| match module {
             Err(unusable) => !some || unusable.error != Error::NO_KERNEL_IMAGE_FOR_DEVICE,
@@ -58,7 +58,7 @@ impl Loader for Ptx {
     }
 }
 
-/// The PTX of a fatbin, for the simulated devices.
+/// The PTX module in a fatbin, for the simulated devices.
 fn module(fatbin: &[u8]) -> Result<Module, Unusable> {
     let images = fatbin::read(fatbin).map_err(damaged)?;
     let text = fatbin::ptx_for(&images, ARCHITECTURE).map_err(|error| match error {
@@ -83,7 +83,7 @@ struct Kernels {
     program: Program,
     seed: u64,
     devices: Arc<Devices>,
-    /// By name; each is looked at when it is asked for.
+    /// Properties by name; each is computed when it is first requested.
     known: FxHashMap<String, OnceLock<grid::Kernel>>,
     globals: Vec<Global>,
 }
@@ -128,7 +128,7 @@ impl Kernels {
     }
 }
 
-/// Whether a variable lives in a device's memory, and is defined here.
+/// Whether a variable lives in device memory and is defined in this module.
 fn is_global(variable: &Variable) -> bool {
     matches!(variable.space, Space::Global | Space::Const) && variable.linkage != Linkage::Extern
 }
@@ -155,7 +155,7 @@ impl grid::Module for Kernels {
         addresses: &Arc<Addresses>,
         watch: Option<Watch>,
         account: Option<Account>,
-        plaintiff: Option<Plaintiff>,
+        failures: Option<FailureReporter>,
     ) -> Result<Box<dyn grid::Grid>> {
         let kernel = self.program.kernel(&launch.entry).ok_or(Error::INVALID_DEVICE_FUNCTION)?;
         let launch_of = commsan_simt::Launch {
@@ -179,12 +179,12 @@ impl grid::Module for Kernels {
                 Refused::Symbol(_) => Error::SYMBOL_NOT_FOUND,
             }
         })?;
-        let told = (watch.is_some() || account.is_some()).then(|| Told {
+        let observers = (watch.is_some() || account.is_some()).then(|| Observers {
             watching: watch.map(Watching::new),
             accounting: account.map(|account| Accounting::new(account, &launch.entry)),
             module: Arc::clone(&self.module),
         });
-        Ok(Box::new(Running { grid, device: launch.device, told, plaintiff }))
+        Ok(Box::new(Running { grid, device: launch.device, observers, failures }))
     }
 }
 
@@ -196,31 +196,31 @@ fn address(addresses: &Addresses, name: &str) -> Option<u64> {
 struct Running {
     grid: commsan_simt::Grid,
     device: usize,
-    told: Option<Told>,
-    plaintiff: Option<Plaintiff>,
+    observers: Option<Observers>,
+    failures: Option<FailureReporter>,
 }
 
-/// The observer of a kernel's accesses, with its module.
-struct Told {
+/// The observers of a kernel's accesses, with its module.
+struct Observers {
     watching: Option<Watching>,
     accounting: Option<Accounting>,
     module: Arc<Module>,
 }
 
-impl Told {
+impl Observers {
     fn observer(&mut self) -> impl Observer + '_ {
-        let Told { watching, accounting, module } = self;
+        let Observers { watching, accounting, module } = self;
         let watching = watching.as_mut().map(|watching| watching.with(module));
         Both { watching, accounting: accounting.as_mut(), module }
     }
 
-    /// Tells what was kept back.
-    fn tell(&mut self) {
+    /// Reports buffered accesses.
+    fn flush(&mut self) {
         if let Some(watching) = &mut self.watching {
-            watching.tell(&self.module);
+            watching.flush(&self.module);
         }
         if let Some(accounting) = &mut self.accounting {
-            accounting.tell();
+            accounting.flush();
         }
     }
 }
@@ -228,12 +228,12 @@ impl Told {
 impl grid::Grid for Running {
     fn advance(&mut self, budget: u64, reach: &dyn grid::Reach) -> Progress {
         let reach = OnDevice { reach, device: self.device };
-        let progress = match &mut self.told {
+        let progress = match &mut self.observers {
             None => self.grid.advance(budget, &reach, &mut ()),
-            Some(told) => {
-                let progress = self.grid.advance(budget, &reach, &mut told.observer());
+            Some(observers) => {
+                let progress = self.grid.advance(budget, &reach, &mut observers.observer());
                 if progress != commsan_simt::Progress::Running {
-                    told.tell();
+                    observers.flush();
                 }
                 progress
             }
@@ -245,8 +245,8 @@ impl grid::Grid for Running {
             commsan_simt::Progress::Done => Progress::Done,
             commsan_simt::Progress::Fault(fault) => {
                 eprintln!("commsan: simulated GPU: device {}: {fault}", self.device);
-                if let Some(plaintiff) = self.plaintiff {
-                    plaintiff.tell(&fault);
+                if let Some(failures) = self.failures {
+                    failures.report(&fault);
                 }
                 Progress::Fault(error_of(&fault))
             }
@@ -254,7 +254,7 @@ impl grid::Grid for Running {
     }
 }
 
-/// What a kernel may access on its device.
+/// The memory that a kernel may access on its device.
 struct OnDevice<'a> {
     reach: &'a dyn grid::Reach,
     device: usize,
@@ -275,7 +275,7 @@ impl commsan_simt::Reach for OnDevice<'_> {
     }
 }
 
-/// What hardware says of a fault (CUDA Runtime API, `cudaError_t`).
+/// The error that hardware reports for a fault (CUDA Runtime API, `cudaError_t`).
 fn error_of(fault: &Fault) -> Error {
     match &fault.cause {
         Cause::Access { wrong: Wrong::Outside, .. } | Cause::NoTexture(_) | Cause::NoSurface(_) => {
@@ -291,7 +291,7 @@ fn error_of(fault: &Fault) -> Error {
     }
 }
 
-/// To where the program itself prints, in one order with it.
+/// Prints to the C library's standard output, in one order with the program's own output.
 fn print(text: &[u8]) {
     unsafe extern "C" {
         static stdout: *mut libc::FILE;

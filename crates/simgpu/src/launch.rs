@@ -1,4 +1,4 @@
-//! From what a program says of a launch to a kernel that can run.
+//! Kernel launches: validates a launch and gathers its arguments.
 
 use crate::device::{limits, occupancy};
 use crate::error::{Error, Result};
@@ -9,20 +9,20 @@ use crate::thread;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// A launch as the program asks for it.
+/// A launch as the program requests it.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     /// The host function that stands for the kernel.
     pub function: usize,
-    /// Blocks.
+    /// Number of blocks.
     pub grid: [u32; 3],
-    /// Threads of a block.
+    /// Number of threads of a block.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
+    /// Size of dynamic shared memory, in bytes.
     pub shared: usize,
     /// Whether all blocks must be resident at once.
     pub cooperative: bool,
-    /// Whether blocks are to be in clusters of several.
+    /// Whether clusters of several blocks are requested.
     pub clusters: bool,
 }
 
@@ -31,7 +31,7 @@ impl Request {
         self.block.iter().product()
     }
 
-    /// Checks what holds for any kernel.
+    /// Checks that hold for any kernel.
     fn check(&self) -> Result {
         let within = |sizes: [u32; 3], most: [u32; 3]| {
             sizes.iter().zip(most).all(|(&size, most)| (1..=most).contains(&size))
@@ -39,11 +39,11 @@ impl Request {
         let fits = within(self.grid, limits::GRID)
             && within(self.block, limits::BLOCK)
             && self.threads() <= limits::BLOCK_THREADS;
-        // So does CUDA 13 (seen with 13.5 in front of a driver of 13.0).
+        // CUDA 13 does the same (observed with 13.5 in front of a driver of 13.0).
         if fits { Ok(()) } else { Err(Error::INVALID_VALUE) }
     }
 
-    /// Checks what holds for this one; `allowed` is the dynamic shared memory it may have.
+    /// Checks that depend on the kernel; `allowed` is the dynamic shared memory that it may have.
     fn check_kernel(&self, kernel: &Kernel, allowed: usize) -> Result {
         if self.shared > allowed {
             return Err(Error::INVALID_VALUE);
@@ -61,7 +61,7 @@ impl Request {
 }
 
 impl State {
-    /// A kernel with its arguments, ready to be launched on a device.
+    /// Prepares a kernel with its arguments for launch on a device.
     ///
     /// # Safety
     /// `arguments` points to a pointer for each of the kernel's parameters.
@@ -84,7 +84,7 @@ impl State {
             return Err(Error::NOT_SUPPORTED);
         }
         request.check_kernel(kernel, self.shared_allowed(request.function, kernel))?;
-        // SAFETY: as promised.
+        // SAFETY: by this function's contract.
         let arguments = unsafe { gather(kernel, arguments) }?;
         let addresses = self.modules.addresses(&mut self.memory, &symbol, device)?;
         let launch = Launch {
@@ -101,14 +101,14 @@ impl State {
         Ok(Arc::new(KernelCall { module, addresses, launch, function: request.function }))
     }
 
-    /// The dynamic shared memory that a kernel may be launched with.
+    /// The dynamic shared memory that a kernel may be launched with, in bytes.
     pub fn shared_allowed(&self, function: usize, kernel: &Kernel) -> usize {
         let usual = limits::SHARED.saturating_sub(kernel.shared);
         self.modules.shared_limit(function).unwrap_or(usual).max(usual)
     }
 }
 
-/// Reads the arguments to where they lie in parameter space.
+/// Copies the arguments to their offsets in parameter space.
 ///
 /// # Safety
 /// `arguments` points to a pointer for each parameter.
@@ -119,7 +119,7 @@ unsafe fn gather(kernel: &Kernel, arguments: *const *const c_void) -> Result<Vec
         return Err(Error::INVALID_VALUE);
     }
     for (at, &(offset, size)) in kernel.parameters.iter().enumerate() {
-        // SAFETY: as promised; each points to as many bytes as the parameter has.
+        // SAFETY: by the contract, each points to as many bytes as the parameter has.
         let argument = unsafe {
             let argument = arguments.add(at).read();
             std::slice::from_raw_parts(argument.cast::<u8>(), size)
@@ -133,7 +133,7 @@ unsafe fn gather(kernel: &Kernel, arguments: *const *const c_void) -> Result<Vec
 mod tests {
     use super::*;
     use crate::account::Account;
-    use crate::failure::Plaintiff;
+    use crate::failure::FailureReporter;
     use crate::grid::{Addresses, Global, Grid, Loader, Module, Progress, Reach, Unusable};
     use crate::runtime::{Runtime, Session};
     use crate::settings::Settings;
@@ -141,8 +141,8 @@ mod tests {
     use crate::task::Task;
     use crate::watch::Watch;
 
-    /// A module with a kernel `add(int *to, char by)` that also adds a variable, which starts as
-    /// 40.
+    /// A module with a kernel `add(int *to, char by)` that also adds a variable, whose initial
+    /// value is 40.
     struct Adder {
         kernel: Kernel,
         globals: Vec<Global>,
@@ -195,10 +195,10 @@ mod tests {
             addresses: &Arc<Addresses>,
             _: Option<Watch>,
             _: Option<Account>,
-            _: Option<Plaintiff>,
+            _: Option<FailureReporter>,
         ) -> Result<Box<dyn Grid>> {
             let pointer: [u8; 8] = launch.arguments[..8].try_into().expect("eight bytes");
-            // SAFETY: memory of a device, which is there as long as it is not reset.
+            // SAFETY: device memory, which is valid until the device is reset.
             let forty = unsafe { (addresses["forty"] as *const i32).read() };
             let by = i32::from(launch.arguments[8] as i8) + forty;
             Ok(Box::new(Add { to: usize::from_le_bytes(pointer), by }))
@@ -210,7 +210,7 @@ mod tests {
             if reach.allocation(0, self.to).is_none() {
                 return Progress::Fault(Error::ILLEGAL_ADDRESS);
             }
-            // SAFETY: allocated, as just asked.
+            // SAFETY: `reach` has confirmed the allocation.
             unsafe { *(self.to as *mut i32) += self.by };
             Progress::Done
         }

@@ -1,15 +1,15 @@
 //! A simulated CUDA runtime: `libcudart.so.12` and `.13` whose devices live in host memory.
 //!
 //! Programs built with `-cudart shared` run on it unchanged. It is a CUDA runtime and checks
-//! nothing; but it is as lazy as the rules allow, so that a program that forgets to synchronise
-//! sees it.
+//! nothing; but it is as lazy as the rules allow, so that the effect of a missing synchronisation
+//! shows.
 //!
-//! The path of a `cudaMemcpyAsync`: `api/copy.rs` checks its arguments; `submit.rs` puts it into
-//! its stream, or into the graph that the stream is captured to, and lets the host wait if
-//! `rules.rs` says so; `order.rs` knows what it waits for; `schedule.rs` runs it when somebody
-//! waits for it.
+//! The path of a `cudaMemcpyAsync`: `api/copy.rs` checks its arguments; `submit.rs` enqueues it
+//! into its stream, or adds it to the graph that the stream is captured to, and makes the host wait
+//! if `host_sync.rs` says so; `order.rs` knows its dependencies; `schedule.rs` runs it when
+//! something waits for it.
 //!
-//! Who executes kernels implements the traits of `grid.rs`.
+//! Kernel execution implements the traits of `grid.rs`.
 
 pub mod account;
 mod api;
@@ -23,6 +23,7 @@ pub mod events;
 pub mod failure;
 pub mod graphs;
 pub mod grid;
+pub mod host_sync;
 pub mod images;
 pub mod ipc;
 mod kernels;
@@ -32,7 +33,6 @@ pub mod memory;
 pub mod modules;
 pub mod order;
 pub mod pools;
-pub mod rules;
 pub mod runtime;
 pub mod schedule;
 pub mod service;

@@ -1,15 +1,15 @@
-//! Address space from the operating system: large, sparse, and shared with other processes of the
-//! node where it holds device memory.
+//! Address space from the operating system: large, sparse, and shareable with other processes of
+//! the node for device memory.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// A page, as addresses are mapped.
+/// Page size of mappings, in bytes.
 pub const PAGE: usize = 4096;
 
-/// A range of memory of this process. Nothing of it counts before it is used.
+/// A mapping of this process. Pages take no memory before they are used.
 #[derive(Debug)]
 pub struct Mapping {
     range: Range<usize>,
@@ -18,8 +18,8 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Addresses for memory of this process alone, which is there once it is [committed][commit]:
-    /// systems that do not overcommit count it from then on.
+    /// Private address space, which is usable once it is [committed][commit]: systems that do not
+    /// overcommit count it from then on.
     ///
     /// [commit]: Mapping::commit
     pub fn private(size: usize) -> io::Result<Mapping> {
@@ -34,14 +34,14 @@ impl Mapping {
         if raw < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: just opened, and owned by nobody else.
+        // SAFETY: just opened, so that nothing else owns the descriptor.
         let file = File::from(unsafe { OwnedFd::from_raw_fd(raw) });
         file.set_len(size as u64)?;
         let range = map(size, ACCESS, libc::MAP_SHARED | libc::MAP_NORESERVE, file.as_raw_fd(), 0)?;
         Ok(Mapping { range, file: Some(file) })
     }
 
-    /// Part of what another process has made shareable; `offset` is a multiple of [`PAGE`].
+    /// Maps part of another process's shareable memory; `offset` is a multiple of [`PAGE`].
     pub fn open(process: u32, file: i32, offset: usize, size: usize) -> io::Result<Mapping> {
         let path = format!("/proc/{process}/fd/{file}");
         let file = OpenOptions::new().read(true).write(true).open(path)?;
@@ -57,19 +57,18 @@ impl Mapping {
         self.range.clone()
     }
 
-    /// The number by which other processes open it, if they may.
+    /// The file descriptor by which other processes open it, if they may.
     pub fn file(&self) -> Option<i32> {
         self.file.as_ref().map(AsRawFd::as_raw_fd)
     }
 
-    /// Makes the pages of a part usable; they are zero. Those that others may map are from the
-    /// start.
+    /// Makes the pages of a part usable and zero. Shareable memory is usable from the start.
     pub fn commit(&self, part: Range<usize>) -> io::Result<()> {
         if self.file.is_some() { Ok(()) } else { protect(part, ACCESS) }
     }
 
-    /// Gives the pages wholly within a part back to the system. What others may map reads as zero
-    /// then, what was committed is there no more.
+    /// Returns the pages wholly within a part to the system. Shareable memory then reads as zero;
+    /// private memory is no longer committed.
     pub fn discard(&self, part: Range<usize>) {
         let start = part.start.next_multiple_of(PAGE);
         let end = part.end & !(PAGE - 1);
@@ -77,11 +76,11 @@ impl Mapping {
             return;
         }
         let advice = if self.file.is_some() { libc::MADV_REMOVE } else { libc::MADV_DONTNEED };
-        // SAFETY: pages of this mapping that hold no allocation. That it may fail is harmless: the
-        // pages then keep their contents.
+        // SAFETY: pages of this mapping that hold no allocation. A failure is harmless: the pages
+        // then keep their contents.
         unsafe { libc::madvise(start as *mut libc::c_void, end - start, advice) };
         if self.file.is_none() {
-            // Where it fails, what is stale stays readable.
+            // If this fails, stale memory stays readable.
             let _ = protect(start..end, libc::PROT_NONE);
         }
     }
@@ -89,7 +88,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: mapped by us; who drops it has given up what lies in it.
+        // SAFETY: mapped by us; the owner has given up its contents.
         unsafe { libc::munmap(self.range.start as *mut libc::c_void, self.range.len()) };
     }
 }
@@ -98,7 +97,7 @@ const ACCESS: i32 = libc::PROT_READ | libc::PROT_WRITE;
 
 fn protect(part: Range<usize>, access: i32) -> io::Result<()> {
     let end = part.end.next_multiple_of(PAGE);
-    // SAFETY: pages of a mapping of ours; where access is taken away, they hold no allocation.
+    // SAFETY: pages of our mapping; where access is removed, they hold no allocation.
     let result =
         unsafe { libc::mprotect(part.start as *mut libc::c_void, end - part.start, access) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }

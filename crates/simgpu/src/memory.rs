@@ -1,7 +1,7 @@
-//! The memory that the runtime knows: what was allocated, pinned, registered or opened, and where.
+//! All memory that the runtime knows: allocated, pinned, registered or opened.
 //!
-//! All of it lies in this process's address space, so that a pointer is an address like any other:
-//! to the program, to kernels, and to MPI.
+//! All of it lies in this process's address space, so that a pointer is an ordinary address for the
+//! program, for kernels, and for MPI.
 
 use crate::arena::{ALIGNMENT, Arena};
 use crate::error::{Error, Result};
@@ -9,20 +9,20 @@ use crate::mapping::{Mapping, PAGE};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Addresses of each device: several times its memory, since freed addresses are not used again
-/// before all others.
+/// Address range of each device in bytes: several times its memory, since freed addresses are
+/// reused last.
 const DEVICE_RANGE: usize = 64 << 30;
-/// Addresses of managed and of pinned memory.
+/// Address ranges of managed and of pinned memory, in bytes.
 const HOST_RANGE: usize = 256 << 30;
 
-/// What an allocation is, which decides how copies and frees of it synchronise.
+/// The kind of an allocation, which decides how copies and frees of it synchronise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// `cudaMalloc`.
     Device,
-    /// `cudaMallocAsync`: of a memory pool.
+    /// `cudaMallocAsync`: memory of a pool.
     Pool,
-    /// An allocation node of a graph, which has its memory as long as the graph.
+    /// An allocation node of a graph, whose memory lives as long as the graph.
     Graph,
     /// A variable of a module.
     Variable,
@@ -38,12 +38,12 @@ pub enum Kind {
     Opened,
 }
 
-/// Where memory is, as the rules of synchronisation see it.
+/// The location of memory, as the synchronisation rules distinguish it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// On a device.
     Device,
-    /// Wherever it is needed.
+    /// Managed memory, which migrates.
     Managed,
     /// Page-locked host memory.
     Pinned,
@@ -51,34 +51,34 @@ pub enum Place {
     Pageable,
 }
 
-/// Where an allocation from a pool is in the order of its stream.
+/// The state of a pool allocation in stream order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Life {
-    /// Its free has not been asked for.
+    /// No free was submitted.
     Live,
-    /// Its free is in a stream.
+    /// A free is in a stream.
     Leaving,
 }
 
 /// One allocation.
 #[derive(Clone, Debug)]
 pub struct Allocation {
-    /// The bytes asked for.
+    /// The bytes that the program requested.
     pub range: Range<usize>,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// The device it belongs to; for host memory the one that was current.
+    /// Its device; for host memory, the device that was current.
     pub device: usize,
     /// Flags of `cudaHostAlloc` and `cudaHostRegister`.
     pub flags: u32,
-    /// The pool it is from, if from one.
+    /// The pool it was allocated from, if any.
     pub pool: Option<u64>,
-    /// Whether its free is on the way.
+    /// Whether a free was submitted.
     pub life: Life,
 }
 
 impl Allocation {
-    /// Where it is.
+    /// Its location.
     pub fn place(&self) -> Place {
         match self.kind {
             Kind::Device
@@ -120,14 +120,14 @@ impl Region {
     }
 }
 
-/// Where an allocation can be found by other processes.
+/// Location of an allocation for other processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shared {
-    /// Descriptor of the device's memory in this process.
+    /// File descriptor of the device's memory in this process.
     pub file: i32,
-    /// Where in it the allocation starts.
+    /// Offset of the allocation in the file.
     pub offset: usize,
-    /// Bytes of the allocation.
+    /// Size of the allocation, in bytes.
     pub size: usize,
     /// The device, by its number in this process.
     pub device: usize,
@@ -139,17 +139,17 @@ pub struct Memory {
     devices: Vec<Region>,
     host: Region,
     allocations: BTreeMap<usize, Allocation>,
-    /// Mappings of other processes' memory by their first address, with the device it is of there.
+    /// Mappings of other processes' memory by first address, with their device in that process.
     opened: BTreeMap<usize, (Mapping, usize)>,
     used: Vec<usize>,
-    /// Allocations that the host can read while devices write them.
+    /// Number of allocations that the host can read while devices write them.
     seen_by_host: usize,
-    /// Bytes of memory of each device.
+    /// Memory of each device, in bytes.
     capacity: usize,
 }
 
 impl Memory {
-    /// Address space for so many devices with so many bytes each.
+    /// Reserves address space for some devices with `capacity` bytes of memory each.
     pub fn new(devices: usize, capacity: usize) -> Result<Memory> {
         let capacity = capacity.min(DEVICE_RANGE);
         let regions: Result<_> =
@@ -165,12 +165,12 @@ impl Memory {
         })
     }
 
-    /// All addresses of a device's memory.
+    /// The address range of a device's memory.
     pub fn of_device(&self, device: usize) -> Range<usize> {
         self.devices[device].mapping.range()
     }
 
-    /// Addresses of devices' memory, that of other processes included, and which device's it is.
+    /// Address ranges of devices' memory, including that of other processes, with the device.
     pub fn owners(&self) -> Vec<(Range<usize>, usize)> {
         let own = self.devices.iter().enumerate();
         let own = own.map(|(device, region)| (region.mapping.range(), device));
@@ -178,13 +178,13 @@ impl Memory {
         own.chain(opened).collect()
     }
 
-    /// Bytes free and in all on a device.
+    /// Free and total memory of a device, in bytes.
     pub fn info(&self, device: usize) -> (usize, usize) {
         (self.capacity - self.used[device], self.capacity)
     }
 
-    /// New memory. Host memory starts at a page, as programs that register it with other libraries
-    /// expect.
+    /// Allocates memory. Host memory is page-aligned, as programs that register it with other
+    /// libraries expect.
     pub fn allocate(&mut self, kind: Kind, device: usize, size: usize) -> Result<usize> {
         let part = if on_device(kind) {
             if size > self.capacity - self.used[device] {
@@ -192,7 +192,7 @@ impl Memory {
             }
             self.devices[device].take(size, ALIGNMENT)
         } else {
-            // Whole pages, which are not there any more when they are freed.
+            // Whole pages, which become inaccessible when they are freed.
             let whole = size.max(1).checked_next_multiple_of(PAGE);
             self.host.take(whole.ok_or(Error::MEMORY_ALLOCATION)?, PAGE)
         };
@@ -205,7 +205,7 @@ impl Memory {
         Ok(part.start)
     }
 
-    /// Notes host memory of the program's own, which must not be known yet.
+    /// Registers host memory of the program, which must not be known yet.
     pub fn register(&mut self, range: Range<usize>, device: usize, flags: u32) -> Result {
         if self.overlaps(&range) {
             return Err(Error::HOST_MEMORY_ALREADY_REGISTERED);
@@ -215,7 +215,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Notes memory of another process, mapped here, which starts `skip` bytes into the mapping.
+    /// Adds mapped memory of another process, which starts `skip` bytes into the mapping.
     pub fn open(&mut self, mapping: Mapping, skip: usize, shared: &Shared, device: usize) -> usize {
         let start = mapping.range().start + skip;
         self.opened.insert(start, (mapping, shared.device));
@@ -225,7 +225,7 @@ impl Memory {
         start
     }
 
-    /// Forgets an allocation and gives its addresses back.
+    /// Removes an allocation and frees its address range.
     pub fn release(&mut self, start: usize) -> Option<Allocation> {
         let allocation = self.allocations.remove(&start)?;
         self.seen_by_host -= usize::from(allocation.place() != Place::Device);
@@ -245,7 +245,7 @@ impl Memory {
     /// The allocation that an address lies in.
     pub fn find(&self, address: usize) -> Option<&Allocation> {
         let (_, allocation) = self.allocations.range(..=address).next_back()?;
-        // A pointer to an allocation of no bytes still is one to it.
+        // A pointer to an allocation of no bytes still points into it.
         let range = &allocation.range;
         (range.contains(&address) || range.start == address).then_some(allocation)
     }
@@ -255,13 +255,13 @@ impl Memory {
         self.allocations.get_mut(&start)
     }
 
-    /// Where an address is, known or not.
+    /// The location of an address, known or not.
     pub fn place(&self, address: usize) -> Place {
         self.find(address).map_or(Place::Pageable, Allocation::place)
     }
 
     /// The device whose memory an address lies in, allocated or not. Opened memory counts for the
-    /// device it was opened on.
+    /// device on which it was opened.
     pub fn device_of(&self, address: usize) -> Option<usize> {
         self.devices
             .iter()
@@ -269,8 +269,8 @@ impl Memory {
             .or_else(|| self.find(address).filter(|a| a.kind == Kind::Opened).map(|a| a.device))
     }
 
-    /// Whether `size` bytes from an address on lie in one allocation, or in memory that the runtime
-    /// knows nothing of.
+    /// Whether `size` bytes from an address on lie in one allocation, or entirely in memory that
+    /// the runtime does not know.
     pub fn is_whole(&self, address: usize, size: usize) -> bool {
         match self.find(address) {
             Some(allocation) => size <= allocation.range.end - address,
@@ -278,8 +278,8 @@ impl Memory {
         }
     }
 
-    /// Where another process finds the allocation that an address lies in, if it is device memory
-    /// that `cudaMalloc` made.
+    /// The location, for other processes, of the allocation that an address lies in, if it is
+    /// device memory from `cudaMalloc`.
     pub fn shared(&self, address: usize) -> Option<Shared> {
         let allocation = self.find(address).filter(|a| a.kind == Kind::Device)?;
         let mapping = &self.devices[allocation.device].mapping;
@@ -288,12 +288,12 @@ impl Memory {
         Some(Shared { file: mapping.file()?, offset, size, device })
     }
 
-    /// Whether the host can see what devices write without asking the runtime.
+    /// Whether the host can see what devices write without a call of the runtime.
     pub fn is_seen_by_host(&self) -> bool {
         self.seen_by_host > 0
     }
 
-    /// First addresses of the allocations of a device that `keep` does not keep.
+    /// First addresses of the allocations of a device for which `keep` returns false.
     pub fn starts(&self, device: usize, keep: impl Fn(&Allocation) -> bool) -> Vec<usize> {
         let of_device = |a: &&Allocation| a.device == device && !keep(a);
         self.allocations.values().filter(of_device).map(|a| a.range.start).collect()

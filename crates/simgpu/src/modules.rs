@@ -1,6 +1,6 @@
-//! What the compiler's code registers before `main`: modules, kernels, variables.
+//! Modules, kernels and variables that compiled code registers before `main`.
 //!
-//! Modules are read, and their variables put on a device, when they are first used there.
+//! A module is loaded, and its variables are allocated on a device, at the first use there.
 
 use crate::error::{Error, Result};
 use crate::grid::{Addresses, Kernel, Loader, Module};
@@ -9,30 +9,30 @@ use rustc_hash::FxHashMap;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// A module as it was registered.
+/// A registered module.
 struct Image {
-    /// What the compiler's code gave.
+    /// The argument of the registration.
     wrapper: usize,
     module: Option<Result<Arc<dyn Module>>>,
-    /// Where its variables are on each device.
+    /// The addresses of its variables on each device.
     on_devices: FxHashMap<usize, Arc<Addresses>>,
-    /// Its managed variables, which are where they are for all devices.
+    /// Its managed variables, whose addresses are the same for all devices.
     managed: Addresses,
-    /// Whether these have their first values.
+    /// Whether these have their initial values.
     managed_set: bool,
 }
 
-/// A kernel or variable: the module it is of and its name there.
+/// A kernel or variable: its module and its name there.
 #[derive(Clone, Debug)]
 pub struct Symbol {
     image: usize,
     /// Its name in the module.
     pub name: String,
-    /// Bytes, of a variable.
+    /// Size of a variable, in bytes.
     pub size: usize,
 }
 
-/// All that was registered.
+/// Everything registered.
 pub struct Modules {
     loader: Box<dyn Loader>,
     images: FxHashMap<usize, Image>,
@@ -40,12 +40,12 @@ pub struct Modules {
     kernels: FxHashMap<usize, Symbol>,
     /// Variables by the host variables that stand for them.
     variables: FxHashMap<usize, Symbol>,
-    /// Most bytes of dynamic shared memory, where the program has changed it.
+    /// Maximum dynamic shared memory of kernels in bytes, where the program has set it.
     shared: FxHashMap<usize, usize>,
 }
 
 impl Modules {
-    /// Nothing is registered yet.
+    /// No registered modules.
     pub fn new(loader: Box<dyn Loader>) -> Modules {
         Modules {
             loader,
@@ -56,7 +56,7 @@ impl Modules {
         }
     }
 
-    /// A module, by the handle it gets.
+    /// Registers a module under a handle.
     pub fn register(&mut self, handle: usize, wrapper: usize) {
         let on_devices = FxHashMap::default();
         let managed = Addresses::default();
@@ -64,24 +64,24 @@ impl Modules {
         self.images.insert(handle, image);
     }
 
-    /// The library that a module is of is unloaded.
+    /// Unregisters a module, whose library is being unloaded.
     pub fn unregister(&mut self, handle: usize) {
         self.images.remove(&handle);
         self.kernels.retain(|_, symbol| symbol.image != handle);
         self.variables.retain(|_, symbol| symbol.image != handle);
     }
 
-    /// A kernel, by its host function.
+    /// Registers a kernel by its host function.
     pub fn register_kernel(&mut self, image: usize, function: usize, name: String) {
         self.kernels.insert(function, Symbol { image, name, size: 0 });
     }
 
-    /// A variable, by its host variable.
+    /// Registers a variable by its host variable.
     pub fn register_variable(&mut self, image: usize, host: usize, name: String, size: usize) {
         self.variables.insert(host, Symbol { image, name, size });
     }
 
-    /// A managed variable, which has its memory already.
+    /// Registers a managed variable, which has its memory already.
     pub fn register_managed(
         &mut self,
         image: usize,
@@ -95,31 +95,31 @@ impl Modules {
         }
     }
 
-    /// A kernel.
+    /// The kernel of a host function.
     pub fn kernel(&self, function: usize) -> Result<&Symbol> {
         self.kernels.get(&function).ok_or(Error::INVALID_DEVICE_FUNCTION)
     }
 
-    /// A variable.
+    /// The variable of a host variable.
     pub fn variable(&self, host: usize) -> Result<&Symbol> {
         self.variables.get(&host).ok_or(Error::INVALID_SYMBOL)
     }
 
-    /// Most bytes of dynamic shared memory that a kernel may be launched with, if set.
+    /// Maximum dynamic shared memory of a kernel in bytes, if set.
     pub fn shared_limit(&self, function: usize) -> Option<usize> {
         self.shared.get(&function).copied()
     }
 
-    /// Sets it.
+    /// Sets the maximum dynamic shared memory of a kernel.
     pub fn set_shared_limit(&mut self, function: usize, bytes: usize) {
         self.shared.insert(function, bytes);
     }
 
-    /// The module that a symbol is of.
+    /// The module of a symbol, loaded if necessary.
     pub fn module(&mut self, symbol: &Symbol) -> Result<Arc<dyn Module>> {
         let image = self.images.get_mut(&symbol.image).ok_or(Error::INVALID_KERNEL_IMAGE)?;
         if image.module.is_none() {
-            // SAFETY: registered by the compiler's code, and not unregistered since.
+            // SAFETY: registered by compiled code, and not unregistered since.
             let loaded = unsafe { self.loader.load(image.wrapper as *const c_void) };
             image.module = Some(loaded.map_err(|unusable| {
                 eprintln!("commsan: simulated GPU: {}: {}", symbol.name, unusable.reason);
@@ -129,14 +129,14 @@ impl Modules {
         image.module.clone().unwrap_or(Err(Error::INVALID_KERNEL_IMAGE))
     }
 
-    /// What is known of a kernel.
+    /// The properties of a kernel.
     pub fn describe(&mut self, function: usize) -> Result<Kernel> {
         let symbol = self.kernel(function)?.clone();
         let module = self.module(&symbol)?;
         module.kernel(&symbol.name).cloned().ok_or(Error::INVALID_DEVICE_FUNCTION)
     }
 
-    /// Where the variables of a symbol's module are on a device.
+    /// The addresses, on a device, of the variables of a symbol's module.
     pub fn addresses(
         &mut self,
         memory: &mut Memory,
@@ -171,26 +171,26 @@ impl Modules {
         Ok(addresses)
     }
 
-    /// Where a variable is on a device.
+    /// The address of a variable on a device.
     pub fn address(&mut self, memory: &mut Memory, host: usize, device: usize) -> Result<usize> {
         let symbol = self.variable(host)?.clone();
         let addresses = self.addresses(memory, &symbol, device)?;
         addresses.get(&symbol.name).copied().ok_or(Error::INVALID_SYMBOL)
     }
 
-    /// Whether a managed variable is there.
+    /// Whether a managed variable is at this address.
     pub fn is_managed(&self, start: usize) -> bool {
         self.images.values().any(|image| image.managed.values().any(|&address| address == start))
     }
 
-    /// A device is reset: its variables are gone, and come back as they were at first.
+    /// Forgets the variables of a device that is reset; they are initialised again at the next use.
     pub fn forget_device(&mut self, device: usize) {
         for image in self.images.values_mut() {
             image.on_devices.remove(&device);
         }
     }
 
-    /// Any symbol of a module, to initialise its managed variables by.
+    /// Any symbol of a module, through which its managed variables can be initialised.
     pub fn any_of(&self, image: usize) -> Option<Symbol> {
         self.variables.values().find(|symbol| symbol.image == image).cloned()
     }

@@ -1,22 +1,23 @@
-//! Dependencies: which operations of all streams must complete before which.
+//! The happens-before order of operations: which operations of all streams must complete before
+//! which.
 //!
 //! Every operation waits for the ones before it in its stream. To these edges come the rules of the
 //! CUDA C++ Programming Guide ("Streams") and of the runtime's "Stream synchronization behavior":
 //!
 //! - an operation in a device's legacy default stream waits for all blocking streams of the device,
-//!   and whatever is put into these later waits for it;
-//! - an event is a snapshot: the operation that recorded it, in which the stream's past is joined;
-//! - a copy between devices by `cudaMemcpyPeer` waits for everything of the devices that take part,
-//!   and everything put into their streams later waits for it.
+//!   and work submitted to these later waits for it;
+//! - an event is a snapshot: the operation that recorded it, which joins the stream's past;
+//! - a copy between devices by `cudaMemcpyPeer` waits for all work of the devices that take part,
+//!   and work submitted to their streams later waits for it.
 //!
 //! Recording and waiting are operations themselves, so that a stream's last operation stands for
-//! all its past. This module knows nothing of what operations do.
+//! all its past. This module does not know what operations do.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
-/// An operation, numbered in the order in which operations were enqueued.
+/// An operation, numbered in the order of submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OpId(u64);
 
@@ -29,7 +30,7 @@ pub struct StreamId(u32);
 pub enum Kind {
     /// It is the legacy default stream.
     Legacy,
-    /// Ordered with it: streams made without flags, and default streams of threads.
+    /// Ordered with it: streams created without flags, and default streams of threads.
     Blocking,
     /// Not ordered with it.
     NonBlocking,
@@ -45,22 +46,22 @@ struct Stream {
 
 #[derive(Debug)]
 struct Op {
-    /// What it waits for that has not completed.
+    /// Its dependencies that have not completed.
     before: SmallVec<[OpId; 4]>,
     after: SmallVec<[OpId; 4]>,
     started: bool,
 }
 
-/// The operations that have not completed, and their order.
+/// The pending operations and their order.
 #[derive(Debug, Default)]
 pub struct Order {
     streams: FxHashMap<StreamId, Stream>,
     ops: FxHashMap<OpId, Op>,
-    /// What waits for nothing and has not started.
+    /// Operations without dependencies that have not started.
     ready: BTreeSet<OpId>,
     /// The legacy default stream of each device that has one.
     legacy: FxHashMap<usize, StreamId>,
-    /// Retired streams that have work.
+    /// Destroyed streams that have pending work.
     leaving: Vec<StreamId>,
     /// The last serialising operation of each device, which new streams wait for.
     serial: FxHashMap<usize, OpId>,
@@ -69,7 +70,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// A new stream of a device. A device has at most one legacy default stream.
+    /// Adds a stream of a device. A device has at most one legacy default stream.
     pub fn add_stream(&mut self, device: usize, kind: Kind) -> StreamId {
         let id = StreamId(self.next_stream);
         self.next_stream += 1;
@@ -82,13 +83,13 @@ impl Order {
         id
     }
 
-    /// The program lets go of a stream; what is in it still runs, and is waited for.
+    /// Destroys a stream; pending work still runs, and later work still waits for it.
     pub fn retire_stream(&mut self, stream: StreamId) {
         self.leaving.push(stream);
         self.forget_retired();
     }
 
-    /// Puts an operation into a stream, after what the rules say and after `also`.
+    /// Enqueues an operation into a stream, after what the rules require and after `also`.
     pub fn enqueue(&mut self, stream: StreamId, also: &[OpId]) -> OpId {
         let mut before: SmallVec<[OpId; 4]> = SmallVec::from_slice(also);
         before.extend(self.past(stream));
@@ -97,13 +98,12 @@ impl Order {
         id
     }
 
-    /// An operation in no stream, ordered by `before` alone: a node of a graph.
+    /// Adds an operation outside of streams, ordered by `before` alone: a node of a graph.
     pub fn enqueue_beside(&mut self, before: &[OpId]) -> OpId {
         self.insert(SmallVec::from_slice(before))
     }
 
-    /// Puts an operation into a stream that is serialised with all work of `devices`, past and
-    /// future.
+    /// Enqueues an operation that is serialised with all work of `devices`, past and future.
     pub fn enqueue_serial(&mut self, stream: StreamId, devices: &[usize]) -> OpId {
         let before = devices.iter().flat_map(|&device| self.last_of(device)).collect::<Vec<_>>();
         let id = self.enqueue(stream, &before);
@@ -114,7 +114,7 @@ impl Order {
         id
     }
 
-    /// What an operation put into the stream now would wait for.
+    /// The dependencies of an operation enqueued into the stream now.
     pub fn past(&self, stream: StreamId) -> SmallVec<[OpId; 4]> {
         let entry = &self.streams[&stream];
         let mut past: SmallVec<[OpId; 4]> = entry.last.into_iter().collect();
@@ -139,7 +139,7 @@ impl Order {
         last.filter(|&op| self.is_pending(op)).collect()
     }
 
-    /// Those of `goals` and of all they wait for that have not completed.
+    /// The pending operations among `goals` and everything they wait for.
     pub fn needed(&self, goals: &[OpId]) -> FxHashSet<OpId> {
         let mut needed = FxHashSet::default();
         let mut open: Vec<OpId> = goals.to_vec();
@@ -153,12 +153,12 @@ impl Order {
         needed
     }
 
-    /// Whether an operation has not completed.
+    /// Whether an operation is pending.
     pub fn is_pending(&self, op: OpId) -> bool {
         self.ops.contains_key(&op)
     }
 
-    /// Whether nothing is pending.
+    /// Whether no operation is pending.
     pub fn is_idle(&self) -> bool {
         self.ops.is_empty()
     }
@@ -168,7 +168,7 @@ impl Order {
         self.ready.iter().copied()
     }
 
-    /// A ready operation starts.
+    /// Starts a ready operation.
     pub fn start(&mut self, op: OpId) {
         let was_ready = self.ready.remove(&op);
         debug_assert!(was_ready, "only what is ready starts");
@@ -177,12 +177,12 @@ impl Order {
         }
     }
 
-    /// An operation that has started is complete. Gives those that waited for it, ready or not.
+    /// Completes a started operation. Returns the operations that waited for it, ready or not.
     pub fn complete(&mut self, op: OpId) -> SmallVec<[OpId; 4]> {
         let Some(done) = self.ops.remove(&op) else { return SmallVec::new() };
         debug_assert!(done.started, "only what has started completes");
         for &next in &done.after {
-            // What waits for a pending operation is pending.
+            // Whatever waits for a pending operation is pending.
             let Some(entry) = self.ops.get_mut(&next) else { continue };
             entry.before.retain(|before| *before != op);
             if entry.before.is_empty() {
@@ -193,7 +193,7 @@ impl Order {
         done.after
     }
 
-    /// Forgets the retired streams that have no work any more.
+    /// Removes destroyed streams without pending work.
     fn forget_retired(&mut self) {
         let Order { leaving, streams, ops, .. } = self;
         leaving.retain(|stream| {
@@ -214,7 +214,7 @@ impl Order {
         self.streams.get_mut(&stream).expect("streams in use are not retired")
     }
 
-    /// An operation that has started waits for others, and starts again when they are complete.
+    /// Makes a started operation wait for others; it starts again when they are complete.
     pub fn start_again(&mut self, op: OpId, before: &[OpId]) {
         if let Some(entry) = self.ops.get_mut(&op) {
             entry.started = false;
@@ -231,7 +231,7 @@ impl Order {
         id
     }
 
-    /// An operation that waits for nothing so far waits for these, as far as they are pending.
+    /// Makes an operation without dependencies wait for these, as far as they are pending.
     fn wait_for(&mut self, op: OpId, mut before: SmallVec<[OpId; 4]>) {
         before.sort_unstable();
         before.dedup();

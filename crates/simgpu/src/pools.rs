@@ -1,29 +1,29 @@
-//! Memory pools: what `cudaMallocAsync` allocates from.
+//! Memory pools, from which `cudaMallocAsync` allocates.
 
 use crate::error::{Error, Result};
 use rustc_hash::FxHashMap;
 
-/// Attributes of a pool that programs set, by their number (`cudaMemPoolAttr`), with the value they
-/// have at first: may memory be reused across streams (1-3), and how many bytes to keep (4).
+/// Attributes that programs can set, by number (`cudaMemPoolAttr`), with their initial values:
+/// whether memory may be reused across streams (1-3), and how many bytes to keep (4).
 const SETTABLE: [(u32, u64); 4] = [(1, 1), (2, 1), (3, 1), (4, 0)];
 
 /// A pool.
 #[derive(Clone, Debug)]
 pub struct Pool {
-    /// The device whose memory it has.
+    /// The device whose memory it manages.
     pub device: usize,
-    /// Devices that may access it besides.
+    /// Other devices that may access it, with their flags.
     pub access: FxHashMap<usize, u32>,
     settings: [u64; SETTABLE.len()],
     used: u64,
     highest: u64,
 }
 
-/// All pools by their handles.
+/// All pools, by handle.
 #[derive(Debug, Default)]
 pub struct Pools {
     pools: FxHashMap<usize, Pool>,
-    /// Each device's first pool, which stays.
+    /// Each device's default pool, which cannot be destroyed.
     defaults: Vec<usize>,
 }
 
@@ -33,17 +33,17 @@ impl Pool {
         Pool { device, access: FxHashMap::default(), settings, used: 0, highest: 0 }
     }
 
-    /// An attribute's value.
+    /// The value of an attribute.
     pub fn attribute(&self, attribute: u32) -> Result<u64> {
         match attribute {
-            // What is reserved is what is used: nothing is kept.
+            // Reserved memory equals used memory: nothing is cached.
             5 | 7 => Ok(self.used),
             6 | 8 => Ok(self.highest),
             _ => Ok(self.settings[setting(attribute)?]),
         }
     }
 
-    /// Sets an attribute. High marks can only be set back.
+    /// Sets an attribute. High-water marks can only be reset.
     pub fn set_attribute(&mut self, attribute: u32, value: u64) -> Result {
         match (attribute, value) {
             (6 | 8, 0) => self.highest = self.used,
@@ -52,7 +52,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Memory is allocated from it.
+    /// Counts an allocation.
     pub fn note_allocation(&mut self, size: usize) {
         self.used += size as u64;
         self.highest = self.highest.max(self.used);
@@ -60,18 +60,18 @@ impl Pool {
 }
 
 impl Pools {
-    /// The next device's default pool.
+    /// Adds the default pool of the next device.
     pub(crate) fn add_default(&mut self, handle: usize, device: usize) {
         self.create(handle, device);
         self.defaults.push(handle);
     }
 
-    /// A pool of the program's.
+    /// Creates a pool.
     pub(crate) fn create(&mut self, handle: usize, device: usize) {
         self.pools.insert(handle, Pool::new(device));
     }
 
-    /// The program destroys a pool of its own; what is allocated from it stays.
+    /// Destroys a pool of the program; its allocations stay valid.
     pub(crate) fn destroy(&mut self, handle: usize) -> Result {
         if self.defaults.contains(&handle) {
             return Err(Error::INVALID_VALUE);
@@ -79,28 +79,28 @@ impl Pools {
         self.pools.remove(&handle).map(drop).ok_or(Error::INVALID_VALUE)
     }
 
-    /// A device's default pool.
+    /// The default pool of a device.
     pub fn default_of(&self, device: usize) -> usize {
         self.defaults[device]
     }
 
-    /// A pool.
+    /// The pool of a handle.
     pub fn get(&self, handle: usize) -> Result<&Pool> {
         self.pools.get(&handle).ok_or(Error::INVALID_VALUE)
     }
 
-    /// A pool.
+    /// The pool of a handle, mutably.
     pub(crate) fn get_mut(&mut self, handle: usize) -> Result<&mut Pool> {
         self.pools.get_mut(&handle).ok_or(Error::INVALID_VALUE)
     }
 
-    /// Whether a device may access memory from a pool, though it is another one's.
+    /// Whether another device than the pool's may access its memory.
     pub fn is_open_to(&self, handle: u64, device: usize) -> bool {
         let pool = self.pools.get(&(handle as usize));
         pool.and_then(|pool| pool.access.get(&device)).is_some_and(|flags| *flags != 0)
     }
 
-    /// Memory from a pool, which may be gone, is free.
+    /// Counts a free; the pool may be destroyed.
     pub(crate) fn note_free(&mut self, handle: u64, size: usize) {
         if let Some(pool) = self.pools.get_mut(&(handle as usize)) {
             pool.used -= size as u64;

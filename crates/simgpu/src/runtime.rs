@@ -1,19 +1,17 @@
-//! The machine: all devices of a process, under one lock.
+//! The runtime: all devices of a process, under one lock.
 //!
-//! Nobody executes operations in the background. A thread that must wait for one executes it, and
-//! what it waits for, itself, piece by piece, and lets others have the lock in between
-//! ([`crate::schedule`]). Functions of the program that streams call run on a thread of their own,
-//! and another makes things progress when the program waits without calling ([`crate::service`]).
+//! There is no background execution. A thread that must wait for an operation executes it and its
+//! dependencies itself, slice by slice, and releases the lock in between ([`crate::schedule`]).
+//! Functions of the program that streams call run on a thread of their own, and another thread
+//! makes progress when the program waits without calling ([`crate::service`]).
 
-use crate::account::Moved;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::events::Events;
-use crate::failure::Failed;
 use crate::graphs::Graphs;
 use crate::grid::Loader;
 use crate::images::Images;
-use crate::ipc::Board;
+use crate::ipc::SharedEvents;
 use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::order::{OpId, Order, StreamId};
@@ -24,6 +22,7 @@ use crate::settings::{Choices, Settings};
 use crate::streams::{Streams, Which};
 use crate::thread;
 use crate::watch::Watcher;
+use commsan_cuda_abi::observe::{Failed, Moved};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
@@ -32,49 +31,49 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a thread sleeps before it looks again whether another process or a function of the
+/// How long a thread sleeps before it checks again whether another process or a function of the
 /// program has done what it waits for.
-const NAP: Duration = Duration::from_millis(1);
+const SLEEP_INTERVAL: Duration = Duration::from_millis(1);
 
-/// What a nap counts for in pieces of execution: some tenths of a second are patience enough.
-const NAP_COST: u64 = 100;
+/// The weight of a sleep in slices of execution: a stall is detected after some tenths of a second.
+const SLEEP_WEIGHT: u64 = 100;
 
-/// A process's devices and what is known of them.
+/// A process's devices and their state.
 pub struct Runtime {
     state: Mutex<State>,
-    /// Something has completed.
+    /// Signalled when an operation completes.
     pub(crate) completed: Condvar,
-    /// A function of the program is to be called.
+    /// Signalled when a function of the program is to be called.
     pub(crate) host_calls: Condvar,
-    /// Calls so far: while the program calls, it needs no watching.
+    /// Number of calls so far: while the program calls, the watcher is not needed.
     pub(crate) calls: AtomicU64,
 }
 
-/// All that the lock protects.
+/// The state under the lock.
 pub struct State {
     pub(crate) choices: Choices,
     pub(crate) order: Order,
-    /// What the operations do that have not started.
+    /// The actions of operations that have not started.
     pub(crate) pending: FxHashMap<OpId, Pending>,
     /// How many of these call the program.
     pub(crate) functions: usize,
-    /// Bytes kept for copies that have not run.
+    /// Bytes staged for copies that have not run.
     pub(crate) staged: usize,
     /// Memory to free when an operation is complete.
     pub(crate) leaving: FxHashMap<OpId, Vec<usize>>,
     /// Kernels that have started.
     pub(crate) residents: VecDeque<Resident>,
-    /// Functions to call, for the thread that does.
+    /// Functions to call, for the thread that calls them.
     pub(crate) host_calls: VecDeque<(OpId, Pending)>,
     /// Virtual time, in nanoseconds.
     pub(crate) now: u64,
-    /// Pieces executed.
+    /// Number of executed slices.
     pub(crate) turn: u64,
-    /// Pieces executed, or naps taken, since an operation last completed.
-    pub(crate) barren: u64,
-    /// How often graphs have chosen what runs.
+    /// Slices executed, or weighted sleeps, since an operation last completed.
+    pub(crate) stalled_slices: u64,
+    /// How often conditional nodes have selected a graph.
     pub(crate) choices_made: u64,
-    /// Threads in [`Session::wait`].
+    /// Number of threads in [`Session::wait`].
     pub(crate) waiting: usize,
     pub(crate) devices: Vec<Device>,
     pub(crate) streams: Streams,
@@ -85,21 +84,21 @@ pub struct State {
     pub(crate) modules: Modules,
     pub(crate) graphs: Graphs,
     /// Events that other processes may open.
-    pub(crate) board: Option<Arc<Board>>,
-    /// Whether other processes have handles of memory here.
+    pub(crate) board: Option<Arc<SharedEvents>>,
+    /// Whether other processes have handles of memory of this one.
     pub(crate) exported: bool,
     pub(crate) services: Services,
-    /// Who watches kernels.
+    /// The checker's callbacks for kernels.
     pub(crate) watcher: Option<Watcher>,
-    /// Called for kernels that fail.
-    pub(crate) plaintiff: Option<Failed>,
-    /// Called with the accesses of kernels outside their devices.
+    /// The checker's callback for kernels that fail.
+    pub(crate) failures: Option<Failed>,
+    /// The profiler's callback for accesses of kernels outside their devices.
     pub(crate) profiler: Option<Moved>,
     next_handle: usize,
 }
 
 impl Runtime {
-    /// A runtime for as long as the process lives.
+    /// Creates the runtime, which lives as long as the process.
     pub fn new(settings: Settings, loader: Box<dyn Loader>) -> Result<&'static Runtime> {
         let count = settings.devices;
         let mut state = State {
@@ -113,7 +112,7 @@ impl Runtime {
             host_calls: VecDeque::new(),
             now: 0,
             turn: 0,
-            barren: 0,
+            stalled_slices: 0,
             choices_made: 0,
             waiting: 0,
             devices: Vec::new(),
@@ -128,7 +127,7 @@ impl Runtime {
             exported: false,
             services: Services::default(),
             watcher: None,
-            plaintiff: None,
+            failures: None,
             profiler: None,
             next_handle: FIRST_HANDLE,
         };
@@ -146,7 +145,7 @@ impl Runtime {
         })))
     }
 
-    /// A call of the program: takes the lock.
+    /// Begins a call of the program: takes the lock.
     pub fn session(&'static self) -> Session {
         self.calls.fetch_add(1, Ordering::Relaxed);
         Session { runtime: self, state: self.state.lock() }
@@ -156,13 +155,13 @@ impl Runtime {
         self.state.lock()
     }
 
-    /// Calls of the program so far.
+    /// Number of calls of the program so far.
     pub(crate) fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)
     }
 }
 
-/// Handles look like addresses, are never used twice, and lie where nothing is mapped.
+/// Handles look like addresses, are never reused, and lie in unmapped memory.
 const FIRST_HANDLE: usize = 0x5EED_0000_0100;
 const HANDLE_STEP: usize = 0x10;
 
@@ -173,20 +172,20 @@ impl State {
         self.next_handle
     }
 
-    /// Checks that there is such a device.
+    /// Checks a device number.
     pub fn device_number(&self, device: i32) -> Result<usize> {
         let number = usize::try_from(device).ok().filter(|&device| device < self.devices.len());
         number.ok_or(Error::INVALID_DEVICE)
     }
 
-    /// The calling thread's device, if there is any and a kernel has not spoilt it.
+    /// The calling thread's device; an error if there is none, or a fault has made it unusable.
     pub fn current(&self) -> Result<usize> {
         let device = thread::device();
         self.usable(device)?;
         Ok(device)
     }
 
-    /// Checks that a device is there and works.
+    /// Checks that a device exists and is usable.
     pub fn usable(&self, device: usize) -> Result {
         match self.devices.get(device) {
             None => Err(Error::NO_DEVICE),
@@ -196,7 +195,7 @@ impl State {
     }
 }
 
-/// The lock, held by a call of the program.
+/// The lock, held during a call of the program.
 pub struct Session {
     pub(crate) runtime: &'static Runtime,
     state: MutexGuard<'static, State>,
@@ -217,15 +216,15 @@ impl DerefMut for Session {
 }
 
 impl Session {
-    /// The stream that a handle means to this thread.
+    /// The stream that a handle denotes for this thread.
     pub fn stream(&mut self, which: Which) -> Result<StreamId> {
         let device = self.current()?;
         let state = &mut *self.state;
         state.streams.resolve(&mut state.order, which, thread::number(), device)
     }
 
-    /// Executes until all of `goals` are complete; then returns whether a device is in an error
-    /// state.
+    /// Executes until all of `goals` are complete; then returns the error of a device that is in an
+    /// error state.
     pub fn wait(&mut self, goals: &[OpId]) -> Result {
         let mut needed = self.order.needed(goals);
         let mut choices = self.choices_made;
@@ -236,14 +235,14 @@ impl Session {
                 needed = self.order.needed(goals);
             }
             match self.piece(&needed) {
-                // Whom a kernel waits for may be another process, which needs the processor, too.
+                // A kernel may wait for another process, which needs the processor, too.
                 Step::Spinning if self.exported => {
                     MutexGuard::unlocked(&mut self.state, std::thread::yield_now);
                 }
                 Step::Progress | Step::Spinning => MutexGuard::bump(&mut self.state),
                 Step::Blocked => {
-                    self.state.barren += NAP_COST;
-                    self.runtime.completed.wait_for(&mut self.state, NAP);
+                    self.state.stalled_slices += SLEEP_WEIGHT;
+                    self.runtime.completed.wait_for(&mut self.state, SLEEP_INTERVAL);
                 }
             }
         }
@@ -252,7 +251,7 @@ impl Session {
         self.current().map(drop)
     }
 
-    /// Executes what may run, whoever waits for it, for this long at most.
+    /// Executes whatever can run, for at most this long.
     pub fn execute_for(&mut self, limit: Duration) {
         let start = Instant::now();
         while !self.order.is_idle() && start.elapsed() < limit {
@@ -266,20 +265,20 @@ impl Session {
         self.runtime.completed.notify_all();
     }
 
-    /// Executes a piece, and has the functions called that are next.
+    /// Executes a slice, and hands over functions that are next to be called.
     fn piece(&mut self, needed: &FxHashSet<OpId>) -> Step {
         let step = self.state.step(Some(needed));
         self.wake_services();
         step
     }
 
-    /// Executes one slice of what `goals` need; returns whether they are complete. So who asks
-    /// often enough sees them complete.
+    /// Executes one slice of what `goals` need; an error if they are not complete. A polling loop
+    /// thus makes progress.
     pub fn query(&mut self, goals: &[OpId]) -> Result {
         let needed = self.order.needed(goals);
         if !needed.is_empty() && self.piece(&needed) == Step::Blocked {
-            self.state.barren += 1;
-            // Whom it waits for needs the processor, too.
+            self.state.stalled_slices += 1;
+            // The process that it waits for needs the processor, too.
             MutexGuard::unlocked(&mut self.state, std::thread::yield_now);
         }
         self.current()?;
@@ -289,7 +288,7 @@ impl Session {
         Ok(())
     }
 
-    /// Waits for everything on a device.
+    /// Waits for all work of a device.
     pub fn wait_for_device(&mut self, device: usize) -> Result {
         let last = self.order.last_of(device);
         self.wait(&last)

@@ -1,14 +1,14 @@
-//! Scheduler of ready operations.
+//! The scheduler of ready operations.
 //!
-//! Only what somebody waits for runs, so that a program that forgets to wait sees what was there
-//! before. But kernels may wait for each other, on flags in memory that nobody could know of: when
-//! nothing has completed for long, everything that may run does, in turn.
+//! Only operations that something waits for run, so that a program that forgets to wait sees old
+//! memory. But kernels may wait for each other, on flags in memory that the scheduler does not know
+//! of: when nothing has completed for long, everything that can run takes turns.
 
 use crate::account::Account;
 use crate::conditional::CONDITIONS;
 use crate::device::Device;
 use crate::error::{Error, Result, SUCCESS};
-use crate::failure::Plaintiff;
+use crate::failure::FailureReporter;
 use crate::grid::{Grid, Progress, Reach};
 use crate::images::Images;
 use crate::memory::{Kind, Memory, Place};
@@ -24,11 +24,11 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Instructions of a time slice: a fraction of a millisecond of interpretation.
+/// Thread instructions of a time slice: a fraction of a millisecond of interpretation.
 const SLICE_INSTRUCTIONS: u64 = 20_000;
 
-/// Pieces without an operation completing after which everything runs that may. A kernel that only
-/// takes long should not reach it, or work would run that nobody waits for.
+/// Number of slices without a completed operation after which everything that can runs. A kernel
+/// that merely takes long should not reach it, or work would run that nothing waits for.
 const STALL_TIMEOUT_SLICES: u64 = 20_000;
 
 /// Weight of a slice in which a kernel spins, or all sleep: the kernel probably waits for another.
@@ -40,11 +40,11 @@ const MAX_SLEEP_TURNS: u64 = 16;
 /// An operation that has not started.
 #[derive(Debug)]
 pub struct Pending {
-    /// What it does.
+    /// Its action.
     pub task: Task,
-    /// The device it is of.
+    /// Its device.
     pub device: usize,
-    /// When it can start at the earliest, in virtual time.
+    /// The earliest start, in virtual time.
     pub start: u64,
 }
 
@@ -53,20 +53,20 @@ pub struct Resident {
     op: OpId,
     device: usize,
     grid: Box<dyn Grid>,
-    /// Its own virtual time.
+    /// The kernel's own virtual time.
     time: u64,
-    /// The turn before which it sleeps.
+    /// The turn until which it sleeps.
     wake: u64,
 }
 
-/// What came of trying to go on.
+/// The result of a scheduling step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Something was executed.
     Progress,
-    /// A kernel was, which only asked for what others may write.
+    /// A kernel was executed, which only polled memory that others may write.
     Spinning,
-    /// All depends on functions of the program, on other processes, or there is nothing.
+    /// Everything depends on functions of the program or on other processes, or nothing is pending.
     Blocked,
 }
 
@@ -98,19 +98,19 @@ impl Reach for View<'_> {
 }
 
 impl State {
-    /// Executes one piece of what is `needed`; of everything if nothing is said to be, or if that
-    /// has not helped for long.
+    /// Executes one slice of what is `needed`; of everything if that is `None`, or if it has not
+    /// helped for long.
     pub fn step(&mut self, needed: Option<&FxHashSet<OpId>>) -> Step {
         self.turn += 1;
-        let needed = needed.filter(|_| self.barren < STALL_TIMEOUT_SLICES);
+        let needed = needed.filter(|_| self.stalled_slices < STALL_TIMEOUT_SLICES);
         let wanted = |op: OpId| needed.is_none_or(|needed| needed.contains(&op));
         let mut startable: Vec<OpId> = self.order.ready().filter(|&op| wanted(op)).collect();
         startable.retain(|op| match self.pending.get(op) {
             Some(Pending { task: Task::Await(mark), .. }) => mark.is_reached(),
             _ => true,
         });
-        // Kernels that run, in turn: the oldest, unless the seed has another go on, or go on before
-        // others start.
+        // Running kernels take turns, the oldest first, unless the seed selects another one, or
+        // lets kernels continue before others start.
         let is_awake = |resident: &Resident| wanted(resident.op) && resident.wake <= self.turn;
         let awake = (0..self.residents.len()).filter(|at| is_awake(&self.residents[*at]));
         let awake: SmallVec<[usize; 4]> = awake.collect();
@@ -124,13 +124,13 @@ impl State {
         }
         if self.residents.iter().any(|resident| wanted(resident.op)) {
             self.residents.iter_mut().for_each(|resident| resident.wake = self.turn);
-            self.barren += IDLE_SLICE_WEIGHT;
+            self.stalled_slices += IDLE_SLICE_WEIGHT;
             return Step::Progress;
         }
         Step::Blocked
     }
 
-    /// Runs something early now and then, if the seed says so.
+    /// Occasionally runs something early, if the seed says so.
     pub(crate) fn run_early(&mut self) {
         while self.choices.is_eager() {
             if self.step(None) == Step::Blocked {
@@ -146,7 +146,7 @@ impl State {
         let finish = pending.start + pending.task.cost();
         match &pending.task {
             Task::Mark | Task::Await(_) => {}
-            // SAFETY: the program has promised that this memory is there until the operation is
+            // SAFETY: the program has promised that this memory is valid until the operation is
             // complete.
             Task::Copy(copy) => unsafe { copy.run() },
             Task::Staged(copy, staged) => {
@@ -177,15 +177,15 @@ impl State {
                     self.residents.push_back(Resident { op, device, grid, time: finish, wake: 0 });
                     return;
                 }
-                Err(error) => self.spoil(pending.device, error),
+                Err(error) => self.fail_device(pending.device, error),
             },
         }
         self.finish(op, pending.device, finish);
     }
 
-    /// An operation is complete, at a virtual time.
+    /// Completes an operation at a virtual time.
     pub(crate) fn finish(&mut self, op: OpId, device: usize, time: u64) {
-        self.barren = 0;
+        self.stalled_slices = 0;
         for next in self.order.complete(op) {
             if let Some(pending) = self.pending.get_mut(&next) {
                 pending.start = pending.start.max(time);
@@ -200,7 +200,7 @@ impl State {
         }
     }
 
-    /// Makes a kernel's grid, with the observers of its accesses and of its failure.
+    /// Creates a kernel's grid, with the observers of its accesses and of its failure.
     fn start(&self, kernel: &KernelCall) -> Result<Box<dyn Grid>> {
         let launch = &kernel.launch;
         let own = self.memory.of_device(launch.device);
@@ -211,28 +211,28 @@ impl State {
             owners: self.memory.owners(),
             moved,
         });
-        let plaintiff = Plaintiff::of(launch, self.plaintiff);
-        start(kernel, self.watch_of(launch.tag), account, plaintiff)
+        let failures = FailureReporter::of(launch, self.failures);
+        start(kernel, self.watch_of(launch.tag), account, failures)
     }
 
-    /// The observers of the accesses of a kernel with a tag.
+    /// The observer of the accesses of a kernel with a tag.
     fn watch_of(&self, tag: u64) -> Option<Watch> {
         self.watcher.filter(|_| tag != 0)?.watch(tag)
     }
 
-    /// Gives a kernel its piece, and the others theirs before its next.
+    /// Executes a slice of a kernel, and moves it behind the others.
     fn advance(&mut self, at: usize) -> Step {
         let Some(mut resident) = self.residents.remove(at) else { return Step::Blocked };
         let State { memory, devices, pools, images, .. } = self;
         let view = View { memory, devices, pools, images };
         let advance = AssertUnwindSafe(|| resident.grid.advance(SLICE_INSTRUCTIONS, &view));
         let progress = catch_unwind(advance).unwrap_or(Progress::Fault(Error::LAUNCH_FAILURE));
-        self.barren += 1;
+        self.stalled_slices += 1;
         match progress {
             Progress::Running => resident.time += SLICE_INSTRUCTIONS,
             Progress::Spinning => {
                 resident.time += SLICE_INSTRUCTIONS;
-                self.barren += IDLE_SLICE_WEIGHT;
+                self.stalled_slices += IDLE_SLICE_WEIGHT;
             }
             Progress::Idle(time) => {
                 resident.time += time;
@@ -240,7 +240,7 @@ impl State {
             }
             Progress::Done | Progress::Fault(_) => {
                 if let Progress::Fault(error) = progress {
-                    self.spoil(resident.device, error);
+                    self.fail_device(resident.device, error);
                 }
                 self.finish(resident.op, resident.device, resident.time);
                 return Step::Progress;
@@ -250,12 +250,12 @@ impl State {
         if progress == Progress::Spinning { Step::Spinning } else { Step::Progress }
     }
 
-    /// A kernel has made its device unusable: nothing that was to run there does.
-    fn spoil(&mut self, device: usize, error: Error) {
+    /// A kernel's fault makes its device unusable: nothing that was to run there does.
+    fn fail_device(&mut self, device: usize, error: Error) {
         self.devices[device].fault.get_or_insert(error);
         for pending in self.pending.values_mut().filter(|pending| pending.device == device) {
             match &pending.task {
-                // The error is reported to them.
+                // Callbacks are called with the error.
                 Task::Host(HostCall::Callback(..)) => continue,
                 Task::Host(HostCall::Function(..)) => self.functions -= 1,
                 Task::Staged(_, staged) => self.staged -= staged.len(),
@@ -272,7 +272,7 @@ impl State {
         }
     }
 
-    /// Frees memory of which nothing is needed any more.
+    /// Frees memory that no pending operation needs.
     pub(crate) fn release(&mut self, start: usize) {
         if let Some(freed) = self.memory.release(start)
             && let (Kind::Pool, Some(pool)) = (freed.kind, freed.pool)
@@ -281,21 +281,21 @@ impl State {
         }
     }
 
-    /// What a callback learns of its device.
+    /// The error of a device that callbacks are passed.
     pub(crate) fn status(&self, device: usize) -> i32 {
         self.devices[device].fault.map_or(SUCCESS, Error::code)
     }
 }
 
-/// Makes a grid. What panics there, as in [`Grid::advance`], fails as a kernel does.
+/// Starts a grid. A panic there, as in [`Grid::advance`], fails like a kernel.
 fn start(
     kernel: &KernelCall,
     watch: Option<Watch>,
     account: Option<Account>,
-    plaintiff: Option<Plaintiff>,
+    failures: Option<FailureReporter>,
 ) -> Result<Box<dyn Grid>> {
     let (module, launch) = (&kernel.module, &kernel.launch);
-    let start = || module.start(launch, &kernel.addresses, watch, account, plaintiff);
+    let start = || module.start(launch, &kernel.addresses, watch, account, failures);
     let start = AssertUnwindSafe(start);
     catch_unwind(start).unwrap_or(Err(Error::LAUNCH_FAILURE))
 }

@@ -1,11 +1,12 @@
-//! The two threads of a runtime's own, started when there is something for them to do.
+//! The runtime's own two threads, started on demand.
 //!
 //! One calls the functions that the program has put into streams, as CUDA does on a thread of its
-//! driver: they may block, and whoever waits for them may hold locks that they take.
+//! driver: they may block, and a thread that waits for them may hold locks that they take.
 //!
-//! The other watches a program that waits without calling: for a flag in mapped or managed memory,
-//! for a function that a stream is to call, for another process. When no call has come for a while
-//! and there is anything by which somebody could be waiting, it executes everything that may run.
+//! The other watches a program that waits without calling the runtime: for a flag in mapped or
+//! managed memory, for a function that a stream is to call, for another process. When there was no
+//! call for a while and the program could be waiting for something, it executes everything that can
+//! run.
 
 use crate::order::OpId;
 use crate::runtime::{Runtime, Session, State};
@@ -18,9 +19,10 @@ use std::time::Duration;
 /// Interval at which the watcher polls.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Looks without a call of the program after which its work is executed: if a function is to be
-/// called or another process may wait, and if all that could be waited for is a change of memory,
-/// for which a program that only computes long must not be mistaken.
+/// Number of polls without a call of the program after which pending work is executed. The first
+/// applies if a function is to be called or another process may wait; the second if the program
+/// could only wait for a change of memory, so that a program that computes for long is not mistaken
+/// for one that waits.
 const QUIET_INTERVALS: u32 = 5;
 const QUIET_MEMORY_INTERVALS: u32 = 25;
 
@@ -32,11 +34,11 @@ pub struct Services {
 }
 
 impl Session {
-    /// Starts the threads that are needed, and wakes the one that calls.
+    /// Starts the threads that are needed, and wakes the one that calls functions.
     pub(crate) fn wake_services(&mut self) {
         let runtime = self.runtime;
         self.wake_caller(runtime);
-        if !self.services.watcher && self.patience().is_some() {
+        if !self.services.watcher && self.quiet_limit().is_some() {
             self.services.watcher = true;
             start("cuda-watch", move || watch(runtime));
         }
@@ -53,9 +55,9 @@ impl State {
         }
     }
 
-    /// After how many looks without a call what is pending is executed: `None` if nobody could see,
-    /// without a call, that it was.
-    fn patience(&self) -> Option<u32> {
+    /// Number of polls without a call after which pending work is executed; `None` if the program
+    /// could not see, without a call, that it was.
+    fn quiet_limit(&self) -> Option<u32> {
         if self.order.is_idle() {
             return None;
         }
@@ -66,20 +68,20 @@ impl State {
     }
 }
 
-/// Starts a thread that takes no signals: they are for the program's own.
+/// Starts a thread that blocks all signals: they are for the program's threads.
 fn start(name: &str, body: impl FnOnce() + Send + 'static) {
     let before = block_signals();
     let started = std::thread::Builder::new().name(name.to_owned()).spawn(body);
-    // SAFETY: the mask that this thread had.
+    // SAFETY: restores the mask that this thread had.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut()) };
     if let Err(error) = started {
         eprintln!("commsan: simulated GPU: cannot start a thread: {error}");
     }
 }
 
-/// Blocks all signals of this thread, which threads that it starts inherit. Gives its mask before.
+/// Blocks all signals of this thread, which new threads inherit. Returns the previous mask.
 fn block_signals() -> libc::sigset_t {
-    // SAFETY: a set of signals is plain data; both are filled in by the calls.
+    // SAFETY: a signal set is plain data; the calls fill both in.
     unsafe {
         let mut all: libc::sigset_t = std::mem::zeroed();
         let mut before: libc::sigset_t = std::mem::zeroed();
@@ -127,8 +129,8 @@ fn watch(runtime: &'static Runtime) {
 /// Executes until nothing is left, or the program calls again.
 fn execute_all(runtime: &'static Runtime, seen: u64, quiet: u32) {
     let mut state = runtime.lock();
-    let is_time = |state: &State| state.patience().is_some_and(|patience| quiet >= patience);
-    // Who waits in a call executes what it needs itself.
+    let is_time = |state: &State| state.quiet_limit().is_some_and(|patience| quiet >= patience);
+    // A thread that waits in a call executes what it needs itself.
     while state.waiting == 0 && is_time(&state) && runtime.calls() == seen {
         let step = state.step(None);
         state.wake_caller(runtime);

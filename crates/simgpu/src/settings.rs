@@ -1,14 +1,14 @@
-//! What the environment says of the simulation.
+//! The simulation's settings, from the environment.
 
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
-/// How many devices there are, and what differs from run to run.
+/// The number of devices, and the seed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Devices.
     pub devices: usize,
-    /// What varies the order of streams.
+    /// The seed of scheduling choices.
     pub seed: u64,
 }
 
@@ -16,7 +16,7 @@ pub struct Settings {
 const MAX_DEVICES: usize = 64;
 
 impl Settings {
-    /// `COMMSAN_GPU=sim:N` (one device if unset) and `COMMSAN_GPU_SEED` (0 if unset).
+    /// Reads `COMMSAN_GPU=sim:N` (one device if unset) and `COMMSAN_GPU_SEED` (0 if unset).
     pub fn from_environment() -> Settings {
         let variable = |name| std::env::var(name).ok();
         Settings::read(variable("COMMSAN_GPU").as_deref(), variable("COMMSAN_GPU_SEED").as_deref())
@@ -38,11 +38,11 @@ impl Settings {
     }
 }
 
-/// The choices that CUDA leaves to the machine, made by the seed.
+/// Scheduling choices that CUDA leaves open, made by a seeded generator.
 ///
-/// Seed 0 is as lazy as the rules allow: nothing runs before it must, oldest first, and what may
-/// happen at once or later happens later. Every other seed runs some work early, and takes what is
-/// ready in another order.
+/// Seed 0 is as lazy as the rules allow: nothing runs before it must, the oldest first, and what
+/// may happen at once or later happens later. Every other seed runs some work early, and reorders
+/// what is ready.
 #[derive(Debug)]
 pub struct Choices {
     random: Option<SmallRng>,
@@ -58,7 +58,7 @@ impl Choices {
         Choices { random, eagerness }
     }
 
-    /// One of `count` things, of which the first is the oldest.
+    /// Selects one of `count` candidates, of which the first is the oldest.
     pub fn pick(&mut self, count: usize) -> usize {
         self.random.as_mut().map_or(0, |random| random.random_range(0..count))
     }
@@ -69,7 +69,7 @@ impl Choices {
         self.random.as_mut().is_some_and(|random| random.random_range(0..8) < eagerness)
     }
 
-    /// Whether what may happen at once happens at once.
+    /// Whether something that may happen at once does.
     pub fn at_once(&mut self) -> bool {
         self.random.as_mut().is_some_and(Rng::random)
     }

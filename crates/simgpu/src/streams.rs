@@ -1,4 +1,4 @@
-//! Streams, and what their handles mean to a thread.
+//! Streams, and what their handles denote for a thread.
 
 use crate::error::{Error, Result};
 use crate::order::{Kind, Order, StreamId};
@@ -11,7 +11,7 @@ const PER_THREAD: usize = 2;
 /// `cudaStreamNonBlocking`.
 pub const NON_BLOCKING: u32 = 1;
 
-/// A handle as a call has it: what 0 means depends on how the program was compiled.
+/// A stream handle in a call: what 0 denotes depends on how the program was compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Which {
     handle: usize,
@@ -19,28 +19,28 @@ pub struct Which {
 }
 
 impl Which {
-    /// In a call whose default stream is the legacy one.
+    /// A handle in a call whose default stream is the legacy one.
     pub fn legacy(handle: usize) -> Which {
         Which { handle, per_thread: false }
     }
 
-    /// In a call whose default stream is the thread's (`_ptsz`, `_ptds`).
+    /// A handle in a call whose default stream is the thread's (`_ptsz`, `_ptds`).
     pub fn per_thread(handle: usize) -> Which {
         Which { handle, per_thread: true }
     }
 
-    /// Whether it is the legacy default stream.
+    /// Whether it denotes the legacy default stream.
     pub fn is_legacy(self) -> bool {
         self.handle == LEGACY || self.handle == 0 && !self.per_thread
     }
 }
 
-/// A stream as the program made it.
+/// A stream of the program.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// Its handle; those of default streams are not handles that programs have.
+    /// Its handle; programs never see those of default streams.
     pub handle: usize,
-    /// The device it is of.
+    /// Its device.
     pub device: usize,
     /// How it is ordered with the legacy stream.
     pub kind: Kind,
@@ -48,21 +48,21 @@ pub struct Stream {
     pub priority: i32,
     /// Its number, `cudaStreamGetId`.
     pub number: u64,
-    /// The capture it takes part in, if any.
+    /// The capture that it takes part in, if any.
     pub capture: Option<Joined>,
 }
 
-/// How a stream takes part in a capture.
+/// A stream's part in a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Joined {
-    /// The capture's number.
+    /// The number of the capture.
     pub capture: u64,
-    /// Nodes that what comes next depends on.
+    /// Nodes that the next node depends on.
     pub after: Vec<usize>,
 }
 
 impl Stream {
-    /// The flags it was made with.
+    /// The flags it was created with.
     pub fn flags(&self) -> u32 {
         if self.kind == Kind::NonBlocking { NON_BLOCKING } else { 0 }
     }
@@ -80,14 +80,14 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// The legacy default stream of the next device.
+    /// Adds the legacy default stream of the next device.
     pub(crate) fn add_legacy(&mut self, order: &mut Order, device: usize) -> StreamId {
         let id = self.add(order, LEGACY, device, Kind::Legacy, 0);
         self.legacy.push(id);
         id
     }
 
-    /// A stream that the program makes.
+    /// Creates a stream.
     pub(crate) fn create(
         &mut self,
         order: &mut Order,
@@ -100,7 +100,7 @@ impl Streams {
         self.by_handle.insert(handle, id);
     }
 
-    /// The program destroys a stream; its work goes on.
+    /// Destroys a stream; its work continues.
     pub(crate) fn destroy(
         &mut self,
         order: &mut Order,
@@ -112,13 +112,13 @@ impl Streams {
         Ok((id, stream))
     }
 
-    /// Handles of the streams that the program made on a device.
+    /// Handles of the program's streams on a device.
     pub(crate) fn handles_of(&self, device: usize) -> Vec<usize> {
         let made = self.by_handle.iter().filter(|(_, id)| self.streams[id].device == device);
         made.map(|(&handle, _)| handle).collect()
     }
 
-    /// The stream that a handle means to a thread with this current device.
+    /// The stream that a handle denotes for a thread with this current device.
     pub(crate) fn resolve(
         &mut self,
         order: &mut Order,
@@ -144,17 +144,17 @@ impl Streams {
         }
     }
 
-    /// A stream that is there.
+    /// The stream with an id, which must exist.
     pub fn get(&self, id: StreamId) -> &Stream {
         &self.streams[&id]
     }
 
-    /// A stream that is there.
+    /// The stream with an id, mutably; an error if it was destroyed.
     pub(crate) fn get_mut(&mut self, id: StreamId) -> Result<&mut Stream> {
         self.streams.get_mut(&id).ok_or(Error::INVALID_RESOURCE_HANDLE)
     }
 
-    /// All streams.
+    /// All streams, mutably.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (StreamId, &mut Stream)> {
         self.streams.iter_mut().map(|(&id, stream)| (id, stream))
     }

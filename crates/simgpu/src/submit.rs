@@ -1,28 +1,28 @@
-//! Enqueues operations into streams.
+//! Submission: enqueues operations into streams, or captures them into graphs.
 
 use crate::copy::Copy;
 use crate::error::{Error, Result};
 use crate::events::Record;
 use crate::graphs::{Body, ExecNode};
-use crate::ipc::{Board, Mark, Slot};
+use crate::host_sync::{self, Call, Wait};
+use crate::ipc::{Mark, SharedEvents, Slot};
 use crate::memory::{Kind, Place};
 use crate::order::{OpId, StreamId};
-use crate::rules::{self, Call, Wait};
 use crate::runtime::{Session, State};
 use crate::schedule::Pending;
 use crate::task::Task;
 use crate::thread;
 use std::sync::Arc;
 
-/// Maximum bytes staged for copies that have not run; what exceeds it is copied at once.
+/// Maximum bytes staged for copies that have not run; further copies are executed at once.
 const MAX_STAGED_BYTES: usize = 64 << 20;
 
 /// Virtual time of a call, in nanoseconds.
 const CALL_NS: u64 = 1_000;
 
 impl Session {
-    /// Puts an operation into a stream, or into the graph that the stream is captured to. Gives the
-    /// operation unless it was captured.
+    /// Submits an operation to a stream, or to the graph that the stream is captured to. Returns
+    /// the operation unless it was captured.
     pub fn submit(&mut self, stream: StreamId, task: Task) -> Result<Option<OpId>> {
         let device = self.streams.get(stream).device;
         self.usable(device)?;
@@ -34,7 +34,7 @@ impl Session {
         Ok(Some(op))
     }
 
-    /// If a stream is captured, adds a node that allocates to the graph. Gives its memory.
+    /// If a stream is captured, adds an allocation node to the graph. Returns its memory.
     pub fn capture_allocation(
         &mut self,
         stream: StreamId,
@@ -49,7 +49,7 @@ impl Session {
         Ok(Some(start))
     }
 
-    /// Copies, and lets the host wait for what the rules say.
+    /// Submits a copy, and makes the host wait as the rules require.
     pub fn copy(&mut self, call: Call, stream: StreamId, copy: Copy) -> Result {
         if call == Call::Copy {
             self.forbid_unsafe()?;
@@ -67,7 +67,7 @@ impl Session {
                     let op = self.submit(stream, Task::Copy(copy))?;
                     return self.wait_as(Wait::Operation, op);
                 }
-                // SAFETY: the program has promised that the source is there.
+                // SAFETY: the program has promised that the source is valid.
                 let staged = unsafe { copy.stage() };
                 self.staged += staged.len();
                 self.submit(stream, Task::Staged(copy, staged.into())).map(drop)
@@ -79,7 +79,7 @@ impl Session {
         }
     }
 
-    /// Sets, and lets the host wait for what the rules say.
+    /// Submits a set, and makes the host wait as the rules require.
     pub fn set(&mut self, call: Call, stream: StreamId, set: crate::copy::Set) -> Result {
         if call == Call::Set {
             self.forbid_unsafe()?;
@@ -93,7 +93,7 @@ impl Session {
         self.wait_as(wait, op)
     }
 
-    /// Waits for an operation if the rules say so.
+    /// Waits for an operation as a rule requires.
     pub(crate) fn wait_as(&mut self, wait: Wait, op: Option<OpId>) -> Result {
         match (wait, op) {
             (Wait::Operation, Some(op)) => self.wait(&[op]),
@@ -101,9 +101,9 @@ impl Session {
         }
     }
 
-    /// What the rules say, with what they leave open decided.
+    /// What the host waits for, where the seed decides if the rules leave it open.
     fn decide(&mut self, call: Call, from: Place, to: Place) -> Wait {
-        let wait = rules::wait(call, from, to);
+        let wait = host_sync::wait(call, from, to);
         let decided = match wait {
             Wait::PerhapsStaging => Wait::Staging,
             Wait::PerhapsOperation => Wait::Operation,
@@ -112,7 +112,7 @@ impl Session {
         if self.choices.at_once() { decided } else { Wait::Nothing }
     }
 
-    /// A copy between devices, which is serialised with everything on those and on this one.
+    /// Submits a copy between devices, serialised with all work of those and of the current one.
     pub fn copy_serial(&mut self, copy: Copy, devices: &[usize]) -> Result {
         self.forbid_unsafe()?;
         let stream = self.stream(crate::streams::Which::legacy(0))?;
@@ -144,7 +144,7 @@ impl Session {
         Ok(())
     }
 
-    /// Lets a stream wait for an event.
+    /// Makes a stream wait for an event.
     pub fn wait_event(&mut self, stream: StreamId, event: usize) -> Result {
         self.usable(self.streams.get(stream).device)?;
         let (record, slot) = {
@@ -163,10 +163,10 @@ impl Session {
         Ok(())
     }
 
-    /// The operation that stands for an event, if it is pending, and another process's record of
-    /// it, if that has not happened.
+    /// The operation that an event stands for, if it is pending, and another process's record of
+    /// it, if that has not completed.
     ///
-    /// Who asks for an event that was recorded in a capture breaks the capture.
+    /// For an event that was recorded in a capture, this invalidates the capture.
     pub fn outstanding(&mut self, event: usize) -> Result<(Option<OpId>, Option<Mark>)> {
         let event = self.events.get(event)?;
         self.usable(event.device)?;
@@ -183,7 +183,7 @@ impl Session {
         Ok((op, mark))
     }
 
-    /// Waits for an event.
+    /// Waits for an event on the host.
     pub fn wait_for_event(&mut self, event: usize) -> Result {
         let (op, mark) = self.outstanding(event)?;
         let device = self.events.get(event)?.device;
@@ -196,7 +196,7 @@ impl Session {
         self.wait(&goals)
     }
 
-    /// Tells whether an event has happened.
+    /// Whether an event has completed; an error if not.
     pub fn query_event(&mut self, event: usize) -> Result {
         let (op, _) = self.outstanding(event)?;
         self.query(op.as_slice())?;
@@ -206,13 +206,13 @@ impl Session {
         }
     }
 
-    /// Launches a graph.
+    /// Launches an instantiated graph.
     pub fn launch_graph(&mut self, exec: usize, stream: StreamId) -> Result {
         let tag = thread::take_tag();
         let device = self.streams.get(stream).device;
         self.usable(device)?;
         if self.joined(stream)?.is_some() {
-            // What is captured of it is its nodes.
+            // A captured graph launch becomes its nodes.
             return self.capture_exec(exec, stream);
         }
         let (nodes, last, leaves) = {
@@ -256,8 +256,8 @@ impl Session {
         Ok(())
     }
 
-    /// What follows every submission: the seed may have something run early, and a program that
-    /// does not call again is watched.
+    /// Follows every submission: the seed may run something early, and the watcher is started for a
+    /// program that does not call again.
     fn after_submission(&mut self) {
         self.run_early();
         self.wake_services();
@@ -265,7 +265,7 @@ impl Session {
 }
 
 impl State {
-    /// Puts an operation into a stream after `also`.
+    /// Enqueues an operation into a stream, also after `also`.
     pub(crate) fn enqueue(&mut self, stream: StreamId, task: Task, also: &[OpId]) -> OpId {
         let device = self.streams.get(stream).device;
         let op = self.order.enqueue(stream, also);
@@ -273,7 +273,7 @@ impl State {
         op
     }
 
-    /// Has the nodes of a graph executed, the first after `start`.
+    /// Launches the nodes of a graph, the first ones after `start`.
     pub(crate) fn launch_nodes(
         &mut self,
         device: usize,
@@ -323,7 +323,7 @@ impl State {
         Ok(op)
     }
 
-    /// Notes what an operation does.
+    /// Adds the action of an operation.
     pub(crate) fn expect(&mut self, op: OpId, task: Task, device: usize) {
         self.now += CALL_NS;
         let start = self.now.max(self.devices[device].finished);
@@ -331,7 +331,7 @@ impl State {
         self.pending.insert(op, Pending { task, device, start });
     }
 
-    /// Frees what belonged to a graph, when its last launch is complete.
+    /// Frees the memory of a graph when its last launch is complete.
     pub(crate) fn free_after(&mut self, last: Option<OpId>, memory: Vec<usize>) {
         match last.filter(|&op| self.order.is_pending(op)) {
             Some(op) => self.leaving.entry(op).or_default().extend(memory),
@@ -339,10 +339,10 @@ impl State {
         }
     }
 
-    /// Where an event is recorded that other processes may open.
+    /// The slot for an event that other processes may open.
     pub(crate) fn new_slot(&mut self, number: usize) -> Result<Slot> {
         if self.board.is_none() {
-            let board = Board::create().map_err(|_| Error::OPERATING_SYSTEM)?;
+            let board = SharedEvents::create().map_err(|_| Error::OPERATING_SYSTEM)?;
             self.board = Some(Arc::new(board));
         }
         let board = self.board.as_ref().ok_or(Error::OPERATING_SYSTEM)?;

@@ -1,4 +1,4 @@
-//! Operations of streams and their execution.
+//! The actions of stream operations.
 
 use crate::conditional::Choice;
 use crate::copy::{Copy, Set};
@@ -8,17 +8,17 @@ use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::sync::Arc;
 
-/// A function of the program, with what it is called with.
+/// A function of the program, with its argument.
 #[derive(Clone, Copy, Debug)]
 pub enum HostCall {
-    /// `cudaLaunchHostFunc`.
+    /// A `cudaLaunchHostFunc`.
     Function(extern "C" fn(*mut c_void), usize),
-    /// `cudaStreamAddCallback`, with the stream's handle.
+    /// A `cudaStreamAddCallback`, with the stream's handle.
     Callback(extern "C" fn(usize, c_int, *mut c_void), usize, usize),
 }
 
 impl HostCall {
-    /// Calls it; `status` is for callbacks.
+    /// Calls the function; `status` is passed to callbacks.
     pub fn call(self, status: c_int) {
         match self {
             HostCall::Function(function, data) => function(data as *mut c_void),
@@ -32,11 +32,11 @@ impl HostCall {
 /// A kernel to launch.
 #[derive(Clone)]
 pub struct KernelCall {
-    /// Where it is defined.
+    /// The module that defines it.
     pub module: Arc<dyn Module>,
-    /// Where the module's variables are on the device.
+    /// The addresses of the module's variables on the device.
     pub addresses: Arc<Addresses>,
-    /// How it is launched.
+    /// The launch configuration.
     pub launch: Launch,
     /// The host function that stands for it.
     pub function: usize,
@@ -48,14 +48,14 @@ impl fmt::Debug for KernelCall {
     }
 }
 
-/// What an operation does when it runs.
+/// The action of an operation.
 #[derive(Clone, Debug)]
 pub enum Task {
-    /// Nothing: it only orders others, or notes when it was done.
+    /// No action: it only orders others, or records its time.
     Mark,
     /// Copies memory.
     Copy(Copy),
-    /// Copies what was read from the source before.
+    /// Copies bytes that were read from the source before.
     Staged(Copy, Arc<[u8]>),
     /// Sets memory.
     Set(Set),
@@ -65,20 +65,19 @@ pub enum Task {
     Kernel(Arc<KernelCall>),
     /// Frees memory that was allocated in stream order.
     Free(usize),
-    /// Tells other processes that an event has happened.
+    /// Signals an event to other processes.
     Signal(Mark),
     /// Waits for an event of another process.
     Await(Mark),
-    /// Gives conditions of graphs the values that they have at a launch.
+    /// Sets conditions of graphs to their values at a launch.
     Assign(Arc<[(u64, u32)]>),
-    /// Runs what a condition says.
+    /// Launches the graph that a condition selects.
     Choose(Arc<Choice>),
 }
 
 impl Task {
-    /// Nanoseconds of virtual time, but for kernels, which tell theirs while they run. Latencies
-    /// and rates are of the order of a current device's; nothing depends on them but what
-    /// `cudaEventElapsedTime` says.
+    /// Duration in nanoseconds of virtual time; kernels report theirs while they run. Latencies and
+    /// rates are of the order of a current device's; they only affect `cudaEventElapsedTime`.
     pub fn cost(&self) -> u64 {
         const LATENCY_NS: u64 = 2_000;
         const HOST_CALLBACK_NS: u64 = 10_000;

@@ -1,38 +1,38 @@
-//! What each host thread has of its own: its current device, its last error, its launches.
+//! Per-thread state of the host: current device, last error, launch configurations.
 
 use crate::error::{Error, Result, SUCCESS};
 use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What `<<<...>>>` says, on its way to the launch.
+/// The configuration in `<<<...>>>`, on its way to the launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Configuration {
-    /// Blocks.
+    /// Number of blocks.
     pub grid: [u32; 3],
-    /// Threads of a block.
+    /// Number of threads of a block.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
+    /// Size of dynamic shared memory, in bytes.
     pub shared: usize,
     /// The stream's handle.
     pub stream: usize,
 }
 
-/// How much a capture on this thread forbids, `cudaStreamCaptureMode`.
+/// What captures forbid to a thread, `cudaStreamCaptureMode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaptureMode {
-    /// Captures of any thread forbid calls that may break them.
+    /// Captures of any thread forbid unsafe calls.
     Global,
-    /// Captures of this thread do.
+    /// Captures of this thread forbid unsafe calls.
     ThreadLocal,
     /// Nothing is forbidden.
     Relaxed,
 }
 
-/// Launches whose arguments are launches themselves are rare, and never deep.
+/// Maximum nesting of launches whose arguments contain launches.
 const NESTED: usize = 8;
 
-/// Nothing in it is dropped, so that it is still there when programs call from `atexit`.
+/// It needs no drop, so that it is still valid when programs call from `atexit`.
 struct Thread {
     number: u64,
     device: Cell<usize>,
@@ -67,27 +67,27 @@ pub fn number() -> u64 {
     THREAD.with(|thread| thread.number)
 }
 
-/// Its current device.
+/// The current device.
 pub fn device() -> usize {
     THREAD.with(|thread| thread.device.get())
 }
 
-/// Another device becomes current.
+/// Sets the current device.
 pub fn set_device(device: usize) {
     THREAD.with(|thread| thread.device.set(device));
 }
 
-/// A call has failed.
+/// Sets the last error.
 pub fn set_last_error(error: Error) {
     THREAD.with(|thread| thread.last_error.set(error.code()));
 }
 
-/// The last failure since [`take_last_error`].
+/// The last error since [`take_last_error`].
 pub fn last_error() -> c_int {
     THREAD.with(|thread| thread.last_error.get())
 }
 
-/// The last failure, which is forgotten if it can be.
+/// Returns the last error, and clears it unless it is sticky.
 pub fn take_last_error() -> c_int {
     let last = last_error();
     if !commsan_cuda_abi::is_sticky(last) {
@@ -96,49 +96,49 @@ pub fn take_last_error() -> c_int {
     last
 }
 
-/// Whether the thread is in a function that a stream has called, where CUDA must not be called.
+/// Whether the thread is in a function called by a stream, which must not call CUDA.
 pub fn is_in_host_call() -> bool {
     THREAD.with(|thread| thread.in_host_call.get())
 }
 
-/// A stream calls a function.
+/// Runs a function called by a stream.
 pub fn in_host_call(function: impl FnOnce()) {
     THREAD.with(|thread| thread.in_host_call.set(true));
     function();
     THREAD.with(|thread| thread.in_host_call.set(false));
 }
 
-/// How much captures forbid.
+/// The thread's capture mode.
 pub fn capture_mode() -> CaptureMode {
     THREAD.with(|thread| thread.capture_mode.get())
 }
 
-/// Changes how much captures forbid; gives what it was.
+/// Sets the thread's capture mode; returns the previous one.
 pub fn set_capture_mode(mode: CaptureMode) -> CaptureMode {
     THREAD.with(|thread| thread.capture_mode.replace(mode))
 }
 
-/// What the next launch of the thread is called by who watches.
+/// Sets the checker's tag for the thread's next launch.
 pub fn set_tag(tag: u64) {
     THREAD.with(|thread| thread.tag.set(tag));
 }
 
-/// What this launch is called; 0 if nobody has said.
+/// Takes the tag for this launch; 0 if none was set.
 pub fn take_tag() -> u64 {
     THREAD.with(|thread| thread.tag.take())
 }
 
-/// What launches of this thread are called by who profiles, from now on.
+/// Sets the profiler's origin of the thread's launches from now on.
 pub fn set_origin(origin: u64) {
     THREAD.with(|thread| thread.origin.set(origin));
 }
 
-/// What they are called.
+/// The origin of the thread's launches.
 pub fn origin() -> u64 {
     THREAD.with(|thread| thread.origin.get())
 }
 
-/// Notes what a launch that follows is to be.
+/// Pushes the configuration of a launch that follows.
 pub fn push_configuration(configuration: Configuration) -> Result {
     THREAD.with(|thread| {
         let mut configurations = thread.configurations.get();
@@ -150,7 +150,7 @@ pub fn push_configuration(configuration: Configuration) -> Result {
     })
 }
 
-/// What this launch is to be.
+/// Pops the configuration of this launch.
 pub fn pop_configuration() -> Result<Configuration> {
     THREAD.with(|thread| {
         let nested = thread.nested.get().checked_sub(1).ok_or(Error::MISSING_CONFIGURATION)?;

@@ -1,23 +1,23 @@
-//! Access callbacks.
+//! Access callbacks: report to a checker what kernels access.
 //!
-//! Telling what kernels access, to who checks the program.
-//!
-//! A launch carries the tag that its thread has set before ([`crate::thread::set_tag`]). In a
-//! graph, a kernel has the tag of the call that made its node, captured or added; a launch of the
-//! graph adds its own tag to it, so that who leaves the upper bits of one and the lower bits of the
-//! other free knows node and launch. What carries no tag, and what nobody wants, runs as ever.
+//! A launch carries the tag that its thread set before ([`crate::thread::set_tag`]). In a graph, a
+//! kernel has the tag of the call that made its node, captured or added; a launch of the graph adds
+//! its own tag to it, so that a checker that uses the upper bits for one and the lower bits for the
+//! other can identify node and launch. Kernels without a tag, or that the checker does not want,
+//! run at full speed.
 //!
 //! **When, and under which locks.** [`Wants`] is called when the kernel begins, [`Touched`] while
-//! it runs, before it counts as complete: nobody who waits for it goes on before all is told. Both
-//! are called by whichever thread executes: one that waits in a call of the runtime, that submits
-//! work which the seed has run early, or the one that executes for programs that wait without
-//! calling. It holds the runtime's lock, so that neither may call the runtime, nor take a lock that
-//! anybody holds who calls it.
+//! it runs, before it counts as complete: no thread that waits for it continues before everything
+//! is reported. Both are called by the thread that executes the kernel: one that waits in a call of
+//! the runtime, one that submits work which the seed runs early, or the one that executes for
+//! programs that wait without calling. That thread holds the runtime's lock, so callbacks must
+//! neither call the runtime nor take a lock that a caller of the runtime may hold.
 //!
-//! What is told is exact, but in no particular order: bytes that an instruction accesses again and
-//! again, or that touch each other, are told as one as far as they fit in what is kept back until
+//! Reports are exact, but in no particular order: bytes that an instruction accesses repeatedly, or
+//! that are adjacent, are reported once, as far as they fit into the buffer that is flushed when
 //! the kernel ends or waits.
 
+use commsan_cuda_abi::observe::{Touched, Wants};
 use commsan_ptx::{Module, Site, Strength};
 use commsan_simt::{Access, Kind, Observer};
 use parking_lot::Mutex;
@@ -26,34 +26,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, CString, c_char};
 use std::ops::Range;
 
-/// Whether the accesses of the kernel with a tag are to be reported.
-pub type Wants = extern "C" fn(tag: u64) -> bool;
-
-/// The kernel with a tag reads or writes `size` bytes from an address on, in a line of a file,
-/// whose name is null if it is not known, and else stays where it is. Strong accesses do not race
-/// with each other: 1 if those of one device do not, 2 if no others, nor the host's, 0 for weak
-/// ones ([`Strength::number`]). Those that write may read as well.
-pub type Touched = extern "C" fn(
-    tag: u64,
-    write: bool,
-    address: u64,
-    size: u64,
-    file: *const c_char,
-    line: u32,
-    strength: u32,
-);
-
-/// Who watches.
+/// The checker's callbacks.
 #[derive(Clone, Copy, Debug)]
 pub struct Watcher {
-    /// Is asked.
+    /// Decides which kernels are reported.
     pub wants: Wants,
-    /// The callback.
+    /// The callback for accesses.
     pub touched: Touched,
 }
 
 impl Watcher {
-    /// Asks whether the kernel with that tag is to be watched.
+    /// The watch of the kernel with that tag, if it is wanted.
     pub fn watch(self, tag: u64) -> Option<Watch> {
         (self.wants)(tag).then_some(Watch { tag, touched: self.touched })
     }
@@ -66,19 +49,19 @@ pub struct Watch {
     touched: Touched,
 }
 
-/// What is to be reported of an instruction.
+/// The constant part of the report of an instruction.
 #[derive(Debug)]
-struct Told {
+struct InstructionInfo {
     file: *const c_char,
     line: u32,
     strength: Strength,
 }
 
-impl Told {
-    fn of(module: &Module, site: Site) -> Told {
+impl InstructionInfo {
+    fn of(module: &Module, site: Site) -> InstructionInfo {
         let line = module.own_line(&[site]);
         let strength = module.instruction(site).map_or(Strength::Weak, |i| i.strength());
-        Told {
+        InstructionInfo {
             file: line.map_or(std::ptr::null(), |(file, _)| kept(file)),
             line: line.map_or(0, |(_, line)| line),
             strength,
@@ -86,10 +69,10 @@ impl Told {
     }
 }
 
-// SAFETY: names are kept for good, and nobody writes them.
-unsafe impl Send for Told {}
+// SAFETY: the names are never freed and never written.
+unsafe impl Send for InstructionInfo {}
 
-/// A name where it stays, the same place each time.
+/// Interns a file name, at one address for good.
 pub(crate) fn kept(file: &str) -> *const c_char {
     static KEPT: Mutex<BTreeSet<&'static CStr>> = Mutex::new(BTreeSet::new());
     let Ok(file) = CString::new(file) else { return std::ptr::null() };
@@ -103,12 +86,12 @@ pub(crate) fn kept(file: &str) -> *const c_char {
 /// Maximum number of ranges that are buffered before they are reported.
 const MAX_BUFFERED_RANGES: usize = 4096;
 
-/// Disjoint ranges of addresses that do not touch each other: where they begin and end.
+/// Disjoint, non-adjacent address ranges: start and end.
 #[derive(Debug, Default)]
 struct Ranges(BTreeMap<u64, u64>);
 
 impl Ranges {
-    /// Adds a range; returns by how much their number grows.
+    /// Adds a range; returns by how much the number of ranges grows.
     fn add(&mut self, range: Range<u64>) -> isize {
         let Range { mut start, mut end } = range;
         let mut grown = 1;
@@ -126,43 +109,46 @@ impl Ranges {
     }
 }
 
-/// Watches one kernel.
+/// Records the accesses of one kernel.
 #[derive(Debug)]
 pub struct Watching {
     watch: Watch,
-    /// What was accessed and is not reported yet, by instruction and whether it is written.
+    /// Unreported accesses, by instruction and whether they write.
     kept: FxHashMap<(Site, bool), Ranges>,
-    /// Ranges in it.
+    /// Number of ranges in `kept`.
     count: usize,
-    told: FxHashMap<Site, Told>,
+    instructions: FxHashMap<Site, InstructionInfo>,
 }
 
 impl Watching {
-    /// Nothing was accessed yet.
+    /// A recorder without accesses.
     pub fn new(watch: Watch) -> Watching {
-        Watching { watch, kept: FxHashMap::default(), count: 0, told: FxHashMap::default() }
+        Watching { watch, kept: FxHashMap::default(), count: 0, instructions: FxHashMap::default() }
     }
 
-    /// An observer for as long as the module is at hand.
+    /// An observer that also has the kernel's module.
     pub fn with<'a>(&'a mut self, module: &'a Module) -> impl Observer + 'a {
         With { watching: self, module }
     }
 
-    /// Tells what was kept back.
-    pub fn tell(&mut self, module: &Module) {
+    /// Reports the buffered accesses.
+    pub fn flush(&mut self, module: &Module) {
         let Watch { tag, touched } = self.watch;
         self.count = 0;
         for ((site, write), ranges) in &mut self.kept {
-            let told = self.told.entry(*site).or_insert_with(|| Told::of(module, *site));
+            let instructions = self
+                .instructions
+                .entry(*site)
+                .or_insert_with(|| InstructionInfo::of(module, *site));
             for (start, end) in std::mem::take(&mut ranges.0) {
                 touched(
                     tag,
                     *write,
                     start,
                     end - start,
-                    told.file,
-                    told.line,
-                    told.strength.number(),
+                    instructions.file,
+                    instructions.line,
+                    instructions.strength.number(),
                 );
             }
         }
@@ -194,7 +180,7 @@ impl Observer for With<'_> {
         grown += run.map_or(0, |last| ranges.add(last));
         self.watching.count = self.watching.count.saturating_add_signed(grown);
         if self.watching.count > MAX_BUFFERED_RANGES {
-            self.watching.tell(self.module);
+            self.watching.flush(self.module);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Our types against the toolkit's headers, and our names against its library.
+//! Our types against the toolkit's headers, and our exported names against its library.
 
 mod support;
 
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use support::{Headers, Library, Toolkit, run};
 
-/// What our types are called in the headers; 0 is any version.
+/// The names of our types in the headers, and the version; 0 stands for any version.
 const TYPES: &[(&str, &str, u32)] = &[
     ("Dim3", "dim3", 0),
     ("Extent", "cudaExtent", 0),
@@ -42,7 +42,7 @@ const TYPES: &[(&str, &str, u32)] = &[
     ("DeviceProp13", "cudaDeviceProp", 13),
 ];
 
-/// Fields whose names in C are words of Rust.
+/// Fields whose names in C are keywords of Rust.
 const FIELDS: &[(&str, &str, &str)] = &[
     ("MemLocation", "kind", "type"),
     ("PointerAttributes12", "kind", "type"),
@@ -51,10 +51,10 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("HostNodeParams", "func", "fn"),
 ];
 
-/// Fields that stand for several, which some versions have named.
+/// Fields that stand for several fields, which some versions name.
 const UNNAMED: &[(&str, &str)] = &[("FuncAttributes", "reserved"), ("MemPoolProps", "reserved")];
 
-/// A line for each type and field: size or offset.
+/// A line for each type and field, with size or offset.
 fn ours(version: u32) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, size, fields) in of_version(version) {
@@ -68,7 +68,7 @@ fn ours(version: u32) -> Vec<String> {
     lines
 }
 
-/// A program that prints the same of the headers.
+/// A program that prints these lines from the headers.
 fn theirs(version: u32) -> String {
     let mut program = String::from("#include <cuda_runtime.h>\n#include <cstdio>\nint main() {\n");
     for (name, _, fields) in of_version(version) {
@@ -130,7 +130,7 @@ fn every_name_of_the_real_library_is_there_and_none_but_cudas() {
         assert!(ours.contains("cudaMalloc") && ours.contains("__cudaRegisterFatBinary"));
         let node = format!("libcudart.so.{version}");
         let foreign = ours.iter().filter(|n| !n.trim_start_matches('_').starts_with("cuda"));
-        // What MPI libraries and commsan itself ask of the simulated device.
+        // Functions that MPI libraries and commsan itself call on the simulated device.
         let own = [
             "MPIX_GPU_query_support",
             "MPIX_Query_cuda_support",

@@ -1,4 +1,4 @@
-//! The order of operations against an oracle that compares every pair by the rules' own words.
+//! The order of operations against an oracle that applies the rules literally to every pair.
 
 use commsan_simgpu::order::{Kind, OpId, Order, StreamId};
 use proptest::prelude::*;
@@ -38,7 +38,8 @@ fn act() -> impl Strategy<Value = Act> {
 struct Past {
     id: OpId,
     stream: usize,
-    /// Nodes inside a graph are in no stream's order; only the graph's ends are.
+    /// Whether it is a node inside a graph, which is in no stream's order; only the graph's ends
+    /// are.
     inside: bool,
     /// Operations it was ordered after by an event or an edge of a graph.
     explicit: Vec<usize>,
@@ -53,7 +54,7 @@ struct Made {
     retired: bool,
 }
 
-/// Everything that has happened, and who must precede whom, from scratch each time.
+/// The whole history, from which the order is computed anew each time.
 #[derive(Default)]
 struct Oracle {
     streams: Vec<Made>,
@@ -85,7 +86,7 @@ impl Oracle {
             || touches(b.serial, s.device)
     }
 
-    /// What must still complete for `goal`, itself included.
+    /// The pending operations that `goal` needs, including itself.
     fn needed(&self, goal: usize) -> BTreeSet<OpId> {
         let mut reached = vec![false; goal + 1];
         reached[goal] = true;

@@ -1,12 +1,12 @@
 //! Programs in `tests/programs`, compiled by the toolkit's compilers and run on the library.
 //!
-//! A program checks itself and ends with 0. Comments in it say how it is run:
+//! A program checks itself and exits with 0. Comments in it say how it is run:
 //!
 //! - `//# nvcc: FLAGS` adds flags to its compiler;
-//! - `//# devices: N` gives it so many devices (1);
+//! - `//# devices: N` gives it N devices (1);
 //! - `//# seeds: N` runs it with seeds 0 to N-1 (1), each twice with the same output;
-//! - `//# once: WORD` and `//# sometimes: WORD`: with seed 0, and with some other seed, it prints
-//!   it.
+//! - `//# once: WORD` and `//# sometimes: WORD`: it prints the word with seed 0, and with some
+//!   other seed.
 //!
 //! `.cu` files are compiled by nvcc, `.cc` files by the host's compiler with the toolkit's headers:
 //! those of `target/cuda`, which `scripts/cuda.sh` installs, or of the nvcc that `NVCC` names; and
@@ -31,7 +31,7 @@ struct Program {
     sometimes: Vec<String>,
 }
 
-/// What compiles a program.
+/// The compiler of a program.
 enum Compiler {
     Nvcc(Toolkit),
     Host(Headers),

@@ -1,11 +1,11 @@
-//! Types that programs and NCCL share, as `nccl.h` has them.
+//! The ABI of NCCL: types that programs pass to it, as in `nccl.h`.
 
 use std::ffi::{c_char, c_int, c_uint};
 
-/// The version whose interface this is, `NCCL_VERSION_CODE`.
+/// The version of the interface, `NCCL_VERSION_CODE`.
 pub const VERSION: c_int = 23203;
 
-/// A table of an enumeration: names as in the header, and their values.
+/// Defines an enumeration with its names in the header and their values.
 macro_rules! enumeration {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident $c:literal = $value:literal,)* }) => {
         $(#[$doc])*
@@ -14,10 +14,10 @@ macro_rules! enumeration {
         pub enum $name { $($(#[$variant_doc])* $variant = $value,)* }
 
         impl $name {
-            /// All of them, with their names in the header.
+            /// All variants, with their names in the header.
             pub const ALL: &[($name, &str)] = &[$(($name::$variant, $c),)*];
 
-            /// The one with that value.
+            /// The variant with that value.
             pub fn of(value: c_int) -> Option<$name> {
                 Self::ALL.iter().map(|row| row.0).find(|one| *one as c_int == value)
             }
@@ -26,31 +26,31 @@ macro_rules! enumeration {
 }
 
 enumeration! {
-    /// `ncclResult_t`
+    /// Result codes, `ncclResult_t`.
     Code {
-        /// Done.
+        /// The call succeeded.
         Success "ncclSuccess" = 0,
-        /// A call of CUDA has failed.
+        /// A call of the CUDA runtime has failed.
         UnhandledCuda "ncclUnhandledCudaError" = 1,
-        /// A call of the system has failed.
+        /// A system call has failed.
         System "ncclSystemError" = 2,
-        /// NCCL itself is wrong.
+        /// An internal error of NCCL.
         Internal "ncclInternalError" = 3,
-        /// An argument that cannot be.
+        /// An argument is invalid.
         InvalidArgument "ncclInvalidArgument" = 4,
-        /// A call that cannot be, now or with the others.
+        /// The call is invalid now, or does not match those of other ranks.
         InvalidUsage "ncclInvalidUsage" = 5,
-        /// Another rank has ended or failed.
+        /// Another rank has exited or failed.
         Remote "ncclRemoteError" = 6,
-        /// Not done yet.
+        /// The operation is not complete yet.
         InProgress "ncclInProgress" = 7,
-        /// Not done in time.
+        /// The operation did not complete in time.
         Timeout "ncclTimeout" = 8,
     }
 }
 
 enumeration! {
-    /// `ncclDataType_t`
+    /// Data types, `ncclDataType_t`.
     DataType {
         /// `signed char`
         I8 "ncclInt8" = 0,
@@ -80,7 +80,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// `ncclRedOp_t`, without those that programs make.
+    /// Built-in reduction operators, `ncclRedOp_t`.
     RedOp {
         /// Sum.
         Sum "ncclSum" = 0,
@@ -95,20 +95,20 @@ enumeration! {
     }
 }
 
-/// The first operator that a program may make, `ncclNumOps`.
+/// The first number of a user-defined operator, `ncclNumOps`.
 pub const FIRST_OWN_OP: c_int = 5;
 
 enumeration! {
-    /// `ncclScalarResidence_t`
+    /// Where a scalar is read, `ncclScalarResidence_t`.
     Residence {
-        /// Read when the kernel runs.
+        /// From device memory, when the kernel runs.
         Device "ncclScalarDevice" = 0,
-        /// Read at once.
+        /// From host memory, during the call.
         HostImmediate "ncclScalarHostImmediate" = 1,
     }
 }
 
-/// Bytes of a [`UniqueId`].
+/// Size of a [`UniqueId`], in bytes.
 pub const ID_BYTES: usize = 128;
 
 /// `ncclUniqueId`
@@ -116,37 +116,37 @@ pub const ID_BYTES: usize = 128;
 #[repr(C)]
 pub struct UniqueId(pub [u8; ID_BYTES]);
 
-/// What of a configuration is not decided, `NCCL_CONFIG_UNDEF_INT`.
+/// An undefined field of a configuration, `NCCL_CONFIG_UNDEF_INT`.
 pub const UNDEFINED: c_int = c_int::MIN;
 /// `NCCL_SPLIT_NOCOLOR`
 pub const NO_COLOR: c_int = -1;
-/// What the initializer of a configuration puts into it, `NCCL_API_MAGIC`.
+/// The magic number that the initializer of a configuration stores, `NCCL_API_MAGIC`.
 pub const MAGIC: c_uint = 0xcafe_beef;
-/// What the initializer of `ncclSimInfo_t` puts into it.
+/// The magic number that the initializer of `ncclSimInfo_t` stores.
 pub const SIM_INFO_MAGIC: c_uint = 0x7468_5283;
 
-/// What `ncclConfig_t` begins with in every version that has it.
+/// The beginning of `ncclConfig_t`, common to all versions that have it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 #[allow(non_snake_case, reason = "the fields are named by NCCL")]
 pub struct Config {
-    /// Bytes of the program's version of the structure.
+    /// Size of the program's version of the structure, in bytes.
     pub size: usize,
     /// [`MAGIC`].
     pub magic: c_uint,
     /// Version of NCCL that the program was built with.
     pub version: c_uint,
-    /// Whether calls wait until they are done.
+    /// Whether calls wait until they are complete.
     pub blocking: c_int,
-    /// Blocks of a cluster.
+    /// Number of blocks of a cluster.
     pub cgaClusterSize: c_int,
-    /// Fewest blocks of a kernel.
+    /// Minimum number of blocks of a kernel.
     pub minCTAs: c_int,
-    /// Most blocks of a kernel.
+    /// Maximum number of blocks of a kernel.
     pub maxCTAs: c_int,
-    /// The network to use.
+    /// The name of the network to use.
     pub netName: *const c_char,
-    /// Whether communicators that are split off share resources.
+    /// Whether communicators made by a split share resources.
     pub splitShare: c_int,
 }
 
@@ -155,12 +155,12 @@ pub struct Config {
 #[repr(C)]
 #[allow(non_snake_case, reason = "the fields are named by NCCL")]
 pub struct SimInfo {
-    /// Bytes of the structure.
+    /// Size of the structure, in bytes.
     pub size: usize,
     /// [`SIM_INFO_MAGIC`].
     pub magic: c_uint,
     /// Version of NCCL that the program was built with.
     pub version: c_uint,
-    /// Seconds that the group would take.
+    /// Estimated duration of the group, in seconds.
     pub estimatedTime: f32,
 }

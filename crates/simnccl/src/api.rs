@@ -1,6 +1,6 @@
-//! The functions that programs call, by subject.
+//! The exported functions of NCCL, by subject.
 //!
-//! NCCL has each twice, so that a profiler that stands in front of `ncclSend` can call `pncclSend`.
+//! NCCL exports each twice, so that a profiler that interposes `ncclSend` can call `pncclSend`.
 #![allow(non_snake_case, reason = "the functions are named by NCCL")]
 
 #[macro_use]

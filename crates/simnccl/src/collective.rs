@@ -1,4 +1,4 @@
-//! From what a program asks of a collective to a kernel and its work.
+//! Maps collectives to kernels: validates arguments, chooses the algorithm, builds the work.
 
 use crate::abi::DataType;
 use crate::communicator::Communicator;
@@ -10,7 +10,7 @@ use crate::settings::Algorithm;
 use crate::work::{Buffers, Scalar, Work};
 use std::ffi::c_int;
 
-/// Which collective.
+/// The kind of a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
     /// `ncclAllGather`
@@ -25,27 +25,27 @@ pub enum Function {
     ReduceScatter,
 }
 
-/// A collective as the program asks for it.
+/// A collective as the program requests it.
 #[derive(Clone, Copy, Debug)]
 pub struct Collective {
-    /// Which one.
+    /// Its kind.
     pub function: Function,
-    /// Where this rank's values are.
+    /// Address of this rank's input.
     pub input: u64,
-    /// Where it wants the result.
+    /// Address of this rank's output.
     pub output: u64,
-    /// Values, as the function counts them.
+    /// Number of values, as the function defines it.
     pub count: usize,
-    /// Their type.
+    /// The type of the values.
     pub datatype: DataType,
-    /// How they are reduced, if they are.
+    /// The reduction operator, for reductions.
     pub operator: c_int,
-    /// The rank that has or gets all, if one does.
+    /// The root, for rooted collectives.
     pub root: usize,
 }
 
 impl Collective {
-    /// The kernel that does it, and what that is given; nothing if there are no values.
+    /// The kernel and its work; `None` if there are no values.
     pub fn launch(&self, on: &Communicator) -> Result<Option<(Kernel, Work)>> {
         if self.count == 0 {
             return Ok(None);

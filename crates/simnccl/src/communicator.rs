@@ -1,12 +1,12 @@
-//! Communicators: a rank among others, with its device, its region, and the order of what it does.
+//! Communicators: a rank with its device, its region, and the order of its operations.
 
 use crate::abi::{DataType, FIRST_OWN_OP, NO_COLOR, RedOp, UniqueId};
-use crate::board::{Board, message, word};
 use crate::cuda::{self, Event, Stream};
 use crate::datatype::{Reduction, arithmetic};
 use crate::error::{Failure, Result};
 use crate::kernels::Kernel;
 use crate::peers::Regions;
+use crate::rendezvous::{Rendezvous, message, word};
 use crate::settings::Settings;
 use crate::turns::{Turn, Turns};
 use crate::work::{Scalar, Work};
@@ -20,40 +20,40 @@ use std::sync::Arc;
 pub struct Communicator {
     /// Its number.
     pub rank: usize,
-    /// How many there are.
+    /// The number of ranks.
     pub ranks: usize,
     /// Its device.
     pub device: i32,
-    /// What the environment said when it was made.
+    /// The settings at its creation.
     pub settings: Settings,
     id: UniqueId,
-    board: Board,
+    rendezvous: Rendezvous,
     regions: Mutex<Regions>,
     order: Mutex<Order>,
-    /// All ranks make splits together, one after the other.
+    /// Splits happen in the order of the calls, one after the other.
     splits: Arc<Turns>,
-    /// Shrinkings so far to the same ranks, who alone know of them.
+    /// Number of shrinks so far to the same set of ranks, which only these ranks know.
     shrinkings: Mutex<FxHashMap<Vec<usize>, u64>>,
     operators: Mutex<Operators>,
     buffers: Mutex<Buffers>,
     finalized: Mutex<bool>,
 }
 
-/// What orders kernels of a communicator that are put into different streams: they use the same
-/// queues.
+/// The order of a communicator's kernels in different streams, which must not overlap because they
+/// use the same queues.
 #[derive(Debug)]
 struct Order {
-    /// For what the library does itself.
+    /// A stream for the library's own operations.
     own: Stream,
-    /// After the last kernel that was not captured, and the stream it is in.
+    /// Recorded after the last kernel that was not captured, with its stream.
     last: (Event, Option<usize>),
-    /// After the last kernel in a stream capture, and the capture's number and stream.
+    /// Recorded after the last captured kernel, with the capture's number and the stream.
     captured: (Event, Option<(u64, usize)>),
-    /// After what other streams of a group have before it.
+    /// Recorded after earlier work of the other streams of a group.
     joined: Event,
 }
 
-/// Operators that the program has made.
+/// User-defined operators.
 #[derive(Debug, Default)]
 struct Operators(Vec<Option<(DataType, Scalar)>>);
 
@@ -70,8 +70,8 @@ impl Order {
         Ok(Order { own: Stream::new()?, last, captured, joined: Event::new()? })
     }
 
-    /// What follows in the first stream is after all before it in these streams, and after the
-    /// communicator's last kernel. Gives the capture that it is part of.
+    /// Orders the first stream after all earlier work of these streams, and after the
+    /// communicator's last kernel. Returns the capture that the streams belong to.
     fn enter(&self, streams: &[usize]) -> Result<u64> {
         let stream = streams[0];
         let capture = cuda::capture_of(stream)?;
@@ -90,8 +90,7 @@ impl Order {
         Ok(capture)
     }
 
-    /// What follows in any of these streams, and in the communicator, is after what is in the
-    /// first.
+    /// Orders later work of these streams, and of the communicator, after the first stream.
     fn leave(&mut self, capture: u64, streams: &[usize]) -> Result {
         let stream = streams[0];
         let event = if capture == 0 { &self.last.0 } else { &self.captured.0 };
@@ -114,13 +113,13 @@ impl Order {
 }
 
 impl Communicator {
-    /// Becomes a rank on a device, together with all others.
+    /// Joins a communicator as a rank on a device, together with all other ranks.
     pub fn join(id: UniqueId, rank: usize, ranks: usize, device: i32) -> Result<Communicator> {
-        let board = Board::join(&id, rank, ranks)?;
+        let rendezvous = Rendezvous::join(&id, rank, ranks)?;
         let settings = Settings::from_environment();
         let make = || {
             let order = Order::new()?;
-            let regions = Regions::make(&board, rank, ranks, settings.slot, &order.own)?;
+            let regions = Regions::make(&rendezvous, rank, ranks, settings.slot, &order.own)?;
             Ok((order, regions))
         };
         let (order, regions) = cuda::on_device(device, || cuda::relaxed(make))?;
@@ -130,7 +129,7 @@ impl Communicator {
             device,
             settings,
             id,
-            board,
+            rendezvous,
             regions: Mutex::new(regions),
             order: Mutex::new(order),
             splits: Arc::default(),
@@ -141,28 +140,28 @@ impl Communicator {
         })
     }
 
-    /// When a split that is asked for now is made.
+    /// The turn of a split that is requested now.
     pub fn next_split(&self) -> Turn {
         self.splits.take()
     }
 
-    /// A communicator of the ranks of one color, in the order of their keys; none without a color.
+    /// A communicator of the ranks with one color, ordered by key; `None` without a color.
     pub fn split(&self, turn: Turn, color: c_int, key: c_int) -> Result<Option<Communicator>> {
         let number = turn.wait();
-        let told = self.board.exchange(&message(&[color as u64, key as u64]))?;
+        let messages = self.rendezvous.exchange(&message(&[color as u64, key as u64]))?;
         drop(turn);
         if color == NO_COLOR {
             return Ok(None);
         }
-        let of_color = |rank: &usize| word(&told[*rank], 0) as c_int == color;
+        let of_color = |rank: &usize| word(&messages[*rank], 0) as c_int == color;
         let mut members: Vec<usize> = (0..self.ranks).filter(of_color).collect();
-        members.sort_by_key(|&rank| word(&told[rank], 1) as c_int);
+        members.sort_by_key(|&rank| word(&messages[rank], 1) as c_int);
         let rank = members.iter().position(|&member| member == self.rank).unwrap_or(0);
         let id = self.id.child(("split", number, color));
         Communicator::join(id, rank, members.len(), self.device).map(Some)
     }
 
-    /// A communicator of the ranks that are not excluded, which alone take part in making it.
+    /// A communicator of the ranks that are not excluded, which alone take part.
     pub fn shrink(&self, excluded: &[c_int]) -> Result<Communicator> {
         let stays = |rank: &usize| !excluded.contains(&(*rank as c_int));
         let members: Vec<usize> = (0..self.ranks).filter(stays).collect();
@@ -174,13 +173,13 @@ impl Communicator {
         Communicator::join(id, rank, members.len(), self.device)
     }
 
-    /// Nothing to do yet, with values of a size.
+    /// Empty work for values of `size` bytes.
     pub fn work(&self, size: usize, scalar: Scalar) -> Work {
         let regions = self.regions.lock();
         Work::new(regions.layout, regions.own, size, scalar)
     }
 
-    /// Puts launches into the first of some streams, ordered with the others, too.
+    /// Launches kernels in the first of some streams, ordered with the others, too.
     pub fn submit(&self, streams: &[usize], launches: &[(Kernel, Work)]) -> Result {
         cuda::on_device(self.device, || {
             let mut order = self.order.lock();
@@ -192,7 +191,7 @@ impl Communicator {
         })
     }
 
-    /// What an operator means for values of a datatype.
+    /// The reduction of an operator on values of a datatype.
     pub fn reduction(&self, operator: c_int, of: DataType) -> Result<(Reduction, Scalar)> {
         let plain = |reduction| Ok((reduction, Scalar::Value(0)));
         match RedOp::of(operator) {
@@ -218,17 +217,17 @@ impl Communicator {
         }
     }
 
-    /// An operator of the program's own.
+    /// Adds a user-defined operator; returns its number.
     pub fn add_operator(&self, of: DataType, scalar: Scalar) -> c_int {
         self.operators.lock().add((of, scalar))
     }
 
-    /// It is used no more.
+    /// Removes a user-defined operator.
     pub fn remove_operator(&self, operator: c_int) -> Result {
         self.operators.lock().remove(operator)
     }
 
-    /// Remembers a buffer. It changes nothing here: all that peers send goes through queues.
+    /// Registers a buffer. It has no effect: all that peers send goes through queues.
     pub fn add_buffer(&self) -> usize {
         let mut buffers = self.buffers.lock();
         buffers.next += 1;
@@ -237,7 +236,7 @@ impl Communicator {
         handle
     }
 
-    /// Forgets it.
+    /// Unregisters a buffer.
     pub fn remove_buffer(&self, handle: usize) -> Result {
         match self.buffers.lock().known.remove(&handle) {
             true => Ok(()),
@@ -245,7 +244,7 @@ impl Communicator {
         }
     }
 
-    /// Waits until all that was asked of it is done.
+    /// Waits until all submitted work is complete.
     pub fn finish(&self) -> Result {
         let order = self.order.lock();
         if order.last.1.is_some() { order.last.0.wait() } else { Ok(()) }
@@ -259,12 +258,12 @@ impl Communicator {
         self.finish()
     }
 
-    /// Whether it does nothing more.
+    /// Whether it was finalized.
     pub fn is_finalized(&self) -> bool {
         *self.finalized.lock()
     }
 
-    /// Ends its kernels, which may wait for others that will never come.
+    /// Aborts its kernels, which may wait for ranks that never arrive.
     pub fn abort(&self) -> Result {
         cuda::on_device(self.device, || self.regions.lock().end_kernels(&self.order.lock().own))
     }
@@ -272,30 +271,30 @@ impl Communicator {
     /// Whether it is the only rank of its process.
     pub fn is_alone(&self) -> bool {
         let own = std::process::id();
-        (0..self.ranks).filter(|&rank| self.board.process(rank) == own).count() == 1
+        (0..self.ranks).filter(|&rank| self.rendezvous.process(rank) == own).count() == 1
     }
 
-    /// Needs the other ranks no more.
+    /// Declares that this rank no longer needs the others.
     pub fn leave(&self) {
-        self.board.leave();
+        self.rendezvous.leave();
     }
 
-    /// Waits until none needs any.
+    /// Waits until every rank has left.
     pub fn wait_for_all_to_leave(&self) {
-        self.board.wait_for_all_to_leave();
+        self.rendezvous.wait_for_all_to_leave();
     }
 
-    /// Whether none needs any.
+    /// Whether every rank has left.
     pub fn have_all_left(&self) -> bool {
-        self.board.have_all_left()
+        self.rendezvous.have_all_left()
     }
 
-    /// Bytes of its region.
+    /// Size of its region, in bytes.
     pub fn region_size(&self) -> u64 {
         self.regions.lock().layout.size()
     }
 
-    /// Gives back what it has, but for the memory that others may use.
+    /// Releases its resources; returns the memory that other ranks may still access.
     pub fn dismantle(self) -> Result<(i32, Regions)> {
         let order = self.order.into_inner();
         cuda::on_device(self.device, || order.destroy())?;

@@ -1,7 +1,8 @@
-//! The CUDA runtime that the program has.
+//! Bindings to the CUDA runtime of the program.
 //!
-//! NCCL carries a runtime of its own, so that nobody who looks at the program's calls sees NCCL's.
-//! Here it is the program's, but called past whoever stands in front of it.
+//! The real NCCL has a runtime of its own, linked statically, so that tools that intercept the
+//! program's CUDA calls do not see NCCL's. Here it is the program's runtime, but called past any
+//! interceptor.
 
 use crate::abi::Code;
 use crate::error::{Failure, Result};
@@ -9,40 +10,40 @@ use crate::fatbin::Wrapper;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
-/// `cudaSuccess`
+/// `cudaSuccess`.
 const SUCCESS: c_int = 0;
-/// `cudaErrorPeerAccessAlreadyEnabled`
+/// `cudaErrorPeerAccessAlreadyEnabled`.
 const ALREADY_ENABLED: c_int = 704;
 /// `cudaStreamNonBlocking`, `cudaEventDisableTiming`, `cudaIpcMemLazyEnablePeerAccess`
 const NON_BLOCKING: c_uint = 1;
 const DISABLE_TIMING: c_uint = 2;
 const LAZY_PEER_ACCESS: c_uint = 1;
-/// `cudaMemcpyHostToDevice`
+/// `cudaMemcpyHostToDevice`.
 const HOST_TO_DEVICE: c_int = 1;
-/// `cudaStreamCaptureModeRelaxed`
+/// `cudaStreamCaptureModeRelaxed`.
 const RELAXED: c_int = 2;
 
-/// `cudaIpcMemHandle_t`
+/// `cudaIpcMemHandle_t`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct IpcHandle(pub [u8; 64]);
 
-/// `dim3`
+/// `dim3`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Dim3([c_uint; 3]);
 
-/// The functions that are called, looked up once.
+/// Declares the functions that are called, looked up once.
 macro_rules! functions {
     ($(fn $name:ident($($ty:ty),*) -> $result:ty;)*) => {
         #[allow(non_snake_case, reason = "the functions are named by CUDA")]
         struct Functions { $($name: unsafe extern "C" fn($($ty),*) -> $result,)* }
 
         impl Functions {
-            /// Looks them up by `find`.
+            /// Looks the functions up by `find`.
             ///
             /// # Safety
-            /// `find` gives the CUDA runtime's functions.
+            /// `find` returns the CUDA runtime's function of a name, or null.
             unsafe fn find(find: impl Fn(&CStr) -> *mut c_void) -> Option<Functions> {
                 Some(Functions { $($name: {
                     let name = concat!(stringify!($name), "\0");
@@ -93,7 +94,8 @@ functions! {
     fn __cudaRegisterFunction(usize, *const c_void, *const c_void, *const c_char, c_int, usize, usize, usize, usize, usize) -> ();
 }
 
-/// What `cudaPointerAttributes` begins with in all versions, and more room than they take.
+/// The beginning of `cudaPointerAttributes`, common to all versions, with more space than any
+/// takes.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 struct PointerAttributes {
@@ -118,19 +120,19 @@ struct Library(*mut c_void);
 
 impl Library {
     fn functions(self) -> Option<Functions> {
-        // SAFETY: a libcudart, which stays loaded: it is not closed.
+        // SAFETY: a libcudart, which is never closed.
         unsafe { Functions::find(|name| libc::dlsym(self.0, name.as_ptr())) }
     }
 
     fn open(path: *const c_char, flags: c_int) -> Option<Library> {
-        // SAFETY: a path, whose library runs nothing that it does not run in the program anyway.
+        // SAFETY: a path; loading the library runs only initialisers that run in the program
+        // anyway.
         let handle = unsafe { libc::dlopen(path, libc::RTLD_NOW | flags) };
         (!handle.is_null()).then_some(Library(handle))
     }
 }
 
-/// The runtime that is loaded already, whoever it was loaded for; else the one that programs would
-/// find.
+/// A runtime that is loaded already, by whatever library; else the one that programs would find.
 fn library() -> Option<Library> {
     extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
         // SAFETY: the callback gets a valid `info`, and `data` is the result below.
@@ -154,12 +156,12 @@ fn is_runtime(path: *const c_char) -> bool {
     base.starts_with(b"libcudart.so")
 }
 
-/// Calls the runtime; what fails is not the program's error to find.
+/// Calls the runtime; the program does not see its last error.
 macro_rules! ask {
     ($name:ident($($argument:expr),* $(,)?)) => {{
         let functions = functions()?;
-        // SAFETY: the runtime's function; pointers among the arguments are to what it reads or
-        // writes.
+        // SAFETY: the runtime's function; pointers among the arguments are valid for what it reads
+        // or writes.
         let code = unsafe { (functions.$name)($($argument),*) };
         check(functions, stringify!($name), code)
     }};
@@ -169,7 +171,7 @@ fn check(functions: &Functions, name: &str, code: c_int) -> Result {
     if code == SUCCESS {
         return Ok(());
     }
-    // SAFETY: calls without arguments, and one that takes any number and gives a text that stays.
+    // SAFETY: calls without arguments, and one that accepts any number and returns a static string.
     let text = unsafe {
         if (functions.cudaPeekAtLastError)() == code {
             (functions.cudaGetLastError)();
@@ -187,14 +189,14 @@ pub fn device() -> Result<i32> {
     Ok(device)
 }
 
-/// How many devices there are.
+/// The number of devices.
 pub fn devices() -> Result<i32> {
     let mut count = 0;
     ask!(cudaGetDeviceCount(&mut count))?;
     Ok(count)
 }
 
-/// Does something with another device current.
+/// Runs a closure while another device is current.
 pub fn on_device<T>(device: i32, what: impl FnOnce() -> Result<T>) -> Result<T> {
     let before = self::device()?;
     ask!(cudaSetDevice(device))?;
@@ -203,7 +205,8 @@ pub fn on_device<T>(device: i32, what: impl FnOnce() -> Result<T>) -> Result<T> 
     outcome
 }
 
-/// Does something that captures of other streams need not mind, as NCCL does.
+/// Runs a closure in relaxed capture mode, so that captures of other streams stay valid, as NCCL
+/// does.
 pub fn relaxed<T>(what: impl FnOnce() -> Result<T>) -> Result<T> {
     let mut mode = RELAXED;
     ask!(cudaThreadExchangeStreamCaptureMode(&mut mode))?;
@@ -212,13 +215,13 @@ pub fn relaxed<T>(what: impl FnOnce() -> Result<T>) -> Result<T> {
     outcome
 }
 
-/// The current device may access a peer's memory from now on.
+/// Lets the current device access a peer's memory.
 pub fn reach(peer: i32) -> Result {
     let functions = functions()?;
-    // SAFETY: a call with numbers.
+    // SAFETY: the arguments are plain numbers.
     match unsafe { (functions.cudaDeviceEnablePeerAccess)(peer, 0) } {
         ALREADY_ENABLED => {
-            // SAFETY: no arguments. The error that it forgets is the one just made.
+            // SAFETY: no arguments. The error that it clears is the one just caused.
             unsafe { (functions.cudaGetLastError)() };
             Ok(())
         }
@@ -226,21 +229,21 @@ pub fn reach(peer: i32) -> Result {
     }
 }
 
-/// Memory of the current device.
+/// Allocates memory of the current device.
 pub fn allocate(size: usize) -> Result<u64> {
     let mut address = 0;
     ask!(cudaMalloc(&mut address, size))?;
     Ok(address)
 }
 
-/// Gives it back.
+/// Frees device memory.
 pub fn free(address: u64) -> Result {
     ask!(cudaFree(address))
 }
 
-/// Whether an address is nothing that a device can use, or memory of another device than that.
+/// Whether no device can use an address, or it belongs to another device than `device`.
 pub fn is_foreign(address: u64, device: i32) -> Result<bool> {
-    /// `cudaMemoryTypeDevice`
+    /// `cudaMemoryTypeDevice`.
     const DEVICE: c_int = 2;
     let mut attributes = PointerAttributes::default();
     let asked = ask!(cudaPointerGetAttributes(&mut attributes, address));
@@ -248,40 +251,40 @@ pub fn is_foreign(address: u64, device: i32) -> Result<bool> {
     Ok(unknown || attributes.kind == DEVICE && attributes.device != device)
 }
 
-/// A stream of the library's own, which waits for no other.
+/// A stream of the library's own, which does not synchronise with the legacy stream.
 #[derive(Debug)]
 pub struct Stream(usize);
 
 impl Stream {
-    /// A stream of the current device.
+    /// Creates a stream on the current device.
     pub fn new() -> Result<Stream> {
         let mut stream = 0;
         ask!(cudaStreamCreateWithFlags(&mut stream, NON_BLOCKING))?;
         Ok(Stream(stream))
     }
 
-    /// Writes bytes to device memory, and waits until they are there.
+    /// Writes bytes to device memory, and waits for completion.
     pub fn write(&self, to: u64, bytes: &[u8]) -> Result {
         let from = bytes.as_ptr().cast();
         ask!(cudaMemcpyAsync(to, from, bytes.len(), HOST_TO_DEVICE, self.0))?;
         ask!(cudaStreamSynchronize(self.0))
     }
 
-    /// Sets bytes of device memory, and waits until they are.
+    /// Sets bytes of device memory, and waits for completion.
     pub fn set(&self, to: u64, value: u8, size: usize) -> Result {
         ask!(cudaMemsetAsync(to, value.into(), size, self.0))?;
         ask!(cudaStreamSynchronize(self.0))
     }
 
-    /// Ends it.
+    /// Destroys the stream.
     pub fn destroy(self) -> Result {
         ask!(cudaStreamDestroy(self.0))
     }
 }
 
-/// A capture that work put into a stream becomes part of; 0 if it is executed.
+/// The number of the capture that a stream takes part in; 0 if it is not captured.
 pub fn capture_of(stream: usize) -> Result<u64> {
-    /// `cudaStreamCaptureStatusActive`
+    /// `cudaStreamCaptureStatusActive`.
     const ACTIVE: c_int = 1;
     let (mut status, mut id) = (0, 0);
     ask!(cudaStreamGetCaptureInfo_v2(stream, &mut status, &mut id, 0, 0, 0))?;
@@ -293,59 +296,59 @@ pub fn capture_of(stream: usize) -> Result<u64> {
 pub struct Event(usize);
 
 impl Event {
-    /// An event of the current device.
+    /// Creates an event on the current device.
     pub fn new() -> Result<Event> {
         let mut event = 0;
         ask!(cudaEventCreateWithFlags(&mut event, DISABLE_TIMING))?;
         Ok(Event(event))
     }
 
-    /// It is what a stream has before it now.
+    /// Records the event in a stream.
     pub fn record(&self, stream: usize) -> Result {
         ask!(cudaEventRecord(self.0, stream))
     }
 
-    /// A stream waits for it.
+    /// Makes a stream wait for the event.
     pub fn hold(&self, stream: usize) -> Result {
         ask!(cudaStreamWaitEvent(stream, self.0, 0))
     }
 
-    /// The host waits for it.
+    /// Makes the host wait for the event.
     pub fn wait(&self) -> Result {
         ask!(cudaEventSynchronize(self.0))
     }
 
-    /// Ends it.
+    /// Destroys the event.
     pub fn destroy(self) -> Result {
         ask!(cudaEventDestroy(self.0))
     }
 }
 
-/// By what other processes find memory of the current device.
+/// A handle by which other processes open memory of the current device.
 pub fn export(address: u64) -> Result<IpcHandle> {
     let mut handle = IpcHandle([0; 64]);
     ask!(cudaIpcGetMemHandle(&mut handle, address))?;
     Ok(handle)
 }
 
-/// Where memory of another process is here.
+/// Opens memory of another process; returns its address here.
 pub fn open(handle: IpcHandle) -> Result<u64> {
     let mut address = 0;
     ask!(cudaIpcOpenMemHandle(&mut address, handle, LAZY_PEER_ACCESS))?;
     Ok(address)
 }
 
-/// It is used no more.
+/// Closes memory of another process.
 pub fn close(address: u64) -> Result {
     ask!(cudaIpcCloseMemHandle(address))
 }
 
-/// Makes a kernel of a module known; gives what stands for it from then on, as the address of a
-/// host function does in what compilers make: here it is the wrapper's.
+/// Registers a kernel of a module; returns its key, which takes the place of a host function's
+/// address: here it is the wrapper's.
 pub fn register(module: &'static Wrapper, name: &'static CStr) -> Result<usize> {
     let functions = functions()?;
     let wrapper = (&raw const *module).cast::<c_void>();
-    // SAFETY: a wrapper of a fatbin that stays, and a name that does.
+    // SAFETY: the wrapper, its fatbin and the name are static.
     unsafe {
         let handle = (functions.__cudaRegisterFatBinary)(wrapper);
         let (key, name) = (wrapper, name.as_ptr());
@@ -355,7 +358,7 @@ pub fn register(module: &'static Wrapper, name: &'static CStr) -> Result<usize> 
     Ok(wrapper as usize)
 }
 
-/// Launches a kernel of one parameter, all of whose blocks run at once.
+/// Launches a kernel with one parameter cooperatively: all blocks are resident at once.
 pub fn launch(key: usize, blocks: u32, threads: u32, parameter: &[u8], stream: usize) -> Result {
     let mut arguments = [parameter.as_ptr().cast::<c_void>()];
     let (grid, block) = (Dim3([blocks, 1, 1]), Dim3([threads, 1, 1]));
@@ -363,21 +366,21 @@ pub fn launch(key: usize, blocks: u32, threads: u32, parameter: &[u8], stream: u
     ask!(cudaLaunchCooperativeKernel(key, grid, block, arguments.as_mut_ptr(), 0, stream))
 }
 
-/// Waits until a stream of the program has done everything.
+/// Waits until all work of a stream of the program is complete.
 pub fn wait_for(stream: usize) -> Result {
     ask!(cudaStreamSynchronize(stream))
 }
 
-/// Puts a function of the host into a stream.
+/// Enqueues a host function into a stream.
 pub fn call(stream: usize, function: impl Fn() + Send + 'static) -> Result {
     struct Called {
         function: Box<dyn Fn() + Send>,
-        /// A graph calls it whenever it is launched.
+        /// Whether a graph contains it, which calls it at every launch.
         stays: bool,
     }
     extern "C" fn call(data: *mut c_void) {
         let data = data.cast::<Called>();
-        // SAFETY: it was made below, and is there until it is called, or forever.
+        // SAFETY: `call` below made it; it is valid until it is called, or forever.
         unsafe {
             let called = &*data;
             // A panic ends here: the function has reported the error.

@@ -1,28 +1,28 @@
-//! Datatypes and reductions, and how kernels compute with them.
+//! Datatypes and reductions, as PTX instructions.
 
 use crate::abi::DataType;
 
-/// How kernels read, compute with and write values of a datatype. Instructions have their target as
-/// `$d`, and their sources as `$a` and `$b`.
+/// The PTX to load, compute with and store values of a datatype. In instructions, `$d` stands for
+/// the destination, `$a` and `$b` for the sources.
 #[derive(Debug)]
 pub struct Arithmetic {
     /// The datatype.
     pub of: DataType,
-    /// As names of kernels have it.
+    /// Its name, as part of kernel names.
     pub name: &'static str,
-    /// Bytes of a value.
+    /// Size of a value, in bytes.
     pub size: usize,
-    /// The type by which it is loaded and stored, and that of the register for it.
+    /// The type of loads and stores, and of the register for them.
     pub stored: (&'static str, &'static str),
-    /// The type of registers that it is computed in.
+    /// The register type of the computation.
     pub computed: &'static str,
-    /// What makes a value to compute with of one that was loaded; nothing if it is one.
+    /// The conversion from a loaded value; empty if none is needed.
     pub widen: &'static str,
-    /// Code that narrows a computed value for the store; empty if none is needed.
+    /// The conversion to a stored value; empty if none is needed.
     pub narrow: &'static str,
     /// Sum, product, minimum and maximum.
     pub combine: [&'static str; 4],
-    /// Division of integers, which drop what does not fit into them first.
+    /// Integer division, which first truncates values to the datatype.
     pub divide: Option<&'static str>,
 }
 
@@ -47,7 +47,7 @@ const DOUBLE: [&str; 4] = [
     "max.f64 $d, $a, $b;",
 ];
 
-/// An eighth of a double word is the lower half of a pair, to hardware.
+/// Hardware converts 8-bit floats in pairs; the value is the lower half.
 macro_rules! eighth {
     (widen $name:literal) => {
         concat!(
@@ -61,9 +61,9 @@ macro_rules! eighth {
     };
 }
 
-/// All datatypes. Numbers of 16 bits or fewer are computed with as `float`, which has so many
-/// digits that sums and products, rounded again, are those that 16-bit units give (Figueroa, "When
-/// is double rounding innocuous?").
+/// All datatypes. Numbers of 16 bits or fewer are computed as `float`, which has so many digits
+/// that sums and products, rounded again, equal those of 16-bit units (Figueroa, "When is double
+/// rounding innocuous?").
 #[rustfmt::skip]
 static TABLE: [Arithmetic; 12] = [
     Arithmetic { of: DataType::I8,  name: "i8",  size: 1, stored: ("s8", "b32"),  computed: "b32", widen: "", narrow: "", combine: SIGNED,        divide: Some("cvt.s32.s8 $d, $a; div.s32 $d, $d, $b;") },
@@ -80,18 +80,18 @@ static TABLE: [Arithmetic; 12] = [
     Arithmetic { of: DataType::F8E5M2, name: "f8e5m2", size: 1, stored: ("u8", "b16"), computed: "f32", widen: eighth!(widen "e5m2"), narrow: eighth!(narrow "e5m2"), combine: FLOAT, divide: None },
 ];
 
-/// How kernels compute with a datatype.
+/// The PTX of a datatype.
 pub fn arithmetic(of: DataType) -> &'static Arithmetic {
     &TABLE[of as usize]
 }
 
 impl DataType {
-    /// Bytes of a value.
+    /// Size of a value, in bytes.
     pub fn size(self) -> usize {
         arithmetic(self).size
     }
 
-    /// A number in the representation of the datatype, in the lowest bytes.
+    /// The representation of a number in the datatype, in the lowest bytes.
     pub fn bits(self, number: f64) -> u64 {
         match self {
             DataType::I8 | DataType::U8 => u64::from(number as i64 as u8),
@@ -101,24 +101,23 @@ impl DataType {
             DataType::BF16 => u64::from(half::bf16::from_f64(number).to_bits()),
             DataType::F32 => u64::from((number as f32).to_bits()),
             DataType::F64 => number.to_bits(),
-            // Values below one, of which nearest is asked: what is scaled is an average over ranks.
+            // Values below one, rounded to nearest: the scale of an average over ranks.
             DataType::F8E4M3 => u64::from(small_float(number, 3, 7)),
             DataType::F8E5M2 => u64::from(small_float(number, 2, 15)),
         }
     }
 }
 
-/// The nearest of the non-negative numbers with so many bits of fraction and that bias, to even in
-/// doubt.
+/// The nearest nonnegative number with this many fraction bits and this bias, ties to even.
 fn small_float(number: f64, fraction: u32, bias: i32) -> u8 {
     let exponent = (number.log2().floor() as i32).max(1 - bias);
     let steps = (number * f64::from(fraction as i32 - exponent).exp2()).round_ties_even() as u32;
     let field = (exponent + bias - 1) as u32;
-    // What is rounded up to the next power of two carries into the exponent.
+    // Rounding up to the next power of two carries into the exponent.
     ((field << fraction) + steps) as u8
 }
 
-/// What kernels make of two values, and of the first and the last of a reduction.
+/// Reductions: how kernels combine two values, and convert the first and the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reduction {
     /// Sum.
@@ -129,14 +128,14 @@ pub enum Reduction {
     Min,
     /// Maximum.
     Max,
-    /// Sum of what each rank has multiplied by a number of its own.
+    /// Sum of values that each rank has multiplied by a scalar.
     PreMulSum,
     /// Sum, divided at the end: averages of integers.
     SumPostDiv,
 }
 
 impl Reduction {
-    /// All of them, as names of kernels have them.
+    /// All reductions, with their names as parts of kernel names.
     pub const ALL: [(Reduction, &str); 6] = [
         (Reduction::Sum, "sum"),
         (Reduction::Prod, "prod"),
@@ -146,7 +145,7 @@ impl Reduction {
         (Reduction::SumPostDiv, "sumpostdiv"),
     ];
 
-    /// As names of kernels have it.
+    /// Its name, as part of kernel names.
     pub fn name(self) -> &'static str {
         Self::ALL[self as usize].1
     }
@@ -161,7 +160,7 @@ impl Reduction {
         }]
     }
 
-    /// Whether there is such a reduction of values of a datatype.
+    /// Whether the reduction is defined for a datatype.
     pub fn is_of(self, of: DataType) -> bool {
         self != Reduction::SumPostDiv || arithmetic(of).divide.is_some()
     }
@@ -183,7 +182,7 @@ mod tests {
 
     #[test]
     fn parts_of_one_as_small_floats() {
-        // Exponents 7 and 15 are 1; below the smallest exponent there are steps only.
+        // Exponents 7 and 15 encode 1; below the smallest exponent numbers are subnormal.
         assert_eq!(DataType::F8E4M3.bits(1.0), 0x38);
         assert_eq!(DataType::F8E4M3.bits(0.25), 0x28);
         assert_eq!(DataType::F8E4M3.bits(1.0 / 3.0), 0x2b);

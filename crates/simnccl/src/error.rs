@@ -1,39 +1,39 @@
-//! Errors: a code for the program, and a sentence for its user.
+//! Errors: a code for the program, and a message for its user.
 
 use crate::abi::Code;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::sync::LazyLock;
 
-/// Why a call has failed.
+/// A failed call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The code that the program gets.
+    /// The code returned to the program.
     pub code: Code,
-    /// What `ncclGetLastError` says.
+    /// The message that `ncclGetLastError` returns.
     pub message: String,
 }
 
-/// What a call gives.
+/// The result of a call.
 pub type Result<T = ()> = std::result::Result<T, Failure>;
 
 impl Failure {
-    /// An argument that cannot be.
+    /// An invalid argument.
     pub fn argument(message: impl Into<String>) -> Failure {
         Failure { code: Code::InvalidArgument, message: message.into() }
     }
 
-    /// A call that cannot be, now or with the others.
+    /// A call that is invalid now, or does not match those of other ranks.
     pub fn usage(message: impl Into<String>) -> Failure {
         Failure { code: Code::InvalidUsage, message: message.into() }
     }
 
-    /// A call of the system has failed.
+    /// A failed system call.
     pub fn system(what: &str, error: &std::io::Error) -> Failure {
         Failure { code: Code::System, message: format!("{what}: {error}") }
     }
 
-    /// Another rank has ended or failed.
+    /// Another rank has exited or failed.
     pub fn remote(message: impl Into<String>) -> Failure {
         Failure { code: Code::Remote, message: message.into() }
     }
@@ -43,7 +43,8 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// Keeps what `ncclGetLastError` says to this thread, and prints it if `NCCL_DEBUG` asks for that.
+/// Stores the message that `ncclGetLastError` returns to this thread, and prints it if `NCCL_DEBUG`
+/// says so.
 pub fn note(failure: &Failure) {
     static PRINTS: LazyLock<bool> = LazyLock::new(|| {
         let level = std::env::var("NCCL_DEBUG").unwrap_or_default().to_uppercase();
@@ -56,12 +57,12 @@ pub fn note(failure: &Failure) {
     LAST.with(|last| *last.borrow_mut() = text);
 }
 
-/// The last message of this thread, which stays until the next.
+/// The last message of this thread, valid until the next one.
 pub fn last() -> *const c_char {
     LAST.with(|last| last.borrow().as_ptr())
 }
 
-/// What `ncclGetErrorString` says.
+/// The text that `ncclGetErrorString` returns.
 pub fn describe(code: c_int) -> &'static CStr {
     match Code::of(code) {
         Some(Code::Success) => c"no error",

@@ -1,16 +1,16 @@
-//! The container in which compilers embed PTX, as the registration functions take it.
+//! Writes fatbins: the container in which compilers embed PTX, as the registration functions take
+//! it.
 //!
-//! What is known of the format is written down where it is read, in `commsan-ptx`; this is one
-//! image, uncompressed.
+//! The format is documented where it is read, in `commsan-ptx`; this writes one uncompressed image.
 
 const MAGIC: u32 = 0xBA55_ED50;
 const HEADER: usize = 16;
 const IMAGE_HEADER: usize = 64;
 const WRAPPER_MAGIC: u32 = 0x4662_43B1;
-/// Code of 64 bits, for Linux.
+/// 64-bit code, for Linux.
 const FLAGS: u64 = 0x11;
 
-/// What `__cudaRegisterFatBinary` is given.
+/// The argument of `__cudaRegisterFatBinary`.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Wrapper {
@@ -21,13 +21,13 @@ pub struct Wrapper {
 }
 
 impl Wrapper {
-    /// Names a fatbin that stays for good.
+    /// The wrapper of a static fatbin.
     pub fn of(fatbin: &'static [u64]) -> Wrapper {
         Wrapper { magic: WRAPPER_MAGIC, version: 1, fatbin: fatbin.as_ptr().cast(), unused: 0 }
     }
 }
 
-/// A fatbin of one PTX text, in words of 8 bytes as it is aligned.
+/// A fatbin of one PTX text, in 8-byte words for alignment.
 pub fn with_ptx(text: &str, architecture: u32, version: (u16, u16)) -> Vec<u64> {
     let payload = (text.len() + 1).next_multiple_of(8);
     let mut bytes = Vec::with_capacity(HEADER + IMAGE_HEADER + payload);
@@ -63,7 +63,7 @@ mod tests {
         let text = ".version 8.3\n.target sm_90\n.address_size 64\n";
         let words = with_ptx(text, 90, (8, 3)).leak();
         let wrapper = Wrapper::of(words);
-        // SAFETY: a wrapper of a fatbin that stays.
+        // SAFETY: a wrapper of a static fatbin.
         let found = unsafe { fatbin::embedded((&raw const wrapper).cast()) }.expect("a wrapper");
         let images = fatbin::read(found[0]).expect("a fatbin");
         assert_eq!(fatbin::ptx_for(&images, 90).expect("PTX").trim_end_matches('\0'), text);

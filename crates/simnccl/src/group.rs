@@ -1,4 +1,4 @@
-//! Groups: what a thread asks for between `ncclGroupStart` and `ncclGroupEnd` begins at the end.
+//! Group semantics: calls between `ncclGroupStart` and `ncclGroupEnd` start at the end.
 
 use crate::abi::Code;
 use crate::collective::Collective;
@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::thread;
 
-/// What is put into a stream.
+/// An operation in a stream.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
     /// A collective.
@@ -18,11 +18,11 @@ pub enum Task {
     Message(Operation),
 }
 
-/// The making of a communicator, for which all its ranks have to come.
+/// The creation of a communicator, in which all its ranks must take part.
 pub struct Job {
-    /// What is done, on a thread of its own in a group.
+    /// The action, run on a thread of its own in a group.
     pub body: Box<dyn FnOnce() -> Result + Send>,
-    /// Whether who asks for it waits until it is done.
+    /// Whether the caller waits until it is complete.
     pub blocking: bool,
 }
 
@@ -38,12 +38,12 @@ thread_local! {
     static GROUP: RefCell<Group> = RefCell::default();
 }
 
-/// A group begins, perhaps within another.
+/// Begins a group, perhaps within another.
 pub fn start() {
     GROUP.with(|group| group.borrow_mut().depth += 1);
 }
 
-/// A group ends; gives the outermost one.
+/// Ends a group; returns the outermost one.
 fn close() -> Result<Option<Group>> {
     GROUP.with(|group| {
         let mut group = group.borrow_mut();
@@ -58,12 +58,12 @@ fn close() -> Result<Option<Group>> {
     })
 }
 
-/// A group ends, and nothing begins.
+/// Ends a group without starting anything.
 pub fn forget() -> Result {
     close().map(drop)
 }
 
-/// A group ends; with the outermost, all begins that was asked for, unless a call has failed.
+/// Ends a group; if it is the outermost, starts all requested operations, unless a call has failed.
 pub fn end() -> Result {
     let Some(Group { jobs, tasks, failure, .. }) = close()? else { return Ok(()) };
     if let Some(failure) = failure {
@@ -79,7 +79,7 @@ pub fn is_open() -> bool {
     GROUP.with(|group| group.borrow().depth > 0)
 }
 
-/// A call has failed: a group that it is in does nothing.
+/// Notes that a call has failed: the group that it is in does nothing.
 pub fn note(failure: &Failure) {
     GROUP.with(|group| {
         let mut group = group.borrow_mut();
@@ -89,7 +89,7 @@ pub fn note(failure: &Failure) {
     });
 }
 
-/// Asks for something in a stream, in the thread's group or at once.
+/// Requests an operation in a stream, at once or at the end of the thread's group.
 pub fn ask(of: Arc<Communicator>, stream: usize, task: Task) -> Result {
     if !is_open() {
         return run(&[(of, stream, task)]);
@@ -98,7 +98,7 @@ pub fn ask(of: Arc<Communicator>, stream: usize, task: Task) -> Result {
     Ok(())
 }
 
-/// Asks for a communicator.
+/// Requests the creation of a communicator.
 pub fn ask_for(job: Job) -> Result {
     if is_open() {
         GROUP.with(|group| group.borrow_mut().jobs.push(job));
@@ -107,7 +107,7 @@ pub fn ask_for(job: Job) -> Result {
     if job.blocking { (job.body)() } else { make(vec![job]) }
 }
 
-/// Makes communicators, each by a thread, since they wait for each other.
+/// Creates communicators, each on a thread, since they wait for each other.
 fn make(jobs: Vec<Job>) -> Result {
     let (mut waited_for, mut others) = (Vec::new(), false);
     for Job { body, blocking } in jobs {
@@ -128,8 +128,8 @@ fn make(jobs: Vec<Job>) -> Result {
     if others { Err(Failure { code: Code::InProgress, message }) } else { Ok(()) }
 }
 
-/// Puts tasks into streams: for each communicator its collectives as they come, then its messages
-/// at once.
+/// Submits operations to streams: for each communicator its collectives in order, then all its
+/// messages together.
 fn run(tasks: &[(Arc<Communicator>, usize, Task)]) -> Result {
     let mut seen: Vec<&Arc<Communicator>> = Vec::new();
     for (on, ..) in tasks {

@@ -1,4 +1,4 @@
-//! The kernels: each is written and registered when it is first launched.
+//! The kernels: each is generated and registered when it is first launched.
 
 use crate::abi::DataType;
 use crate::cuda;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use std::ffi::CString;
 use std::sync::LazyLock;
 
-/// What kernels are for, and by which algorithm.
+/// A kernel, by function and algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
     /// `ncclAllGather`
@@ -26,12 +26,12 @@ pub enum Kernel {
     Reduce(DataType, Reduction),
     /// `ncclReduceScatter`
     ReduceScatter(DataType, Reduction),
-    /// `ncclSend`, `ncclRecv`, and what is made of them.
+    /// `ncclSend`, `ncclRecv`, and collectives made of them.
     SendRecv,
 }
 
 impl Kernel {
-    /// Its name, which profilers show.
+    /// The kernel's name, which profilers show.
     pub fn name(self) -> String {
         let reduction = |name: &str, of, reduction: Reduction| {
             format!("commsan_nccl_{name}_{}_{}", arithmetic(of).name, reduction.name())
@@ -58,7 +58,7 @@ impl Kernel {
         }
     }
 
-    /// What the runtime knows it by.
+    /// The key under which the runtime knows it.
     fn key(self) -> Result<usize> {
         static KEYS: LazyLock<Mutex<FxHashMap<Kernel, usize>>> = LazyLock::new(Mutex::default);
         let mut keys = KEYS.lock();
@@ -70,7 +70,7 @@ impl Kernel {
         Ok(key)
     }
 
-    /// Registers its module for good.
+    /// Registers its module, forever.
     fn register(self) -> Result<usize> {
         let name = self.name();
         let text = ptx::module(&name, self.values());

@@ -1,24 +1,22 @@
 //! A simulated NCCL: `libnccl.so.2` for the devices of `commsan-simgpu`.
 //!
-//! It is an ordinary CUDA library. Its kernels are PTX, which it writes (`ptx.rs`) and registers as
-//! compilers' code does (`kernels.rs`); they store into the memory of peers and wait for flags
-//! there, so that the simulator sees the traffic that the algorithms really make.
+//! It is an ordinary CUDA library. Its kernels are PTX, which it generates (`ptx.rs`) and registers
+//! as compiled code does (`kernels.rs`); they store into the memory of peers and wait for flags
+//! there, so that the simulator sees the real traffic of the algorithms.
 //!
 //! The path of an `ncclAllReduce`: `api/collective.rs` checks its arguments; `collective.rs`
-//! chooses the algorithm; `schedule.rs` says in which steps this rank takes part in it; `work.rs`
-//! makes of these what the kernel reads; `communicator.rs` launches it. In a group, this happens at
-//! its end (`group.rs`).
+//! chooses the algorithm; `schedule.rs` computes the steps of this rank; `work.rs` encodes them for
+//! the kernel; `communicator.rs` launches it. In a group, this happens at its end (`group.rs`).
 //!
-//! The path of an `ncclCommInitRank`: the ranks meet on a board in shared memory (`board.rs`), tell
-//! each other where their device memory is (`peers.rs`), and lay out in it how each pair is linked
+//! The path of an `ncclCommInitRank`: the ranks meet in shared memory (`rendezvous.rs`), exchange
+//! the addresses of their device memory (`peers.rs`), and lay out in it how each pair is linked
 //! (`region.rs`).
 //!
-//! The library is a simulated NVSHMEM, too, `libnvshmem_host.so.3` (`nvshmem/`): its PEs meet in
+//! The library is also a simulated NVSHMEM, `libnvshmem_host.so.3` (`nvshmem/`), whose PEs meet in
 //! the same way.
 
 pub mod abi;
 mod api;
-pub mod board;
 pub mod collective;
 pub mod communicator;
 pub mod cuda;
@@ -33,6 +31,7 @@ pub mod peers;
 pub mod ptx;
 pub mod region;
 pub mod registry;
+pub mod rendezvous;
 pub mod retired;
 pub mod schedule;
 pub mod settings;

@@ -1,10 +1,12 @@
-//! Sends and receives: all of a group go on together, as blocks of one kernel.
+//! Point-to-point messages: all sends and receives of a group progress together, as blocks of one
+//! kernel.
 //!
-//! Each pair of sender and receiver has a block of its own, which does its operations one after the
-//! other. Where a group has more of them than a kernel is given, kernels follow each other.
-//! Operations are put to them by rounds, in which each rank sends to the one so many places after
-//! it and receives from the one so many before; the n-th send of a round and the n-th receive stay
-//! together. So the earliest operation that anybody waits for is under way at both its ends.
+//! Each pair of sender and receiver has a block, which performs its operations one after the other.
+//! If a group has more pairs than fit into a kernel, several kernels follow each other. Operations
+//! are assigned to kernels by rounds, in which each rank sends to the rank at some distance after
+//! it and receives from the rank at the same distance before it; the n-th send of a round and the
+//! matching n-th receive stay together. So the earliest operation that any rank waits for is in
+//! progress at both its ends.
 
 use crate::communicator::Communicator;
 use crate::error::{Failure, Result};
@@ -13,9 +15,9 @@ use crate::schedule::{Phase, Source, Step};
 use crate::work::{Buffers, MAX_OPERATIONS, Scalar, Work};
 use std::collections::BTreeMap;
 
-/// Which way values go.
+/// The direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
+pub enum Direction {
     /// To the peer.
     Send,
     /// From the peer.
@@ -25,37 +27,37 @@ pub enum Way {
 /// A send or receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// Which.
-    pub way: Way,
+    /// Its direction.
+    pub way: Direction,
     /// The other rank.
     pub peer: usize,
-    /// Where values are, or go.
+    /// Address of the buffer.
     pub buffer: u64,
-    /// How many bytes.
+    /// Size in bytes.
     pub bytes: usize,
 }
 
-/// What a block does at once.
+/// One operation of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Act {
-    /// The round, and the number among those of the same round and way.
+    /// The round, and the number among operations of the same round and direction.
     turn: (usize, usize),
-    /// Who has its block: peer and way; a rank's copies to itself count as sends.
-    pair: (usize, Way),
+    /// The key of its block: peer and direction; a rank's copies to itself count as sends.
+    pair: (usize, Direction),
     step: Step,
     input: u64,
     output: u64,
 }
 
-/// The kernels that do a group's sends and receives.
+/// The kernels that perform a group's sends and receives.
 pub fn launches(on: &Communicator, operations: &[Operation]) -> Result<Vec<(Kernel, Work)>> {
     let acts = acts(on.rank, on.ranks, operations)?;
     Ok(batches(&acts, MAX_OPERATIONS).map(|batch| (Kernel::SendRecv, work(on, batch))).collect())
 }
 
-/// What there is to do, in the order of rounds.
+/// The operations in the order of rounds.
 fn acts(rank: usize, ranks: usize, operations: &[Operation]) -> Result<Vec<Act>> {
-    let mut numbers: BTreeMap<(usize, Way), usize> = BTreeMap::new();
+    let mut numbers: BTreeMap<(usize, Direction), usize> = BTreeMap::new();
     let mut own: [Vec<Operation>; 2] = Default::default();
     let mut acts = Vec::new();
     for operation in operations {
@@ -65,7 +67,7 @@ fn acts(rank: usize, ranks: usize, operations: &[Operation]) -> Result<Vec<Act>>
             continue;
         }
         let number = numbers.entry((peer, way)).or_default();
-        let (from, to) = if way == Way::Send { (rank, peer) } else { (peer, rank) };
+        let (from, to) = if way == Direction::Send { (rank, peer) } else { (peer, rank) };
         let turn = ((to + ranks - from) % ranks, *number);
         *number += 1;
         let nothing = Step {
@@ -77,8 +79,8 @@ fn acts(rank: usize, ranks: usize, operations: &[Operation]) -> Result<Vec<Act>>
             completes: false,
         };
         let step = match way {
-            Way::Send => Step { source: Some(Source::Input(0)), to: Some(peer), ..nothing },
-            Way::Receive => Step { target: Some(0), from: Some(peer), ..nothing },
+            Direction::Send => Step { source: Some(Source::Input(0)), to: Some(peer), ..nothing },
+            Direction::Receive => Step { target: Some(0), from: Some(peer), ..nothing },
         };
         acts.push(Act { turn, pair: (peer, way), step, input: buffer, output: buffer });
     }
@@ -89,7 +91,7 @@ fn acts(rank: usize, ranks: usize, operations: &[Operation]) -> Result<Vec<Act>>
     Ok(acts)
 }
 
-/// What a rank sends to itself, it receives in the same group.
+/// Copies within a rank: it receives in the same group what it sends to itself.
 fn copies(rank: usize, [sends, receives]: &[Vec<Operation>; 2]) -> Result<Vec<Act>> {
     if sends.len() != receives.len() {
         let (sent, missing) =
@@ -109,12 +111,12 @@ fn copies(rank: usize, [sends, receives]: &[Vec<Operation>; 2]) -> Result<Vec<Ac
             completes: false,
         };
         let (input, output) = (send.buffer, receive.buffer);
-        Act { turn: (0, number), pair: (rank, Way::Send), step, input, output }
+        Act { turn: (0, number), pair: (rank, Direction::Send), step, input, output }
     };
     Ok(sends.iter().zip(receives).enumerate().map(copy).collect())
 }
 
-/// Splits acts so that none has more than `most`, and acts of one turn stay together.
+/// Splits operations into batches of at most `most`; operations of one turn stay together.
 fn batches(acts: &[Act], most: usize) -> impl Iterator<Item = &[Act]> {
     let mut rest = acts;
     std::iter::from_fn(move || {
@@ -130,7 +132,7 @@ fn batches(acts: &[Act], most: usize) -> impl Iterator<Item = &[Act]> {
 
 fn work(on: &Communicator, batch: &[Act]) -> Work {
     let mut work = on.work(1, Scalar::Value(0));
-    let mut blocks: Vec<(usize, Way)> = Vec::new();
+    let mut blocks: Vec<(usize, Direction)> = Vec::new();
     let (mut first, mut later) = (Vec::new(), Vec::new());
     for act in batch {
         match blocks.iter().position(|pair| *pair == act.pair) {
@@ -155,17 +157,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn operation(way: Way, peer: usize, bytes: usize) -> Operation {
+    fn operation(way: Direction, peer: usize, bytes: usize) -> Operation {
         Operation { way, peer, buffer: 0x1000, bytes }
     }
 
-    /// Groups of random operations that match, in batches of few, always come to an end, however
-    /// slowly each rank goes: a send and its receive end together, as if queues held nothing.
+    /// Whether groups of random matching operations, in small batches, always complete however
+    /// slowly each rank progresses: a send and its receive end together, as if queues had no
+    /// capacity.
     fn ends(ranks: usize, pairs: &[(usize, usize)], most: usize) -> bool {
         let of = |rank: usize| {
             let mine = pairs.iter().flat_map(move |&(from, to)| {
-                let send = (from == rank).then(|| operation(Way::Send, to, 1));
-                let receive = (to == rank).then(|| operation(Way::Receive, from, 1));
+                let send = (from == rank).then(|| operation(Direction::Send, to, 1));
+                let receive = (to == rank).then(|| operation(Direction::Receive, from, 1));
                 [send, receive].into_iter().flatten()
             });
             let acts = acts(rank, ranks, &mine.collect::<Vec<_>>()).expect("they match");
@@ -178,14 +181,16 @@ mod tests {
                     batches.remove(0);
                 }
             });
-            // An act can go on when it is the first of its pair in the current batch, at both ends.
-            let current = |rank: usize, pair: (usize, Way)| {
+            // An operation can proceed when it is the first of its pair in the current batch, at
+            // both ends.
+            let current = |rank: usize, pair: (usize, Direction)| {
                 waiting[rank].first()?.iter().position(|act| act.pair == pair)
             };
             let next = (0..ranks).find_map(|rank| {
                 waiting[rank].first()?.iter().enumerate().find_map(|(at, act)| {
                     let (peer, way) = act.pair;
-                    let same = if way == Way::Send { Way::Receive } else { Way::Send };
+                    let same =
+                        if way == Direction::Send { Direction::Receive } else { Direction::Send };
                     let other = if peer == rank { Some(at) } else { current(peer, (rank, same)) };
                     (current(rank, act.pair) == Some(at)).then_some(())?;
                     Some((rank, at, peer, other?))
@@ -214,7 +219,7 @@ mod tests {
 
     #[test]
     fn what_is_sent_to_oneself_is_received() {
-        let both = [operation(Way::Send, 1, 8), operation(Way::Receive, 1, 8)];
+        let both = [operation(Direction::Send, 1, 8), operation(Direction::Receive, 1, 8)];
         let acts = acts(1, 2, &both).expect("they match");
         assert_eq!(acts.len(), 1);
         assert_eq!((acts[0].step.from, acts[0].step.to), (None, None));
@@ -223,6 +228,6 @@ mod tests {
 
     #[test]
     fn nothing_is_not_told() {
-        assert!(acts(0, 2, &[operation(Way::Send, 1, 0)]).expect("fine").is_empty());
+        assert!(acts(0, 2, &[operation(Direction::Send, 1, 0)]).expect("fine").is_empty());
     }
 }

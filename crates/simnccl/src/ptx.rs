@@ -1,26 +1,26 @@
-//! The code of kernels, written for a datatype and a reduction.
+//! The PTX generator: writes a kernel for a datatype and a reduction.
 //!
-//! All kernels go through phases, pieces and steps as `work.rs` lays them out, and differ in what
-//! they do with values. In each step, one thread waits until what the step gets is there and there
-//! is room for what it sends; then all threads go through the piece; then that thread tells the
-//! peers. Stores to a peer are before the count that tells of them (`st.release.sys`), which is
-//! before the load that sees it (`ld.acquire.sys`: PTX ISA, "Memory Consistency Model").
+//! All kernels iterate over phases, pieces and steps as `work.rs` lays them out, and differ only in
+//! what they do with values. In each step, one thread waits until the input of the step has arrived
+//! and there is space for its output; then all threads process the piece; then that thread signals
+//! the peers. Stores to a peer happen before the counter that announces them (`st.release.sys`),
+//! which happens before the load that sees it (`ld.acquire.sys`: PTX ISA, "Memory Consistency
+//! Model").
 
 use crate::datatype::{Arithmetic, Reduction, arithmetic};
 use crate::region::{SLOTS, field as link};
 use crate::work::{PARAMETER_BYTES, field, flag};
 use std::fmt::Write as _;
 
-/// Architecture and version of PTX that the code is written for: parameters of more than 4 KiB need
-/// 8.1.
+/// Architecture that the code is written for.
 pub const ARCHITECTURE: u32 = 90;
-/// See [`ARCHITECTURE`].
+/// Version of PTX that the code is written for: parameters of more than 4 KiB need 8.1.
 pub const VERSION: (u16, u16) = (8, 3);
 
 /// Threads of a block.
 pub const THREADS: u32 = 128;
 
-/// Bytes that a thread loads and stores at once, where addresses allow it.
+/// Bytes that a thread loads and stores at once, where alignment allows it.
 const VECTOR: usize = 16;
 
 /// What a kernel does with values.
@@ -32,7 +32,7 @@ pub enum Values {
     Reduce(crate::abi::DataType, Reduction),
 }
 
-/// A module with one kernel.
+/// The PTX of a module with one kernel.
 pub fn module(name: &str, values: Values) -> String {
     let mut code = String::new();
     let (major, minor) = VERSION;
@@ -51,7 +51,7 @@ pub fn module(name: &str, values: Values) -> String {
     line(&wait());
     line(&addresses(size_of_value(values)));
     line(&elements(values));
-    line(&tell());
+    line(&signal());
     line(NEXT);
     line("}");
     code
@@ -94,7 +94,7 @@ fn begin() -> String {
     )
 }
 
-/// Reads the number that values are multiplied with, or divided by, where there is one.
+/// Loads the scalar that values are multiplied with, or divided by, if there is one.
 fn scalar(arithmetic: &Arithmetic, reduction: Reduction) -> String {
     if !matches!(reduction, Reduction::PreMulSum | Reduction::SumPostDiv) {
         return String::new();
@@ -116,12 +116,12 @@ fn scalar(arithmetic: &Arithmetic, reduction: Reduction) -> String {
     )
 }
 
-/// An instruction with its operands.
+/// An instruction with its operands substituted.
 fn apply(template: &str, d: &str, a: &str, b: &str) -> String {
     template.replace("$d", d).replace("$a", a).replace("$b", b)
 }
 
-/// A conversion, which is a move where values are computed with as they are stored.
+/// A conversion; a plain move if values are computed with as they are stored.
 fn convert(arithmetic: &Arithmetic, template: &str, d: &str, a: &str) -> String {
     match template {
         "" => format!("mov.{} {d}, {a};", arithmetic.computed),
@@ -129,7 +129,7 @@ fn convert(arithmetic: &Arithmetic, template: &str, d: &str, a: &str) -> String 
     }
 }
 
-/// The loops over phases, pieces and steps, up to where a step's piece begins and how long it is.
+/// The loops over phases, pieces and steps, up to the beginning and length of a step's piece.
 fn phases() -> String {
     format!(
         "
@@ -179,7 +179,7 @@ STEP:
     )
 }
 
-/// The first thread waits; all learn whether the kernel is to end.
+/// The first thread waits; all threads learn whether the kernel is to end.
 fn wait() -> String {
     format!(
         "
@@ -216,7 +216,7 @@ READY:
     )
 }
 
-/// Where the piece begins in buffers and slots.
+/// The addresses of the piece in buffers and slots.
 fn addresses(size: usize) -> String {
     format!(
         "
@@ -245,20 +245,20 @@ BEGIN:",
     )
 }
 
-/// How values are loaded and stored, several at once, and what is done with them in between.
+/// How a group of adjacent values is loaded, processed and stored.
 struct Lane {
-    /// Values.
+    /// Number of values.
     width: usize,
-    /// Bytes of a value.
+    /// Size of a value, in bytes.
     size: usize,
-    /// Type of loads and stores, and of registers for it.
+    /// Type of loads and stores, and of the registers for them.
     stored: (&'static str, &'static str),
-    /// From registers `a` and `b` with what was loaded to `c` with what is stored; `#` is the
-    /// value's number.
+    /// Code from the loaded registers `a` and `b` to the stored register `c`; `#` is the value's
+    /// number.
     between: String,
 }
 
-/// Goes through the piece: by vectors as far as they go, then value by value.
+/// Processes the piece: in vectors as far as possible, then value by value.
 fn elements(values: Values) -> String {
     let (vector, single) = match values {
         Values::Move => {
@@ -280,7 +280,8 @@ fn elements(values: Values) -> String {
         }
     };
     let bytes = vector.width * vector.size;
-    // A piece has as many vectors as its bytes are; where an address is not aligned, none.
+    // The number of vectors follows from the bytes of the piece; it is zero if an address is not
+    // aligned.
     let mut code = format!(
         "
     mul.lo.u64 %vectors, %count, {size};
@@ -309,7 +310,7 @@ fn elements(values: Values) -> String {
     code
 }
 
-/// What becomes of a value that this rank has and one that it gets.
+/// Combines a value of this rank with a received one.
 fn combine(arithmetic: &Arithmetic, reduction: Reduction) -> String {
     let widen = |d: &str, a: &str| convert(arithmetic, arithmetic.widen, d, a);
     let computed = arithmetic.computed;
@@ -330,7 +331,7 @@ fn combine(arithmetic: &Arithmetic, reduction: Reduction) -> String {
     code + &convert(arithmetic, arithmetic.narrow, "%c#", "z") + " }"
 }
 
-/// A loop of the block's threads up to a number of lanes, from `%index` on, by `%stride` bytes.
+/// A loop of the block's threads up to a limit, from `%index` on, by `%stride` bytes.
 fn pass(label: &str, limit: &str, lane: &Lane) -> String {
     let Lane { width, size, stored: (stored, register), between } = lane;
     let list = |name: &str| {
@@ -344,7 +345,7 @@ fn pass(label: &str, limit: &str, lane: &Lane) -> String {
     let each = each.replace("WHOLE", &format!("WHOLE_{label}"));
     let bytes = width * size;
     let (a, b, c) = (list("%a"), list("%b"), list("%c"));
-    // Registers of a pass are its own.
+    // Registers are local to each loop.
     format!(
         "
     {{
@@ -373,8 +374,8 @@ END_{label}:
     )
 }
 
-/// When all threads have gone through the piece, the first one signals the peers.
-fn tell() -> String {
+/// After all threads have processed the piece, the first one signals the peers.
+fn signal() -> String {
     format!(
         "
     bar.sync 0;

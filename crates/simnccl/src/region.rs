@@ -1,72 +1,72 @@
-//! The device memory that a rank has for a communicator, and how kernels find their way in it.
+//! The device memory of a rank for a communicator: links and queues that kernels use.
 //!
 //! It begins with a word that ends kernels. Then follows a [`Link`] for each rank, and a queue for
-//! each other rank, to which that one sends: [`SLOTS`] slots, used in turn. Who sends waits until a
-//! slot is free, stores into it, in the receiver's memory, and then counts on there; who receives
-//! counts on at the sender's when it has taken what was in a slot. So whoever waits reads memory of
-//! its own.
+//! each other rank, into which that rank sends: a ring buffer of [`SLOTS`] slots. A sender waits
+//! for a free slot, stores into it, in the receiver's memory, and increments a counter there; a
+//! receiver increments a counter at the sender when it has emptied a slot. So each rank polls its
+//! own memory.
 
 use std::mem::offset_of;
 
 /// Slots of a queue; kernels rely on this being a power of two.
 pub const SLOTS: u64 = 8;
 
-/// What a rank knows of its connection with one other.
+/// A rank's state of its connection with one other rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Link {
-    /// Slots that the peer has filled in the queue here; the peer counts.
+    /// Slots that the peer has filled in the queue here; written by the peer.
     pub filled: u64,
-    /// Slots that the peer has emptied of what this rank sent; the peer counts.
+    /// Slots that the peer has emptied of this rank's data; written by the peer.
     pub emptied: u64,
     /// Slots that this rank has filled at the peer.
     pub sent: u64,
     /// Slots that this rank has emptied.
     pub received: u64,
-    /// Where the peer has its link with this rank.
+    /// Address of the peer's link with this rank.
     pub peer: u64,
-    /// The peer's queue for this rank.
+    /// Address of the peer's queue for this rank.
     pub out: u64,
-    /// This rank's queue for the peer.
+    /// Address of this rank's queue for the peer.
     pub queue: u64,
     unused: u64,
 }
 
-/// Where in a link its fields are, for kernels.
+/// Offsets of a link's fields in bytes, for kernels.
 pub mod field {
     use super::*;
-    /// [`Link::filled`]
+    /// Offset of [`Link::filled`].
     pub const FILLED: usize = offset_of!(Link, filled);
-    /// [`Link::emptied`]
+    /// Offset of [`Link::emptied`].
     pub const EMPTIED: usize = offset_of!(Link, emptied);
-    /// [`Link::sent`]
+    /// Offset of [`Link::sent`].
     pub const SENT: usize = offset_of!(Link, sent);
-    /// [`Link::received`]
+    /// Offset of [`Link::received`].
     pub const RECEIVED: usize = offset_of!(Link, received);
-    /// [`Link::peer`]
+    /// Offset of [`Link::peer`].
     pub const PEER: usize = offset_of!(Link, peer);
-    /// [`Link::out`]
+    /// Offset of [`Link::out`].
     pub const OUT: usize = offset_of!(Link, out);
-    /// [`Link::queue`]
+    /// Offset of [`Link::queue`].
     pub const QUEUE: usize = offset_of!(Link, queue);
 }
 
-/// Where things are in the regions of a communicator.
+/// The layout of a communicator's regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Ranks.
+    /// Number of ranks.
     pub ranks: usize,
-    /// Bytes of a slot.
+    /// Size of a slot, in bytes.
     pub slot: u64,
 }
 
-/// Offset in bytes of the links; before them is the word that ends kernels.
+/// Offset in bytes of the links; the word that ends kernels precedes them.
 const LINKS_OFFSET: u64 = 64;
-/// Queues begin at multiples of this.
+/// Alignment of queues, in bytes.
 const ALIGNMENT: u64 = 256;
 
 impl Layout {
-    /// Bytes of a rank's region.
+    /// Size of a rank's region, in bytes.
     pub fn size(self) -> u64 {
         self.header() + (self.ranks as u64 - 1) * SLOTS * self.slot
     }
@@ -75,18 +75,18 @@ impl Layout {
         (LINKS_OFFSET + self.ranks as u64 * size_of::<Link>() as u64).next_multiple_of(ALIGNMENT)
     }
 
-    /// Where the link with a rank is.
+    /// Offset of the link with a rank.
     pub fn link(self, rank: usize) -> u64 {
         LINKS_OFFSET + (rank * size_of::<Link>()) as u64
     }
 
-    /// Where a rank has its queue for another.
+    /// Offset of an owner's queue for a sender.
     fn queue(self, owner: usize, sender: usize) -> u64 {
         let number = (sender + self.ranks - owner - 1) % self.ranks;
         self.header() + number as u64 * SLOTS * self.slot
     }
 
-    /// What a rank's region begins with when nothing was sent yet. `bases` are where it finds the
+    /// The initial header of a rank's region. `bases` are the addresses at which it accesses the
     /// regions of all ranks.
     pub fn header_of(self, rank: usize, bases: &[u64]) -> Vec<u8> {
         let mut bytes = vec![0; LINKS_OFFSET as usize];

@@ -1,4 +1,4 @@
-//! The communicators that programs have handles of.
+//! The table of communicator handles.
 
 use crate::abi::Code;
 use crate::communicator::Communicator;
@@ -7,14 +7,14 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, LazyLock};
 
-/// What a handle stands for.
+/// The state of a handle.
 #[derive(Clone, Debug)]
 enum Entry {
-    /// A communicator that is being made.
+    /// The communicator is being created.
     Starting,
     /// A communicator.
     Ready(Arc<Communicator>),
-    /// One that could not be made.
+    /// The creation failed.
     Failed(Failure),
 }
 
@@ -24,14 +24,14 @@ struct Registry {
     next: usize,
 }
 
-/// Handles look like addresses, are never used twice, and lie where nothing is mapped.
+/// Handles look like addresses, are never reused, and lie in unmapped memory.
 const FIRST: usize = 0x5EED_C033_0000;
 const STEP: usize = 0x10;
 
 static REGISTRY: LazyLock<Mutex<Registry>> =
     LazyLock::new(|| Mutex::new(Registry { entries: FxHashMap::default(), next: FIRST }));
 
-/// A handle of a communicator that is being made.
+/// A handle for a communicator that is being created.
 pub fn reserve() -> usize {
     let mut registry = REGISTRY.lock();
     registry.next += STEP;
@@ -40,8 +40,8 @@ pub fn reserve() -> usize {
     handle
 }
 
-/// The communicator is there, or could not be made.
-pub fn settle(handle: usize, outcome: Result<Communicator>) {
+/// Stores the outcome of a communicator's creation.
+pub fn complete(handle: usize, outcome: Result<Communicator>) {
     let entry = match outcome {
         Ok(communicator) => Entry::Ready(Arc::new(communicator)),
         Err(failure) => Entry::Failed(failure),
@@ -57,7 +57,7 @@ fn entry(handle: usize) -> Result<Entry> {
     REGISTRY.lock().entries.get(&handle).cloned().ok_or_else(unknown)
 }
 
-/// The communicator that a handle stands for.
+/// The communicator of a handle.
 pub fn get(handle: usize) -> Result<Arc<Communicator>> {
     match entry(handle)? {
         Entry::Ready(communicator) => Ok(communicator),
@@ -69,7 +69,7 @@ pub fn get(handle: usize) -> Result<Arc<Communicator>> {
     }
 }
 
-/// How far a communicator is.
+/// The state of a communicator, as a result code.
 pub fn state(handle: usize) -> Result<Code> {
     Ok(match entry(handle)? {
         Entry::Starting => Code::InProgress,
@@ -78,7 +78,7 @@ pub fn state(handle: usize) -> Result<Code> {
     })
 }
 
-/// The handle is good no more; gives the communicator if there is one.
+/// Invalidates a handle; returns its communicator if there is one.
 pub fn remove(handle: usize) -> Result<Option<Arc<Communicator>>> {
     if let Entry::Starting = entry(handle)? {
         get(handle)?;

@@ -1,9 +1,8 @@
 //! Deferred reclamation of the memory of destroyed communicators.
 //!
-//! A rank may be destroyed before its peers have done their part. Giving device memory back waits
-//! for the device, whose next kernel may wait for a rank whose thread would be the one that waits
-//! here: so a thread gives back only what it has retired itself, or makes use of it for the next
-//! communicator.
+//! A rank may be destroyed before its peers have finished. Freeing device memory waits for the
+//! device, whose next kernel may wait for a rank whose thread would be the one that waits here: so
+//! a thread frees only what it has retired itself, or reuses it for the next communicator.
 
 use crate::communicator::Communicator;
 use crate::cuda;
@@ -15,8 +14,8 @@ use std::thread::{self, ThreadId};
 
 static RETIRED: Mutex<Vec<(ThreadId, Arc<Communicator>)>> = Mutex::new(Vec::new());
 
-/// The program needs a rank no more. If it `may_wait`, a process's only rank waits for the others,
-/// as NCCL has it: destroying is for all ranks of a node.
+/// Retires a communicator that the program has destroyed. If it `may_wait`, the only rank of a
+/// process waits for the others, as NCCL does: destruction is collective within a node.
 pub fn add(communicator: Arc<Communicator>, may_wait: bool) -> Result {
     communicator.leave();
     if may_wait && communicator.is_alone() {
@@ -26,7 +25,7 @@ pub fn add(communicator: Arc<Communicator>, may_wait: bool) -> Result {
     release()
 }
 
-/// Takes the retired that a condition holds for, that nobody needs any more, and that no call uses.
+/// Removes retired communicators that meet a condition, that no rank needs and no call uses.
 fn remove(is_wanted: impl Fn(&ThreadId, &Communicator) -> bool, most: usize) -> Vec<Communicator> {
     let mut all = RETIRED.lock();
     let mut removed = Vec::new();
@@ -49,7 +48,7 @@ fn remove(is_wanted: impl Fn(&ThreadId, &Communicator) -> bool, most: usize) -> 
     removed
 }
 
-/// Gives back what this thread has retired, as far as nobody needs it.
+/// Frees what this thread has retired, as far as no rank needs it.
 fn release() -> Result {
     let own = thread::current().id();
     for communicator in remove(|thread, _| *thread == own, usize::MAX) {
@@ -59,7 +58,7 @@ fn release() -> Result {
     Ok(())
 }
 
-/// A region of a size on the current device that nobody needs any more.
+/// Takes an unneeded region of the given size on the current device for reuse.
 pub fn take(device: i32, size: u64) -> Result<Option<u64>> {
     let fits =
         |_: &ThreadId, other: &Communicator| other.device == device && other.region_size() == size;

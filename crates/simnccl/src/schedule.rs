@@ -1,17 +1,15 @@
 //! Algorithms of collectives (ring, tree) as steps of one rank.
 //!
-//! A step gets values from where this rank has them, or from a peer, or combines the two; puts them
-//! to where this rank wants them, or sends them to a peer, or both. Steps of a phase follow each
-//! other piece by piece, so that pieces are on their way around while others start; phases follow
-//! each other as wholes.
+//! A step takes values from this rank's buffers, or from a peer, or combines the two; it puts them
+//! into this rank's output, or sends them to a peer, or both. Steps of a phase are pipelined piece
+//! by piece; a phase starts when the one before it has ended.
 //!
 //! With `p` ranks, `n` values, and parts of `n / p` of them, rounded up to whole 16 bytes, the
-//! values that go from rank to rank are these (`next` is the rank after, the first one after the
-//! last):
+//! volumes between ranks are these (`next` is the following rank, the first one after the last):
 //!
 //! | | from, to | values |
 //! |---|---|---|
-//! | all-reduce, ring | rank, next | 2 `n` less part rank and part next: 2 `n` (`p` - 1) / `p` in the mean |
+//! | all-reduce, ring | rank, next | 2 `n` - part(rank) - part(next), mean 2 `n` (`p` - 1) / `p` |
 //! | all-reduce, tree | rank, rank + 1, and back | `n` each way |
 //! | reduce-scatter, ring | rank, next | (`p` - 1) times those of a rank |
 //! | all-gather, ring | rank, next | (`p` - 1) times those of a rank |
@@ -23,41 +21,41 @@
 
 use std::ops::Range;
 
-/// One step. What it gets from a peer, it combines with what it has itself, if it has any.
+/// One step. Values received from a peer are combined with this rank's own, if it has any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What this rank has itself.
+    /// This rank's own values.
     pub source: Option<Source>,
-    /// First value of this rank's output.
+    /// Index in this rank's output of the first value to store.
     pub target: Option<usize>,
-    /// Values.
+    /// Number of values.
     pub length: usize,
-    /// Rank that sends to this one.
+    /// The rank that sends to this one.
     pub from: Option<usize>,
-    /// Rank to send to.
+    /// The rank to send to.
     pub to: Option<usize>,
-    /// Whether the result is complete with this step.
+    /// Whether the step completes a reduction.
     pub completes: bool,
 }
 
-/// Where a rank has values.
+/// The location of a rank's own values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// In its input, from this one on.
+    /// In its input, from this index on.
     Input(usize),
-    /// In its output, where an earlier phase has put them.
+    /// In its output, from this index on, where an earlier phase has put them.
     Output(usize),
 }
 
-/// Steps that follow each other piece by piece.
+/// Steps that are pipelined piece by piece.
 pub type Phase = Vec<Step>;
 
-/// A rank among others in a ring or chain.
+/// A rank's position in a ring or chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// This rank.
     pub rank: usize,
-    /// How many there are.
+    /// The number of ranks.
     pub ranks: usize,
 }
 
@@ -70,17 +68,16 @@ impl Place {
         self.before(1)
     }
 
-    /// The rank that many places before this one in the ring.
+    /// The rank at a distance before this one in the ring.
     fn before(self, distance: usize) -> usize {
         (self.rank + self.ranks - distance) % self.ranks
     }
 }
 
-/// Bytes that parts of an all-reduce are multiples of, so that kernels can go through them by
-/// vectors.
+/// Alignment of the parts of an all-reduce in bytes, so that kernels can process them in vectors.
 const ALIGNMENT: usize = 16;
 
-/// The part of `count` values of `size` bytes that a rank completes in an all-reduce by ring.
+/// The part of `count` values of `size` bytes that rank `number` completes in a ring all-reduce.
 pub fn part(count: usize, size: usize, ranks: usize, number: usize) -> Range<usize> {
     let each = count.div_ceil(ranks).next_multiple_of(ALIGNMENT / size);
     (each * number).min(count)..(each * (number + 1)).min(count)
@@ -90,7 +87,7 @@ fn step(length: usize) -> Step {
     Step { source: None, target: None, length, from: None, to: None, completes: false }
 }
 
-/// With one rank, all reductions are this.
+/// The schedule of every reduction with a single rank.
 fn alone(count: usize) -> Vec<Phase> {
     vec![vec![Step {
         source: Some(Source::Input(0)),
@@ -100,8 +97,8 @@ fn alone(count: usize) -> Vec<Phase> {
     }]]
 }
 
-/// Each part goes around once to be reduced, ending at the rank of its number, and once more
-/// complete.
+/// Ring all-reduce: each part is reduced around the ring, ending at the rank of its number, and
+/// then goes around once more complete.
 pub fn all_reduce_ring(place: Place, count: usize, size: usize) -> Vec<Phase> {
     let Place { rank, ranks } = place;
     if ranks == 1 {
@@ -126,7 +123,7 @@ pub fn all_reduce_ring(place: Place, count: usize, size: usize) -> Vec<Phase> {
     vec![steps]
 }
 
-/// Values are reduced along the chain to the first rank, then go back complete.
+/// Tree all-reduce: values are reduced along the chain to the first rank, then go back complete.
 pub fn all_reduce_tree(place: Place, count: usize) -> Vec<Phase> {
     let Place { rank, ranks } = place;
     if ranks == 1 {
@@ -151,7 +148,8 @@ pub fn all_reduce_tree(place: Place, count: usize) -> Vec<Phase> {
     vec![vec![reduce], vec![spread]]
 }
 
-/// Each part is reduced around the ring, ending at the rank of its number. `count` is of one part.
+/// Ring reduce-scatter: each part is reduced around the ring, ending at the rank of its number.
+/// `count` is the size of one part.
 pub fn reduce_scatter(place: Place, count: usize) -> Vec<Phase> {
     let Place { rank, ranks } = place;
     if ranks == 1 {
@@ -171,7 +169,8 @@ pub fn reduce_scatter(place: Place, count: usize) -> Vec<Phase> {
     vec![steps]
 }
 
-/// Each rank's values go around the ring. `count` is of one rank.
+/// Ring all-gather: each rank's values go around the ring. `count` is the number of one rank's
+/// values.
 pub fn all_gather(place: Place, count: usize) -> Vec<Phase> {
     let Place { rank, ranks } = place;
     let (from, to) = (Some(place.previous()), Some(place.next()).filter(|_| ranks > 1));
@@ -190,7 +189,7 @@ pub fn all_gather(place: Place, count: usize) -> Vec<Phase> {
     vec![steps]
 }
 
-/// The root's values go around the ring, up to the rank before the root.
+/// Ring broadcast: the root's values go around the ring, up to the rank before the root.
 pub fn broadcast(place: Place, count: usize, root: usize) -> Vec<Phase> {
     let is_root = place.rank == root;
     let source = is_root.then_some(Source::Input(0));
@@ -199,7 +198,7 @@ pub fn broadcast(place: Place, count: usize, root: usize) -> Vec<Phase> {
     vec![vec![Step { source, target: Some(0), from, to, ..step(count) }]]
 }
 
-/// Values are reduced along the ring, from the rank after the root to the root.
+/// Ring reduce: values are reduced along the ring, from the rank after the root to the root.
 pub fn reduce(place: Place, count: usize, root: usize) -> Vec<Phase> {
     let is_root = place.rank == root;
     let target = is_root.then_some(0);

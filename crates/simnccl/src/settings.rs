@@ -1,37 +1,37 @@
-//! What the environment says.
+//! Settings from NCCL's environment variables.
 
 use crate::region::SLOTS;
 
-/// How an all-reduce goes.
+/// Algorithms for all-reduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Parts go around.
+    /// Parts go around a ring.
     Ring,
-    /// All goes along a chain and back.
+    /// Everything goes along a chain and back.
     Tree,
 }
 
 /// Maximum bytes of an all-reduce that uses the tree, where the number of waits dominates.
 pub const MAX_TREE_BYTES: usize = 64 << 10;
 
-/// Bytes of a queue, unless `NCCL_BUFFSIZE` sets it.
+/// Size of a queue in bytes, unless `NCCL_BUFFSIZE` sets it.
 const DEFAULT_QUEUE_BYTES: u64 = 512 << 10;
-/// A slot is a multiple of this.
+/// Granularity of the size of a slot, in bytes.
 const SLOT_UNIT: u64 = 256;
 
-/// The environment of a communicator.
+/// The settings of a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// The algorithm that `NCCL_ALGO` leaves.
+    /// The only algorithm that `NCCL_ALGO` allows, if it leaves one.
     pub algorithm: Option<Algorithm>,
-    /// Bytes of a slot.
+    /// Size of a slot, in bytes.
     pub slot: u64,
-    /// Whether pointers are looked at, `NCCL_CHECK_POINTERS`.
+    /// Whether pointers are checked, `NCCL_CHECK_POINTERS`.
     pub checks_pointers: bool,
 }
 
 impl Settings {
-    /// What the environment says now.
+    /// Reads the environment.
     pub fn from_environment() -> Settings {
         let variable = |name| std::env::var(name).ok();
         let size = variable("NCCL_BUFFSIZE").and_then(|size| size.parse().ok());
@@ -42,7 +42,7 @@ impl Settings {
         }
     }
 
-    /// The algorithm for an all-reduce of so many bytes.
+    /// The algorithm for an all-reduce of `bytes` bytes.
     pub fn algorithm_for(&self, bytes: usize) -> Algorithm {
         let usual = if bytes <= MAX_TREE_BYTES { Algorithm::Tree } else { Algorithm::Ring };
         self.algorithm.unwrap_or(usual)
@@ -53,8 +53,8 @@ fn slot(queue: u64) -> u64 {
     (queue / SLOTS / SLOT_UNIT).max(1) * SLOT_UNIT
 }
 
-/// `ring,tree`, `^tree`, `allreduce:tree;broadcast:ring`: the only one of ours that is left for
-/// all-reduce, if one is.
+/// Parses `ring,tree`, `^tree`, `allreduce:tree;broadcast:ring`: the only supported algorithm that
+/// is left for all-reduce, if there is one.
 fn algorithm(list: &str) -> Option<Algorithm> {
     let list = list.to_ascii_lowercase();
     let for_all_reduce = |section: &&str| {

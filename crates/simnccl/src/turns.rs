@@ -1,13 +1,11 @@
-//! Sequencing of communicator splits.
-//!
-//! The order in which a communicator is split: that in which it was asked for, whichever threads do
-//! it.
+//! Sequencing of communicator splits by tickets: they happen in the order in which they were
+//! requested, whichever threads perform them.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Turns of some things that happen one after the other.
+/// A sequence of turns.
 #[derive(Debug, Default)]
 pub struct Turns {
     state: Mutex<State>,
@@ -16,15 +14,15 @@ pub struct Turns {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The next to be given out.
+    /// The next turn to hand out.
     next: u64,
-    /// The one that has its turn.
+    /// The turn that may proceed.
     current: u64,
-    /// Later ones that will not want theirs.
+    /// Later turns that were dropped unused.
     over: BTreeSet<u64>,
 }
 
-/// A turn. It ends when this is dropped, wanted or not.
+/// A turn. It ends when this is dropped, used or not.
 #[derive(Debug)]
 pub struct Turn {
     turns: Arc<Turns>,
@@ -32,7 +30,7 @@ pub struct Turn {
 }
 
 impl Turns {
-    /// The turn after all that were given out.
+    /// The turn after all that were handed out.
     pub fn take(self: &Arc<Turns>) -> Turn {
         let mut state = self.state.lock();
         let number = state.next;
@@ -42,7 +40,7 @@ impl Turns {
 }
 
 impl Turn {
-    /// Waits until all before are over; gives its number.
+    /// Waits until all earlier turns have ended; returns its number.
     pub fn wait(&self) -> u64 {
         let mut state = self.turns.state.lock();
         self.turns.changed.wait_while(&mut state, |state| state.current != self.number);
@@ -76,7 +74,7 @@ mod tests {
             for turn in taken.into_iter().rev() {
                 let done = &done;
                 scope.spawn(move || {
-                    // Some do not want their turn.
+                    // Some turns are not used.
                     if turn.number % 3 != 1 {
                         let number = turn.wait();
                         done.lock().push(number);

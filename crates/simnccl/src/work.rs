@@ -6,68 +6,68 @@
 //! phases: first step, steps, pieces, next phase or 0      (32 bits each)
 //! steps:  source, target, values, link from, link to, flags
 //! ```
-//! A block begins with the phase of its number. All but the phases' fields are words of 64 bits.
+//! A block begins with the phase of its number. All but the phases' fields are 64-bit words.
 
 use crate::region::Layout;
 use crate::schedule::{Phase, Source, Step};
 
-/// Bytes of the parameter: enough for a communicator of 64 ranks, and cheap to copy.
+/// Size of the parameter in bytes: enough for a communicator of 64 ranks, and cheap to copy.
 pub const PARAMETER_BYTES: usize = 16 << 10;
 
 /// Maximum number of steps if each is a phase of its own.
 pub const MAX_OPERATIONS: usize = (PARAMETER_BYTES - field::PHASES) / (field::PHASE + field::STEP);
 
-/// Where the fields are.
+/// Offsets of the parameter's fields, in bytes.
 pub mod field {
-    /// Number by which values are multiplied first, or sums divided last.
+    /// The scalar by which values are first multiplied, or sums finally divided.
     pub const SCALAR: usize = 0;
-    /// Where that is in memory, if not here.
+    /// The address of the scalar, if it is in memory.
     pub const SCALAR_ADDRESS: usize = 8;
-    /// Values that a slot has room for.
+    /// Number of values that fit into a slot.
     pub const PIECE: usize = 16;
-    /// Bytes of a slot.
+    /// Size of a slot, in bytes.
     pub const SLOT: usize = 24;
-    /// The word that ends kernels.
+    /// Address of the word that ends kernels.
     pub const END: usize = 32;
-    /// Where in the parameter the steps begin.
+    /// Offset of the steps in the parameter.
     pub const STEPS: usize = 40;
-    /// Where the phases begin.
+    /// Offset of the phases.
     pub const PHASES: usize = 48;
-    /// Bytes of a phase.
+    /// Size of a phase, in bytes.
     pub const PHASE: usize = 16;
-    /// Bytes of a step.
+    /// Size of a step, in bytes.
     pub const STEP: usize = 48;
 }
 
 /// Flags of a step.
 pub mod flag {
-    /// Values of this rank come into a reduction.
+    /// This rank's own values enter a reduction.
     pub const ENTERS: u64 = 1;
-    /// The result is complete.
+    /// The step completes a reduction.
     pub const COMPLETES: u64 = 2;
 }
 
-/// A number for reductions, see [`field::SCALAR`].
+/// The scalar of a reduction, see [`field::SCALAR`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scalar {
-    /// This one, in the datatype's representation.
+    /// A value, in the datatype's representation.
     Value(u64),
-    /// The one that is at that address when the kernel runs.
+    /// The address of a value that is read when the kernel runs.
     At(u64),
 }
 
-/// Where the steps of a schedule lead.
+/// The buffers that a schedule refers to.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffers {
-    /// Input.
+    /// Address of the input.
     pub input: u64,
-    /// Output.
+    /// Address of the output.
     pub output: u64,
-    /// Bytes of a value.
+    /// Size of a value, in bytes.
     pub size: usize,
 }
 
-/// The parameter of a kernel in the making.
+/// A builder of a kernel's parameter.
 #[derive(Debug)]
 pub struct Work {
     layout: Layout,
@@ -81,21 +81,22 @@ pub struct Work {
 }
 
 impl Work {
-    /// Nothing to do, for the rank whose region is at `base`; values have `size` bytes.
+    /// Empty work of the rank whose region is at `base`; values have `size` bytes.
     pub fn new(layout: Layout, base: u64, size: usize, scalar: Scalar) -> Work {
         let piece = layout.slot / size as u64;
         let (phases, steps, last) = (Vec::new(), Vec::new(), Vec::new());
         Work { layout, base, piece, scalar, phases, steps, last }
     }
 
-    /// Blocks that the kernel needs.
+    /// Number of blocks that the kernel needs.
     pub fn blocks(&self) -> u32 {
         self.last.len() as u32
     }
 
-    /// Adds blocks, of which each begins with a phase of its own.
+    /// Adds blocks, each of which begins with a phase of its own.
     ///
-    /// Blocks have the numbers of their first phases, so that all are added before phases follow.
+    /// A block has the number of its first phase, so all blocks must be added before further
+    /// phases.
     pub fn add_blocks(&mut self, first: &[Phase], buffers: &[Buffers]) {
         for (phase, buffers) in first.iter().zip(buffers) {
             self.last.push(self.phases.len());
@@ -103,7 +104,7 @@ impl Work {
         }
     }
 
-    /// Adds a phase that follows the last one of a block.
+    /// Adds a phase after the last one of a block.
     pub fn follow(&mut self, block: usize, phase: &Phase, buffers: Buffers) {
         let number = self.phases.len();
         self.add(phase, buffers);

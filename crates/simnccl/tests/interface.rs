@@ -1,4 +1,4 @@
-//! Our names and values against NCCL's header.
+//! Our exported names and values against NCCL's header.
 
 #[path = "../../simgpu/tests/support/mod.rs"]
 mod simulation;
@@ -17,7 +17,7 @@ fn toolkit() -> Toolkit {
     Toolkit::find().expect("a toolkit")
 }
 
-/// The functions that the header declares, but for those that it leaves out on Linux.
+/// The functions that the header declares, without those that it omits on Linux.
 fn declared() -> BTreeSet<String> {
     let header = fs::read_to_string(toolkit().header("nccl.h")).expect("NCCL's header");
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
@@ -54,7 +54,7 @@ fn what_the_header_declares_is_exported_and_nothing_else() {
     assert_eq!(more.collect::<Vec<_>>(), [""; 0]);
 }
 
-/// What expressions are with the header.
+/// The values of expressions with the real header.
 fn theirs(expressions: &[String]) -> Vec<(String, i64)> {
     let mut program =
         String::from("#include <nccl.h>\n#include <cstddef>\n#include <cstdio>\nint main() {\n");

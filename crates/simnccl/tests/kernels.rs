@@ -1,4 +1,4 @@
-//! Every kernel that the library can write, given to NVIDIA's assembler, which knows what PTX is.
+//! Assembles every kernel that the library can generate with NVIDIA's `ptxas`.
 
 #[path = "../../simgpu/tests/support/mod.rs"]
 mod simulation;
@@ -11,7 +11,7 @@ use commsan_simnccl::ptx;
 use simulation::Toolkit;
 use std::fs;
 
-/// Kernels that combine values differ in nothing but what they combine.
+/// Kernels that combine values differ only in the instructions that combine them.
 fn all() -> Vec<Kernel> {
     let mut all = vec![Kernel::AllGather, Kernel::Broadcast, Kernel::SendRecv];
     for (of, _) in DataType::ALL {

@@ -1,9 +1,9 @@
 //! Programs in `tests/programs`, compiled by the toolkit's compilers and run on the simulated
 //! devices.
 //!
-//! A program checks itself and ends with 0. Comments in it say how it is run:
+//! A program checks itself and exits with 0. Comments in it say how it is run:
 //!
-//! - `//# devices: 1 2` runs it with so many devices, and again with so many (1);
+//! - `//# devices: 1 2` runs it with 1 device, and again with 2 (default 1);
 //! - `//# with: NAME=VALUE …` runs it with these in the environment, once for each such line;
 //! - `//# as: WORD` runs it with this argument, once for each such line, followed by the number of
 //!   devices;

@@ -1,4 +1,4 @@
-//! Instructions of threads executed per second, for kernels of the tests: `cargo bench -p
+//! Thread instructions executed per second, for kernels of the tests: `cargo bench -p
 //! commsan-simt`.
 
 #[path = "../tests/device/mod.rs"]
@@ -7,7 +7,7 @@ mod device;
 use device::{Arguments, Shape, program, ptx, services, shape, start};
 use std::time::{Duration, Instant};
 
-/// Runs a kernel for a while, and says how fast.
+/// Runs a kernel for a while, and prints its speed.
 fn measure(name: &str, program: &commsan_simt::Program, shape: &Shape, arguments: &Arguments) {
     let (services, _) = services();
     let (mut executed, mut best, mut spent) = (0, f64::INFINITY, Duration::ZERO);

@@ -1,4 +1,4 @@
-//! Accesses of a warp to memory, checked before they happen.
+//! Memory accesses of a warp, bounds-checked before they happen.
 
 use crate::code::{Address, Atomic, Base, CopyAsync, CopyBulk, Transfer, Where};
 use crate::fault::Cause;
@@ -8,50 +8,50 @@ use crate::memory::{
 };
 use crate::rows::{ALL, LANES, Lane, Mask, Row, Rows, Slot, each_lane, lanes};
 
-/// A fault of a lane, before its place is known.
+/// A fault of a lane, before its source location is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trap {
-    /// What went wrong.
+    /// The cause.
     pub cause: Cause,
-    /// In which lane.
+    /// The lane.
     pub lane: usize,
 }
 
-/// The bytes of a texel, of which there may be fewer.
+/// The bytes of a texel; the rest is unused.
 pub type Texel = [u8; 16];
 
-/// Memory of one kind that belongs to the simulation itself.
+/// Memory that belongs to the simulator: shared, local or argument memory.
 #[derive(Clone, Copy)]
 pub struct Region {
-    /// Its first byte.
+    /// The first byte.
     pub base: *mut u8,
-    /// Distance between the memories of two lanes; 0 if they share it.
+    /// Distance between the memories of two lanes, in bytes; 0 if they share it.
     pub stride: usize,
-    /// Bytes that each lane may access.
+    /// Size that each lane may access, in bytes.
     pub size: u64,
 }
 
-/// The memories of a warp.
+/// The memories that a warp may access.
 pub struct Memories<'a, 'g, O> {
-    /// The host's.
+    /// The host's memory.
     pub global: &'a mut Global<'g>,
-    /// The block's.
+    /// The block's shared memory.
     pub shared: Region,
-    /// The lanes'.
+    /// The lanes' local memory.
     pub local: Region,
-    /// Where the function's frame begins in it.
+    /// Offset of the function's frame in local memory.
     pub frame: u64,
-    /// The launch's arguments, which are only read.
+    /// The launch's arguments, which are read-only.
     pub arguments: Region,
     /// Observes accesses to global memory.
     pub observer: &'a mut O,
-    /// The function that executes.
+    /// The executing function, by index.
     pub function: u32,
-    /// Its instruction.
+    /// The executing instruction, by index.
     pub instruction: u32,
 }
 
-/// Where the lanes of a set access one memory.
+/// The addresses of a set of lanes that access one memory.
 struct Target<'a> {
     base: *mut u8,
     stride: usize,
@@ -86,7 +86,7 @@ fn addresses(rows: &Rows, address: &Address) -> Row<u64> {
     }
 }
 
-/// The lowest and highest address of a set of lanes, and all bits that are set in any.
+/// The lowest and highest address of a set of lanes, and the bitwise or of their addresses.
 #[inline(always)]
 fn extremes(addresses: &Row<u64>, mask: Mask) -> (u64, u64, u64) {
     let (mut low, mut high, mut bits) = (u64::MAX, 0, 0);
@@ -98,9 +98,9 @@ fn extremes(addresses: &Row<u64>, mask: Mask) -> (u64, u64, u64) {
     (low, high, bits)
 }
 
-/// A lowest and a highest address that those of all lanes lie between, and all bits that are set in
-/// any: what the addresses do not have in common counts as 0 and as 1. Not close, but quick to
-/// find.
+/// A quick, conservative variant of `extremes` for all lanes: bounds below and above every address,
+/// and the bitwise or of the addresses. Bits in which the addresses differ count as 0 below and as
+/// 1 above.
 #[inline(always)]
 fn bounds(addresses: &Row<u64>) -> (u64, u64, u64) {
     let first = addresses[0];
@@ -112,8 +112,8 @@ fn bounds(addresses: &Row<u64>) -> (u64, u64, u64) {
     (first & !differ, first | differ, bits)
 }
 
-/// Whether the addresses of a set of lanes are multiples of the size, a power of two, and from the
-/// lowest to the highest where `fits` says so; it may be asked about more than that first.
+/// Whether the addresses of a set of lanes are aligned to `size`, a power of two, and within what
+/// `fits` allows; `fits` may first be called with wider bounds.
 #[inline(always)]
 fn are_fine(addresses: &Row<u64>, mask: Mask, size: u64, fits: impl Fn(u64, u64) -> bool) -> bool {
     if mask == ALL {
@@ -126,7 +126,7 @@ fn are_fine(addresses: &Row<u64>, mask: Mask, size: u64, fits: impl Fn(u64, u64)
     bits & (size - 1) == 0 && fits(low, high)
 }
 
-/// Memories that have a window among generic addresses.
+/// Memories that have a window of generic addresses.
 const WINDOWS: [(Where, u64); 3] = [
     (Where::Shared, SHARED_WINDOW),
     (Where::Local, LOCAL_WINDOW),
@@ -170,7 +170,7 @@ impl<O: Observer> Memories<'_, '_, O> {
         })
     }
 
-    /// Executes an atomic, lane after lane.
+    /// Executes an atomic, one lane after another.
     pub fn atomic(&mut self, rows: &Rows, atomic: &Atomic, mask: Mask) -> Result<(), Trap> {
         let width = atomic.width;
         let size = width * atomic.rows.len() as u64;
@@ -188,7 +188,7 @@ impl<O: Observer> Memories<'_, '_, O> {
         })
     }
 
-    /// Copies from global to shared memory, the rest zero.
+    /// Executes `cp.async`: copies from global to shared memory and fills the rest with zeros.
     pub fn copy(&mut self, rows: &Rows, copy: &CopyAsync, mask: Mask) -> Result<(), Trap> {
         let sizes: Row<u64> = match copy.source_size {
             None => [copy.size; LANES],
@@ -196,7 +196,7 @@ impl<O: Observer> Memories<'_, '_, O> {
         };
         let mut bytes = [[0u8; 16]; LANES];
         for lane in lanes(mask).filter(|lane| sizes[*lane] > 0) {
-            // The whole source is aligned, even if less of it is read.
+            // Alignment applies to the whole source, even if less of it is read.
             let address = addresses(rows, &copy.from)[lane];
             if !address.is_multiple_of(copy.size) {
                 return Err(self.wrong(
@@ -227,7 +227,7 @@ impl<O: Observer> Memories<'_, '_, O> {
         })
     }
 
-    /// Reads the memory of textures and surfaces; lanes that are not asked for get zeros.
+    /// Reads texels from the memory of textures and surfaces; inactive lanes get zeros.
     pub fn read_texels(
         &mut self,
         addresses: &Row<u64>,
@@ -248,7 +248,7 @@ impl<O: Observer> Memories<'_, '_, O> {
         Ok(texels)
     }
 
-    /// Writes the memory of surfaces.
+    /// Writes texels to the memory of surfaces.
     pub fn write_texels(
         &mut self,
         addresses: &Row<u64>,
@@ -269,8 +269,8 @@ impl<O: Observer> Memories<'_, '_, O> {
         })
     }
 
-    /// Copies from global to shared memory, lane after lane, 16 bytes at a time, of which sizes and
-    /// addresses are multiples (PTX ISA, `cp.async.bulk`).
+    /// Executes `cp.async.bulk`: copies from global to shared memory, one lane after another, 16
+    /// bytes at a time; sizes and addresses are multiples of 16 (PTX ISA, `cp.async.bulk`).
     pub fn copy_bulk(&mut self, rows: &Rows, copy: &CopyBulk, mask: Mask) -> Result<(), Trap> {
         const PART: u64 = 16;
         let (from, to) = (addresses(rows, &copy.from), addresses(rows, &copy.to));
@@ -296,8 +296,8 @@ impl<O: Observer> Memories<'_, '_, O> {
         Ok(())
     }
 
-    /// The value of an object of eight bytes in shared memory, replaced by what `change` makes of
-    /// it.
+    /// Replaces an eight-byte object in shared memory by `change` of its value, and returns the old
+    /// value.
     pub fn change(
         &mut self,
         rows: &Rows,
@@ -313,8 +313,8 @@ impl<O: Observer> Memories<'_, '_, O> {
         Ok(old)
     }
 
-    /// Checks an access of the lanes of a set, then calls `act` with where they access, once for
-    /// each memory that is accessed.
+    /// Checks an access of a set of lanes, then calls `act` with the addresses, once for each
+    /// memory that is accessed.
     #[inline(always)]
     fn each(
         &mut self,
@@ -393,7 +393,7 @@ impl<O: Observer> Memories<'_, '_, O> {
             let address = addresses[lane];
             let checked = match address % size.next_power_of_two() {
                 0 => self.global.check(self.instruction, address, size),
-                // Out of bounds is what matters if it is both.
+                // If an access is both, it counts as out of bounds.
                 _ => self.global.check(self.instruction, address, size).and(Err(Wrong::Misaligned)),
             };
             checked.map_err(|w| self.wrong(w, kind, Where::Global, address, size, lane))?;
@@ -454,7 +454,7 @@ impl<O: Observer> Memories<'_, '_, O> {
 
 #[inline(always)]
 fn gather<T: Cell + Lane>(rows: &Rows, slot: Slot, target: &Target<'_>, offset: u64, mask: Mask) {
-    // SAFETY: who calls has checked that these lanes may access these bytes.
+    // SAFETY: the caller has checked that these lanes may access these bytes.
     let value = |lane| unsafe { T::load(target.pointer(lane, offset)) };
     match mask {
         ALL => rows.write::<T>(slot, each_lane(value)),
@@ -465,7 +465,7 @@ fn gather<T: Cell + Lane>(rows: &Rows, slot: Slot, target: &Target<'_>, offset: 
 #[inline(always)]
 fn scatter<T: Cell + Lane>(rows: &Rows, slot: Slot, target: &Target<'_>, offset: u64, mask: Mask) {
     let row = rows.row::<T>(slot);
-    // SAFETY: who calls has checked that these lanes may access these bytes.
+    // SAFETY: the caller has checked that these lanes may access these bytes.
     let put = |lane: usize| unsafe { T::store(target.pointer(lane, offset), row[lane]) };
     match mask {
         ALL => (0..LANES).for_each(put),
@@ -507,7 +507,7 @@ mod tests {
 
     #[test]
     fn fine_is_what_fits_and_is_aligned() {
-        // From 0x7ff8 on, bounds are as far as 0xffff.
+        // From 0x7ff8 on, the quick bounds reach up to 0xffff.
         let row: Row<u64> = std::array::from_fn(|lane| 0x7ff8 + lane as u64 * 4);
         let fits = |low, high| 0x7ff8 <= low && high <= 0x8074;
         assert!(are_fine(&row, ALL, 4, fits));

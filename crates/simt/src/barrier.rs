@@ -1,54 +1,54 @@
-//! The barriers of a block (PTX ISA §9.7.13.1).
+//! The barriers of a thread block, `bar.sync` and its family (PTX ISA §9.7.13.1).
 
 use crate::code::Combined;
 
-/// A number beyond those of programs, for the barrier of the cluster that a block is.
+/// The number of the cluster barrier, beyond those of programs; a block is its own cluster.
 pub const CLUSTER: u32 = 16;
 
-/// One barrier.
+/// The state of one barrier.
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
-    /// Threads that have arrived.
+    /// Number of threads that have arrived.
     arrived: u32,
-    /// Of how many, if not of all that live.
+    /// Number of threads expected; all live threads if `None`.
     expected: Option<u32>,
-    /// How often it was completed.
+    /// How often the barrier has completed.
     generation: u32,
-    /// Threads whose predicate held.
+    /// Number of arrived threads whose predicate was true.
     held: u32,
-    /// Threads that gave a predicate.
+    /// Number of arrived threads that passed a predicate.
     asked: u32,
     /// `held` and `asked` of the last completed generation.
     last: (u32, u32),
 }
 
-/// All barriers of a block.
+/// The barriers of a block.
 #[derive(Clone, Debug)]
 pub struct Barriers {
     states: [State; CLUSTER as usize + 1],
-    /// Threads that have not exited.
+    /// Number of threads that have not exited.
     live: u32,
 }
 
-/// Who arrives.
+/// An arrival of one or more threads.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// How many threads.
+    /// Number of arriving threads.
     pub threads: u32,
-    /// How many take part, if not all.
+    /// Number of participating threads; all live threads if `None`.
     pub expected: Option<u32>,
-    /// For how many of these threads the predicate holds, if there is one.
+    /// For how many of the arriving threads the predicate is true, if there is one.
     pub held: Option<u32>,
 }
 
 impl Barriers {
-    /// Of a block of that many threads.
+    /// The barriers of a block of `threads` threads.
     pub fn new(threads: u32) -> Barriers {
         Barriers { states: Default::default(), live: threads }
     }
 
-    /// Threads arrive at a barrier. The generation they are part of; none if there is no such
-    /// barrier.
+    /// Records an arrival; returns the generation that it belongs to, or `None` for an invalid
+    /// barrier number.
     pub fn arrive(&mut self, id: u32, arrival: Arrival) -> Option<u32> {
         let state = self.states.get_mut(id as usize)?;
         state.expected = arrival.expected;
@@ -62,7 +62,7 @@ impl Barriers {
         Some(generation)
     }
 
-    /// Threads exit: nobody waits for them any more.
+    /// Threads exit: barriers no longer wait for them.
     pub fn exit(&mut self, threads: u32) {
         self.live -= threads;
         self.states.iter_mut().for_each(|state| state.complete(self.live));
@@ -73,7 +73,7 @@ impl Barriers {
         self.states[id as usize].generation != generation
     }
 
-    /// What the last completed generation's predicates make.
+    /// The combined predicates of the last completed generation.
     pub fn reduced(&self, id: u32, op: Combined) -> u32 {
         let (held, asked) = self.states[id as usize].last;
         match op {

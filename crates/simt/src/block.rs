@@ -1,4 +1,4 @@
-//! Thread blocks: warps that share memory and meet at barriers.
+//! Thread blocks: warps that share memory and synchronise at barriers.
 
 use crate::access::Region;
 use crate::barrier::Barriers;
@@ -10,22 +10,22 @@ use crate::rows::{Storage, clear, storage};
 use crate::special::Place;
 use crate::warp::{Outcome, Warp, trap};
 
-/// Maximum number of steps of a warp before the next one's turn.
+/// Maximum number of steps of a warp before the next warp runs.
 const MAX_STEPS_PER_TURN: u32 = 2048;
 
-/// A block that is resident.
+/// A resident block.
 pub struct Block {
     warps: Vec<Warp>,
     shared: Storage,
     shared_size: u64,
-    /// Its barriers; not part of a context, as they are the block's own.
+    /// The block's barriers; not part of a context, which borrows them.
     pub barriers: Barriers,
-    /// The warp whose turn it is.
+    /// The index of the warp that runs next.
     turn: usize,
 }
 
 impl Block {
-    /// A block that has not begun, in the memory of one that is done.
+    /// A new block, which reuses the memory of one that is done.
     pub fn start(old: Option<Block>, kernel: &Kernel, place: Place) -> Block {
         let threads: u32 = place.block.iter().product();
         let shared_size = [place.reserved_shared, place.static_shared, place.dynamic_shared];
@@ -34,7 +34,7 @@ impl Block {
             Some(old) => (old.warps, old.shared),
             None => (Vec::new(), storage(shared_size as u32)),
         };
-        // Barriers of tiles are there, in which nobody waits yet.
+        // The barriers of tiles start out zero: no thread waits there.
         clear(&mut shared, place.reserved_shared);
         let mut old = old.into_iter();
         let warp = |warp| Warp::start(old.next(), kernel, Place { warp, ..place });
@@ -42,12 +42,12 @@ impl Block {
         Block { warps, shared, shared_size, barriers: Barriers::new(threads), turn: 0 }
     }
 
-    /// Its shared memory.
+    /// The block's shared memory.
     pub fn shared(&mut self) -> Region {
         Region { base: self.shared.as_mut_ptr().cast(), stride: 0, size: self.shared_size }
     }
 
-    /// Executes about that many instructions of threads, or until all of its warps wait.
+    /// Executes about `budget` thread instructions, or until all of its warps wait.
     pub fn run<O: Observer>(
         &mut self,
         context: &mut Context<'_, '_, O>,
@@ -75,7 +75,7 @@ impl Block {
         }
     }
 
-    /// Whether a warp that waited has been woken by one that ran after it.
+    /// Whether a warp that waited was woken by one that ran after it.
     fn checked<O>(&self, outcome: Outcome, context: &Context<'_, '_, O>) -> Outcome {
         let woken = |warp: &Warp| {
             warp.groups.iter().any(|group| match group.state {
@@ -91,7 +91,7 @@ impl Block {
         }
     }
 
-    /// The fault of waiting for ever.
+    /// The fault of a block whose warps wait at barriers forever.
     pub fn deadlock(&self, kernel: &Kernel) -> Option<(Step, Place)> {
         let warp = self.warps.iter().find(|warp| warp.live != 0)?;
         let group = warp.groups.first()?;
@@ -102,7 +102,7 @@ impl Block {
     }
 }
 
-/// What two parts of a whole want, together.
+/// The combined outcome of two warps or blocks.
 pub fn together(a: Outcome, b: Outcome) -> Outcome {
     use Outcome::*;
     match (a, b) {

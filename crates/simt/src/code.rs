@@ -1,32 +1,32 @@
-//! Lowered code of functions: one [`Code`] per step, operands resolved to rows.
+//! Lowered code of functions: one [`Code`] per step, operands resolved to rows of registers.
 
 use crate::compute::{Args, Compute};
 use crate::rows::{Mask, Slot};
 use crate::texture::Outside;
 
-/// One step. A PTX instruction is one of them, or a few where values must be widened or packed.
+/// One step. A PTX instruction is one or a few of them, if values must be widened or packed.
 pub struct Code {
-    /// Done in the lanes where this predicate…
+    /// Executed in the lanes where this predicate…
     pub guard: Slot,
     /// …differs from this.
     pub flip: Mask,
-    /// Rows of [`Action::Compute`].
+    /// Rows of an [`Action::Compute`].
     pub args: Args,
-    /// What is done.
+    /// The action.
     pub action: Action,
-    /// The PTX instruction that it belongs to: its index in the function's body.
+    /// The PTX instruction that the step belongs to: its index in the function's body.
     pub origin: u32,
-    /// Whether it is counted as an instruction: the last step of each is.
+    /// Whether the step counts as an instruction: the last step of each does.
     pub counted: bool,
 }
 
-/// What a step does.
+/// The action of a step.
 pub enum Action {
     /// Computes rows from rows.
     Compute(Compute),
-    /// Goes on elsewhere.
+    /// Branches to a step.
     Branch(u32),
-    /// Goes on at an entry of a table.
+    /// Branches to an entry of a table.
     Switch(Box<Switch>),
     /// Reads memory.
     Load(Box<Transfer>),
@@ -34,11 +34,11 @@ pub enum Action {
     Store(Box<Transfer>),
     /// Updates memory atomically.
     Atomic(Box<Atomic>),
-    /// Copies from global to shared memory; done at once, so that waiting for it is nothing.
+    /// Copies from global to shared memory; completes at once, so waiting for it is a no-op.
     CopyAsync(Box<CopyAsync>),
     /// Copies any number of bytes from global to shared memory; completes at once.
     CopyBulk(Box<CopyBulk>),
-    /// Works on a barrier object in shared memory.
+    /// Operates on a barrier object in shared memory.
     Mbarrier(Box<Mbarrier>),
     /// Reads a texture.
     Sample(Box<Sample>),
@@ -46,7 +46,7 @@ pub enum Action {
     Surface(Box<SurfaceAccess>),
     /// Calls a function.
     Call(Box<Call>),
-    /// Returns to the caller; ends threads of a kernel.
+    /// Returns to the caller; ends the threads of a kernel.
     Return,
     /// Ends threads.
     Exit,
@@ -54,21 +54,21 @@ pub enum Action {
     Barrier(Box<Barrier>),
     /// Exchanges values between the lanes of a warp.
     Collective(Box<Collective>),
-    /// Does nothing for that many nanoseconds of virtual time.
+    /// Sleeps for that many nanoseconds of virtual time.
     Sleep(Slot),
-    /// Writes a special register that changes, or a frame's address, to a row of 64-bit values.
+    /// Reads a varying special register, or a frame's address, into a row of 64-bit values.
     Read(Dynamic, Slot),
     /// Orders memory accesses.
     Fence,
-    /// Takes local memory: d = address of that many bytes.
+    /// Allocates local memory: d = address of that many bytes, with that alignment.
     Alloca(Slot, Slot, u64),
-    /// Gives back what was taken since the stack was there.
+    /// Frees local memory allocated since the stack was saved.
     StackRestore(Slot),
     /// Ends the grid with a fault.
     Trap,
-    /// Nothing that a simulation would show.
+    /// A no-op in the simulation.
     Nothing,
-    /// Cannot be executed; says why.
+    /// Cannot be executed, for this reason.
     Unsupported(String),
 }
 
@@ -76,11 +76,11 @@ pub enum Action {
 pub struct Switch {
     /// Row of 32-bit indices.
     pub index: Slot,
-    /// Where they lead.
+    /// The steps they lead to.
     pub targets: Vec<u32>,
 }
 
-/// What is read when an instruction is executed, not before.
+/// A value that is read when an instruction is executed, not before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dynamic {
     /// `%clock64`.
@@ -95,10 +95,10 @@ pub enum Dynamic {
     ActiveMask,
 }
 
-/// Which memory an address is in.
+/// The memory that an address belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
-    /// The address says it.
+    /// A generic address: its window says which memory.
     Generic,
     /// Global and constant memory: the host's.
     Global,
@@ -106,7 +106,7 @@ pub enum Where {
     Shared,
     /// Local memory of the thread.
     Local,
-    /// Local memory, from the function's frame on.
+    /// Local memory, relative to the function's frame.
     Frame,
     /// The kernel's arguments.
     Arguments,
@@ -115,15 +115,15 @@ pub enum Where {
 /// A memory operand.
 #[derive(Clone, Copy, Debug)]
 pub struct Address {
-    /// Which memory.
+    /// The memory.
     pub place: Where,
-    /// The row it starts from, if any.
+    /// The row with the base address, if any.
     pub base: Option<Base>,
-    /// Added to that.
+    /// Added to the base.
     pub offset: i64,
 }
 
-/// The row that an address starts from.
+/// The row with the base of an address.
 #[derive(Clone, Copy, Debug)]
 pub enum Base {
     /// Of 32-bit values.
@@ -134,102 +134,102 @@ pub enum Base {
 
 /// A load or store.
 pub struct Transfer {
-    /// Where in memory.
+    /// The address.
     pub address: Address,
     /// Rows that are written or read, of elements of `width` bytes.
     pub values: Vec<Slot>,
-    /// Bytes of an element: 1, 2, 4, 8 or 16.
+    /// Size of an element, in bytes: 1, 2, 4, 8 or 16.
     pub width: u64,
-    /// Whether another thread may be waited for: `volatile`, `relaxed`, `acquire`.
+    /// Whether the access may poll for another thread: `volatile`, `relaxed`, `acquire`.
     pub ordered: bool,
 }
 
-/// New contents of memory from the old ones and two operands, in the low bits.
+/// The new contents of memory from the old ones and two operands, all in the low bits.
 pub type Update = Box<dyn Fn(u64, u64, u64) -> u64 + Send + Sync>;
 
 /// `atom` or `red`.
 pub struct Atomic {
-    /// Where in memory.
+    /// The address.
     pub address: Address,
     /// Old value, first and second operand of each element.
     pub rows: Vec<[Slot; 3]>,
-    /// Bytes of an element: 2, 4 or 8.
+    /// Size of an element, in bytes: 2, 4 or 8.
     pub width: u64,
-    /// What happens.
+    /// The operation.
     pub update: Update,
-    /// Whether it tries to take a lock: `cas` or `exch`.
+    /// Whether it may poll, as a lock acquisition does: `cas` or `exch`.
     pub polls: bool,
 }
 
 /// `cp.async`.
 pub struct CopyAsync {
-    /// In shared memory.
+    /// The destination, in shared memory.
     pub to: Address,
-    /// In global memory.
+    /// The source, in global memory.
     pub from: Address,
     /// Bytes written.
     pub size: u64,
-    /// Row of how many of them are read, if not all; the rest is zero.
+    /// Row with the number of bytes that are read; the rest is zero. All are read if `None`.
     pub source_size: Option<Slot>,
 }
 
-/// `cp.async.bulk` from global to shared memory, without what it does to its barrier.
+/// `cp.async.bulk` from global to shared memory, without its effect on a barrier.
 pub struct CopyBulk {
-    /// In shared memory.
+    /// The destination, in shared memory.
     pub to: Address,
-    /// In global memory.
+    /// The source, in global memory.
     pub from: Address,
-    /// Row of how many bytes.
+    /// Row with the number of bytes.
     pub size: Slot,
 }
 
 /// `tex` and `tld4`.
 pub struct Sample {
-    /// Row of 64-bit handles.
+    /// Row of 64-bit texture handles.
     pub object: Slot,
-    /// Where in the texture.
+    /// The coordinates.
     pub at: Coordinates,
     /// Whether coordinates are integers.
     pub whole: bool,
-    /// The channel that is read of the four texels around, if it is that.
+    /// For `tld4`: the channel that is read of the four surrounding texels.
     pub gathers: Option<usize>,
     /// Four rows of 32-bit results.
     pub values: Vec<Slot>,
-    /// Predicate that says whether there was memory: always.
+    /// Predicate that says whether the texels are resident, which is always true.
     pub resident: Option<Slot>,
 }
 
 /// `suld` and `sust`.
 pub struct SurfaceAccess {
-    /// Row of 64-bit handles.
+    /// Row of 64-bit surface handles.
     pub object: Slot,
-    /// Where in the surface; x in bytes.
+    /// The coordinates; x in bytes.
     pub at: Coordinates,
     /// Rows of elements of `width` bytes.
     pub values: Vec<Slot>,
-    /// Bytes of an element.
+    /// Size of an element, in bytes.
     pub width: u64,
-    /// Whether it writes.
+    /// Whether it is a write.
     pub writes: bool,
-    /// What happens outside of the surface; it traps without.
+    /// What an access outside of the surface does; it traps if `None`.
     pub outside: Option<Outside>,
 }
 
-/// Coordinates.
+/// Coordinates of a texture or surface.
 pub struct Coordinates {
-    /// Row of 32-bit numbers for each dimension.
+    /// A row of 32-bit numbers for each dimension.
     pub rows: Vec<Slot>,
-    /// Row of 32-bit numbers of layers, if there are layers.
+    /// Row of 32-bit layer numbers, for layered objects.
     pub layer: Option<Slot>,
 }
 
 /// `mbarrier.*`.
 pub struct Mbarrier {
-    /// In shared memory.
+    /// The address, in shared memory.
     pub address: Address,
-    /// What is done.
+    /// The operation.
     pub op: MbarrierOp,
-    /// Row of 64-bit states, or predicate.
+    /// Row of 64-bit states, or predicate, that is written.
     pub d: Slot,
     /// Row of 64-bit states to wait for.
     pub state: Slot,
@@ -253,30 +253,30 @@ pub enum MbarrierOp {
 
 /// A call.
 pub struct Call {
-    /// Who is called.
+    /// The callee.
     pub callee: Callee,
-    /// What it gets, in order of its parameters.
+    /// The arguments, in order of the parameters.
     pub arguments: Vec<Passed>,
-    /// Where what it returns goes.
+    /// Where returned values go.
     pub returns: Vec<Passed>,
 }
 
-/// Who is called.
+/// The callee of a call.
 pub enum Callee {
-    /// A function of the program.
+    /// A function of the program, by index.
     Direct(u32),
-    /// Functions whose addresses a row of 64-bit values holds.
+    /// A row of 64-bit function addresses.
     Indirect(Slot),
     /// A function that the device provides.
     Provided(Provided),
 }
 
-/// Bytes that are passed.
+/// A parameter or returned value.
 #[derive(Clone, Copy, Debug)]
 pub struct Passed {
-    /// Offset in the caller's frame.
+    /// Offset in the caller's frame, in bytes.
     pub at: u64,
-    /// How many.
+    /// Size in bytes.
     pub size: u64,
 }
 
@@ -293,7 +293,7 @@ pub enum Provided {
 }
 
 impl Provided {
-    /// The function of a name.
+    /// The function with this name.
     pub fn named(name: &str) -> Option<Provided> {
         match name {
             "vprintf" => Some(Provided::Vprintf),
@@ -308,27 +308,27 @@ impl Provided {
 
 /// `bar` and `barrier`.
 pub struct Barrier {
-    /// Row of 32-bit numbers.
+    /// Row of 32-bit barrier numbers.
     pub id: Slot,
-    /// Row of how many threads take part; all of the block without it.
+    /// Row with the number of participating threads; all of the block if `None`.
     pub count: Option<Slot>,
     /// Whether to wait.
     pub wait: bool,
-    /// What to make of the threads' predicates.
+    /// How to combine the threads' predicates, for `bar.red`.
     pub reduction: Option<Reduction>,
 }
 
 /// `bar.red`.
 pub struct Reduction {
-    /// How predicates are combined.
+    /// The combination.
     pub op: Combined,
-    /// Row of 32-bit values, or predicate.
+    /// Row of 32-bit values, or predicate, that is written.
     pub d: Slot,
-    /// What each thread gives.
+    /// The predicate of each thread.
     pub predicate: Slot,
 }
 
-/// How a barrier combines predicates.
+/// Combinations of predicates at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "as PTX calls them")]
 pub enum Combined {
@@ -337,29 +337,29 @@ pub enum Combined {
     Popc,
 }
 
-/// An exchange between the lanes that `members` names.
+/// A warp-level exchange between the lanes that `members` names.
 pub struct Collective {
-    /// What is exchanged.
+    /// The kind of exchange.
     pub op: CollectiveOp,
-    /// Row of 32-bit masks.
+    /// Row of 32-bit member masks.
     pub members: Slot,
-    /// Values given; a predicate for votes.
+    /// The values contributed; a predicate for votes.
     pub a: Slot,
     /// Lane, delta or mask of a shuffle.
     pub b: Slot,
     /// Clamp and segment mask of a shuffle.
     pub c: Slot,
-    /// Where results go.
+    /// The results.
     pub d: Slot,
-    /// Where the predicate that is a second result goes.
+    /// The predicate that is a second result.
     pub p: Slot,
 }
 
-/// Kinds of exchange (PTX ISA §9.7.9, §9.7.13).
+/// Kinds of warp-level exchange (PTX ISA §9.7.9, §9.7.13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "as PTX calls them")]
 pub enum CollectiveOp {
-    /// `bar.warp.sync`
+    /// `bar.warp.sync`.
     Barrier,
     ShuffleUp,
     ShuffleDown,
@@ -369,7 +369,7 @@ pub enum CollectiveOp {
     VoteAny,
     VoteUniform,
     VoteBallot,
-    /// Of values with that many bytes.
+    /// `match.any` on values of that many bytes.
     MatchAny(u64),
     MatchAll(u64),
     Reduce(ReduceOp),
@@ -390,16 +390,16 @@ pub enum ReduceOp {
     MaxSigned,
 }
 
-/// A function in executable form.
+/// A lowered function.
 pub struct Routine {
     /// Its steps; the last one returns.
     pub codes: Vec<Code>,
-    /// Bytes of its registers.
+    /// Size of its registers, in bytes.
     pub registers: u32,
-    /// Bytes of its local frame: parameters, returned values, variables.
+    /// Size of its local frame in bytes: parameters, returned values, variables.
     pub frame: u64,
     /// Its parameters, in that frame.
     pub parameters: Vec<Passed>,
-    /// What it returns, in that frame.
+    /// Its returned values, in that frame.
     pub returns: Vec<Passed>,
 }

@@ -1,8 +1,8 @@
-//! Instructions that only compute: a function of values, made a loop over the lanes of rows.
+//! Arithmetic instructions: a scalar function applied to each lane of rows, as a vectorised loop.
 
 use crate::rows::{ALL, LANES, Lane, Mask, Row, Rows, Slot, each_lane, lanes};
 
-/// Rows that an instruction names.
+/// The rows that an instruction names.
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
     /// Result.
@@ -17,11 +17,11 @@ pub struct Args {
     pub c: Slot,
 }
 
-/// What an instruction does in the lanes of a set.
+/// The effect of an instruction in a set of lanes.
 pub type Compute = Box<dyn Fn(&Rows, &Args, Mask) + Send + Sync>;
 
-/// A function that closures of any type become part of: `$body` is compiled for what every
-/// processor has and for what most have, and chosen when an instruction is lowered.
+/// Compiles `$body`, into which closures of any type are inlined, twice: for the baseline processor
+/// and for AVX2 or the like, which is chosen when an instruction is lowered.
 macro_rules! for_processor {
     (<$($generic:ident),*>($f:ident: $bound:path) $body:ident) => {{
         #[cfg(target_arch = "x86_64")]
@@ -48,7 +48,7 @@ fn processor_is_wide() -> bool {
     bits && has!("avx2") && has!("f16c") && has!("fma")
 }
 
-/// Writes a row where the mask says so; `f` gives the value of a lane.
+/// Writes a row in the lanes of the mask; `f` gives the value of a lane.
 #[inline(always)]
 fn fill<R: Lane>(rows: &Rows, to: Slot, mask: Mask, f: impl Fn(usize) -> R) {
     if mask == ALL {
@@ -58,7 +58,7 @@ fn fill<R: Lane>(rows: &Rows, to: Slot, mask: Mask, f: impl Fn(usize) -> R) {
     }
 }
 
-/// Lanes of a set for which `f` holds.
+/// The lanes of a set for which `f` holds.
 #[inline(always)]
 fn select(mask: Mask, f: impl Fn(usize) -> bool) -> Mask {
     let mut held = 0;
@@ -68,7 +68,7 @@ fn select(mask: Mask, f: impl Fn(usize) -> bool) -> Mask {
     held & mask
 }
 
-/// Functions of one, two and three values, and with a bit that carries.
+/// A function of one value.
 pub trait Op1<A, R>: Fn(A) -> R + Copy + Send + Sync + 'static {}
 impl<A, R, F: Fn(A) -> R + Copy + Send + Sync + 'static> Op1<A, R> for F {}
 /// A function of two values.
@@ -132,12 +132,12 @@ pub fn quaternary<A: Lane, C: Lane, R: Lane>(
     })
 }
 
-/// Predicate d: where f(a) holds.
+/// Predicate d = f(a)
 pub fn test<A: Lane>(f: impl Op1<A, bool>) -> Compute {
     for_processor!(<A>(f: Op1<A, bool>) apply_test1)
 }
 
-/// How a comparison is combined with a predicate.
+/// Combines the result of a comparison with a predicate.
 pub type Combination = fn(Mask, Mask) -> Mask;
 
 /// Predicates d and e: f(a, b) and its complement, each combined with predicate c.
@@ -178,7 +178,7 @@ pub fn compare<A: Lane>(f: impl Op2<A, A, bool>, combine: Combination) -> Comput
     Box::new(move |rows, args, mask| apply(f, combine, rows, args, mask))
 }
 
-/// d = f(a, b, c), where f also takes and gives a carry, kept in predicate e.
+/// d = f(a, b, c), where f also takes and returns a carry bit, kept in predicate e.
 pub fn carrying<T: Lane>(f: impl Op3<(T, T), T, bool, (T, bool)>, keep: bool) -> Compute {
     Box::new(move |rows, args, mask| {
         let carry = rows.predicate(args.e);
@@ -196,7 +196,7 @@ pub fn carrying<T: Lane>(f: impl Op3<(T, T), T, bool, (T, bool)>, keep: bool) ->
     })
 }
 
-/// Predicate d: a function of predicates a and b.
+/// Predicate d = f(a, b) of predicates a and b.
 pub fn logic(f: impl Op2<Mask, Mask, Mask>) -> Compute {
     Box::new(move |rows, args, mask| {
         let value = f(rows.predicate(args.a), rows.predicate(args.b));
@@ -219,7 +219,7 @@ pub fn choose<T: Lane>() -> Compute {
     })
 }
 
-/// d = f(whether predicate a holds)
+/// d = f(predicate a)
 pub fn from_predicate<R: Lane>(f: impl Op1<bool, R>) -> Compute {
     Box::new(move |rows, args, mask| {
         let held = rows.predicate(args.a);

@@ -1,36 +1,34 @@
-//! Warp-level primitives.
-//!
-//! What lanes of a warp learn from each other: shuffles, votes, matches, reductions (PTX ISA
-//! §9.7.9.6 to §9.7.9.9, §9.7.13.8 and following).
+//! Warp-level primitives: shuffles, votes, matches and reductions between the lanes of a warp (PTX
+//! ISA §9.7.9.6 to §9.7.9.9, §9.7.13.8 and following).
 
 use crate::code::{CollectiveOp, ReduceOp};
 use crate::rows::{LANES, Mask, Row, lanes};
 
-/// Values of the lanes that take part.
+/// The operands and results of one exchange.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// The lanes.
+    /// The participating lanes.
     pub lanes: Mask,
-    /// What each gives; 0 or 1 for votes.
+    /// The value that each lane contributes; 0 or 1 for votes.
     pub a: Row<u64>,
     /// A shuffle's lane, delta or mask.
     pub b: Row<u32>,
     /// A shuffle's clamp and segment mask.
     pub c: Row<u32>,
-    /// What each gets.
+    /// The result of each lane.
     pub d: Row<u64>,
-    /// The lanes whose second result holds.
+    /// The lanes whose second result, a predicate, is true.
     pub p: Mask,
 }
 
 impl Exchange {
-    /// Of nobody.
+    /// An exchange without participants.
     pub fn new() -> Exchange {
         let (none, zero) = ([0; LANES], [0; LANES]);
         Exchange { lanes: 0, a: none, b: zero, c: zero, d: none, p: 0 }
     }
 
-    /// Computes results from what was given.
+    /// Computes the results.
     pub fn run(&mut self, op: CollectiveOp) {
         use CollectiveOp::*;
         match op {
@@ -79,7 +77,8 @@ impl Exchange {
         lanes(self.lanes).filter(equal).fold(0, |all, lane| all | 1 << lane)
     }
 
-    /// ISA §9.7.9.6: `c` holds the clamp in bits 0 to 4 and the segment mask in bits 8 to 12.
+    /// `shfl.sync` (PTX ISA §9.7.9.6): `c` holds the clamp in bits 0 to 4 and the segment mask in
+    /// bits 8 to 12.
     fn shuffle(&mut self, op: CollectiveOp) {
         for lane in lanes(self.lanes) {
             let (i, b) = (lane as i32, (self.b[lane] & 31) as i32);
@@ -93,7 +92,7 @@ impl Exchange {
                 _ => (least | b & !segment, least | b & !segment <= most),
             };
             let from = if within { from as usize % LANES } else { lane };
-            // What a lane that takes no part has is not defined.
+            // The value of a lane that does not participate is undefined.
             let from = if self.lanes >> from & 1 == 1 { from } else { lane };
             self.d[lane] = self.a[from];
             self.p |= Mask::from(within) << lane;

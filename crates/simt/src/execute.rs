@@ -1,4 +1,4 @@
-//! Interpreter loop of a warp, step by step.
+//! The interpreter loop of a warp: executes groups of converged lanes step by step (SIMT).
 
 use crate::access::{Memories, Region, Trap};
 use crate::barrier::{Arrival, Barriers};
@@ -14,11 +14,11 @@ use crate::special::function_at;
 use crate::warp::{Group, Outcome, Rounds, State, Warp, first, give, store_reduction, take, trap};
 use std::sync::atomic::{Ordering, fence};
 
-/// What a warp needs of its block, its grid, and the machine.
+/// The environment of a warp: its block, its grid, and the machine.
 pub struct Context<'a, 'g, O> {
     /// The kernel.
     pub kernel: &'a Kernel,
-    /// Its constants, with this device's addresses.
+    /// The kernel's constants, with this device's addresses.
     pub constants: &'a Storage,
     /// The launch's arguments.
     pub arguments: Region,
@@ -28,25 +28,25 @@ pub struct Context<'a, 'g, O> {
     pub barriers: &'a mut Barriers,
     /// The host's memory.
     pub global: &'a mut Global<'g>,
-    /// Observes accesses.
+    /// Observes accesses to global memory.
     pub observer: &'a mut O,
-    /// What the device provides.
+    /// The services of the device.
     pub services: &'a Services,
-    /// Virtual time: each step of a warp takes a nanosecond.
+    /// Virtual time in nanoseconds: each step of a warp takes one.
     pub now: u64,
-    /// Instructions executed, of all threads.
+    /// Number of thread instructions executed.
     pub executed: u64,
 }
 
 /// How a step ends.
 enum Flow {
-    /// The next one follows.
+    /// Execution continues with the next step.
     Next,
-    /// Groups have changed: which one runs has to be found out again.
+    /// Groups have changed: the one to run must be selected again.
     Regroup,
 }
 
-/// The group that runs.
+/// The state of the running group.
 struct Current {
     at: usize,
     pc: u32,
@@ -95,17 +95,18 @@ pub fn run<O: Observer>(
     }
 }
 
-/// A fault and the step where it happened.
+/// A fault and its location.
 pub struct Place {
     /// The fault.
     pub trap: Trap,
-    /// The function.
+    /// The function, by index.
     pub routine: u32,
-    /// Its instruction.
+    /// The instruction, by index.
     pub origin: u32,
 }
 
-/// Executes a group until it meets another, waits, or its steps are used up. Whether it gave way.
+/// Executes a group until it can reconverge with another, waits, or its steps are used up. Returns
+/// whether it yielded.
 fn run_group<O: Observer>(
     warp: &mut Warp,
     context: &mut Context<'_, '_, O>,
@@ -229,7 +230,7 @@ fn run_group<O: Observer>(
             }
             Action::StackRestore(from) => {
                 for lane in lanes(active) {
-                    // Never below the frame, nor above what was taken.
+                    // Never below the frame, nor above the allocated memory.
                     let end = base + routine.frame;
                     let top = rows.get::<u64>(*from, lane).min(warp.local.tops[lane]).max(end);
                     warp.local.tops[lane] = top;
@@ -269,8 +270,8 @@ fn run_group<O: Observer>(
     }
 }
 
-/// The exchanges that lanes come to by one instruction: those that name the same members take part
-/// in the same one (PTX ISA §9.7.9.6 and §9.7.13, `membermask`).
+/// Splits the lanes at one exchange into parties: lanes that name the same members take part in the
+/// same exchange (PTX ISA §9.7.9.6 and §9.7.13, `membermask`).
 fn parties(
     rows: &Rows,
     collective: &Collective,
@@ -286,13 +287,13 @@ fn parties(
     })
 }
 
-/// Whether all the lanes that these exchanges wait for are there.
+/// Whether all live lanes that these exchanges wait for are active.
 fn all_are_there(rows: &Rows, collective: &Collective, active: Mask, live: Mask) -> bool {
     parties(rows, collective, active, live)
         .all(|party| first(rows, collective.members, party) & live == party)
 }
 
-/// Steps that end a run of others. The group's lanes are those that execute the step.
+/// Steps that end a run of simple ones. The group consists of the lanes that execute the step.
 fn rare<O: Observer>(
     warp: &mut Warp,
     context: &mut Context<'_, '_, O>,
@@ -313,7 +314,7 @@ fn rare<O: Observer>(
                 let index = first(rows, switch.index, rest);
                 let same = alike(rest, |lane| rows.get::<u32>(switch.index, lane));
                 let target = switch.targets.get(index as usize);
-                // An index beyond the table is not defined: to the last entry.
+                // An index beyond the table is undefined behaviour; the last entry is taken.
                 let target = target.or(switch.targets.last()).copied().unwrap_or(pc + 1);
                 match same == rest {
                     true => warp.groups[at].pc = target,
@@ -371,7 +372,7 @@ fn arrive<O>(
 ) -> Result<Flow, Trap> {
     let mask = warp.groups[at].mask;
     let id = first(rows, barrier.id, mask);
-    // Threads may name different barriers; each barrier is then handled by itself.
+    // Threads may name different barriers; each barrier is then handled separately.
     let same = alike(mask, |lane| rows.get::<u32>(barrier.id, lane));
     let pc = warp.groups[at].pc;
     warp.split(at, mask & !same, pc);
@@ -412,7 +413,7 @@ fn call<O: Observer>(
             called.map_err(|cause| trap(cause, mask))?;
         }
         Callee::Indirect(slot) => {
-            // Lanes that call the same function go together; the others call theirs after.
+            // Lanes that call the same function stay together; the others make their calls later.
             let target = |lane| rows.get::<u64>(*slot, lane);
             let address = target(mask.trailing_zeros() as usize % 32);
             let same = alike(mask, target);

@@ -1,44 +1,44 @@
-//! What ends a grid, reported like a compiler error: by kernel, thread and source line.
+//! Faults that end a grid, reported like compiler errors: by kernel, thread and source line.
 
 use crate::memory::{Kind, Wrong};
 use commsan_ptx::{Instruction, Module, Site};
 use std::fmt;
 
-/// What went wrong.
+/// The cause of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// An access that is not allowed.
+    /// An invalid memory access.
     Access {
-        /// Why not.
+        /// Why it is invalid.
         wrong: Wrong,
-        /// What it would have done.
+        /// The kind of access.
         kind: Kind,
-        /// In which memory: `global`, `shared`, `local`, `parameter`, `surface`.
+        /// The memory: `global`, `shared`, `local`, `parameter`, `surface`.
         memory: &'static str,
-        /// Where.
+        /// The address.
         address: u64,
-        /// Bytes.
+        /// The size, in bytes.
         size: u64,
     },
-    /// `trap`, or what the compiler has found that cannot be reached.
+    /// `trap`, or code that the compiler considers unreachable.
     Trap,
-    /// A failed `assert`: what it said.
+    /// A failed `assert`, with its message.
     Assertion(String),
-    /// An instruction that cannot be executed, and why.
+    /// An instruction that cannot be executed, with the reason.
     Unsupported(String),
     /// Threads wait at barriers that never complete.
     Deadlock,
-    /// More local memory than a thread may have.
+    /// A thread uses more local memory than allowed.
     StackOverflow,
-    /// A call through a pointer that is no function's.
+    /// A call through a pointer that is not a function's address.
     NoFunction(u64),
-    /// A read by a handle that stands for no texture.
+    /// A read through a handle that is not a texture's.
     NoTexture(u64),
-    /// An access by a handle that stands for no surface.
+    /// An access through a handle that is not a surface's.
     NoSurface(u64),
-    /// A value for a condition of graphs that there is not.
+    /// A value set for a handle that is not a condition of a graph.
     NoCondition(u64),
-    /// A barrier's number or count that no block has.
+    /// A barrier number or thread count that is invalid in any block.
     Barrier(u32),
 }
 
@@ -73,27 +73,27 @@ impl fmt::Display for Cause {
     }
 }
 
-/// A place in the source.
+/// A source location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceLine {
-    /// As the compiler was given it.
+    /// The path that the compiler was given.
     pub file: String,
-    /// From 1.
+    /// The line, from 1.
     pub line: u32,
 }
 
 /// A fault of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What went wrong.
+    /// The cause.
     pub cause: Cause,
-    /// The kernel's name, mangled.
+    /// The kernel's mangled name.
     pub kernel: String,
-    /// The function's, if it is another one.
+    /// The function's mangled name, if it is not the kernel.
     pub function: String,
     /// The instruction's index in that function's body, and its name.
     pub instruction: (u32, String),
-    /// Where in the source, if the module says so.
+    /// The source line, if the module has line information.
     pub line: Option<SourceLine>,
     /// The block's index in the grid.
     pub block: [u32; 3],
@@ -123,7 +123,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What an instruction is called, with its type and memory.
+/// The name of an instruction, with its type and state space.
 pub fn name_of(instruction: &Instruction) -> String {
     let modifiers = &instruction.modifiers;
     let mut name = instruction.op.row().names.first().copied().unwrap_or_default().to_owned();
@@ -138,7 +138,8 @@ pub fn name_of(instruction: &Instruction) -> String {
     name
 }
 
-/// Where an instruction comes from: in the program's own files, if what is there was inlined there.
+/// The source line of an instruction: the innermost one in the program's own files, outside of
+/// inlined library code.
 pub(crate) fn line_of(module: &Module, function: u32, index: u32) -> Option<SourceLine> {
     let site = Site { function, instruction: index };
     let (file, line) = module.own_line(&[site])?;

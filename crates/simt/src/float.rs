@@ -1,24 +1,24 @@
 //! Floating-point arithmetic as PTX defines it (ISA §9.7.3 to §9.7.5): rounding, flushing of
 //! subnormals, saturation, NaN.
 //!
-//! To nearest, f32 and f64 are the host's own. Everything else is LLVM's software arithmetic, which
-//! is exact in every rounding and format.
+//! f32 and f64 rounded to nearest use the host's arithmetic. All other formats and roundings use
+//! LLVM's software floating point (APFloat), which is exact.
 
 use crate::rows::Lane;
 use half::{bf16, f16};
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
-/// A format of floating-point numbers.
+/// A floating-point format.
 pub trait Real: Lane + PartialEq + PartialOrd {
-    /// This format in software floating point.
+    /// The format in software floating point.
     type Soft: Float;
-    /// What an operation without a meaningful result gives.
+    /// The canonical NaN, the result of invalid operations.
     const NAN: Self;
 
-    /// In software.
+    /// Converts to software floating point.
     fn soft(self) -> Self::Soft;
-    /// From software.
+    /// Converts from software floating point.
     fn of(soft: Self::Soft) -> Self;
     /// Sum, rounded to nearest.
     fn add(self, other: Self) -> Self;
@@ -30,41 +30,41 @@ pub trait Real: Lane + PartialEq + PartialOrd {
     fn fma(self, b: Self, c: Self) -> Self;
     /// Square root, rounded to nearest.
     fn sqrt(self) -> Self;
-    /// Whether it is not a number.
+    /// Whether the value is NaN.
     fn is_nan(self) -> bool;
-    /// Whether its sign bit is set.
+    /// Whether the sign bit is set.
     fn negative(self) -> bool;
-    /// With the sign bit changed; of a NaN, too.
+    /// The value with its sign bit flipped, even of a NaN.
     fn negate(self) -> Self;
-    /// A zero of its sign if it is subnormal.
+    /// The value, with subnormals replaced by zero of the same sign.
     fn flush(self) -> Self;
-    /// Zero.
+    /// Positive zero.
     fn zero() -> Self;
     /// One.
     fn one() -> Self;
-    /// From f64, rounded to nearest, perhaps twice: for functions that are approximate anyway.
+    /// Converts from f64, rounded to nearest, perhaps twice: for approximate functions.
     fn approximate(value: f64) -> Self;
-    /// From f64, rounded once.
+    /// Converts from f64, rounded once.
     fn rounded(value: f64, round: Round) -> Self;
-    /// As f64, exactly.
+    /// Converts to f64, exactly.
     fn wide(self) -> f64;
 
-    /// The one NaN that results of this format are.
+    /// The value, with every NaN replaced by the canonical one.
     #[inline(always)]
     fn canonical(self) -> Self {
         if self.is_nan() { Self::NAN } else { self }
     }
 
-    /// Without its sign.
+    /// The value without its sign.
     #[inline(always)]
     fn abs(self) -> Self {
         if self.negative() { self.negate() } else { self }
     }
 
-    /// Into 0 to 1; NaN becomes 0.
+    /// Clamps to 0..=1; NaN becomes 0.
     #[inline(always)]
     fn saturate(self) -> Self {
-        // Written so that NaN ends in the last branch.
+        // Written so that NaN takes the last branch.
         if self >= Self::one() {
             Self::one()
         } else if self > Self::zero() {
@@ -74,7 +74,7 @@ pub trait Real: Lane + PartialEq + PartialOrd {
         }
     }
 
-    /// The smaller one; a number rather than NaN; −0 below +0.
+    /// The minimum; a number is preferred to NaN; −0 is below +0.
     #[inline(always)]
     fn lesser(self, other: Self) -> Self {
         if self.is_nan() {
@@ -84,7 +84,7 @@ pub trait Real: Lane + PartialEq + PartialOrd {
         if smaller || other.is_nan() { self } else { other }
     }
 
-    /// The larger one; a number rather than NaN; −0 below +0.
+    /// The maximum; a number is preferred to NaN; −0 is below +0.
     #[inline(always)]
     fn greater(self, other: Self) -> Self {
         if self.is_nan() {
@@ -94,35 +94,35 @@ pub trait Real: Lane + PartialEq + PartialOrd {
         if larger || other.is_nan() { self } else { other }
     }
 
-    /// Sum, rounded in a direction.
+    /// Sum, with a rounding mode.
     fn add_directed(self, other: Self, round: Round) -> Self {
         Self::of(self.soft().add_r(other.soft(), round).value).canonical()
     }
 
-    /// Product, rounded in a direction.
+    /// Product, with a rounding mode.
     fn mul_directed(self, other: Self, round: Round) -> Self {
         Self::of(self.soft().mul_r(other.soft(), round).value).canonical()
     }
 
-    /// Quotient, rounded in a direction.
+    /// Quotient, with a rounding mode.
     fn div_directed(self, other: Self, round: Round) -> Self {
         Self::of(self.soft().div_r(other.soft(), round).value).canonical()
     }
 
-    /// `self * b + c`, rounded once in a direction.
+    /// `self * b + c`, rounded once with a rounding mode.
     fn fma_directed(self, b: Self, c: Self, round: Round) -> Self {
         Self::of(self.soft().mul_add_r(b.soft(), c.soft(), round).value).canonical()
     }
 
-    /// Square root, rounded in a direction.
+    /// Square root, with a rounding mode.
     fn sqrt_directed(self, round: Round) -> Self {
         let nearest = self.sqrt();
         let (root, square) = (nearest.soft(), self.soft());
         if !root.is_finite_non_zero() {
             return nearest;
         }
-        // r² against x decides on which side of the root r lies. Both are scaled by a power of
-        // four, so that the difference, which is exact then, is not lost below the smallest number.
+        // Comparing r² with x decides on which side of the root r lies. Both are scaled by a power
+        // of four, so that their difference, which is exact then, does not underflow.
         let scale = -(square.ilogb() & !1);
         let (root, square) = (root.scalbn(scale / 2), square.scalbn(scale));
         let error = root.mul_add_r(root, -square, Round::NearestTiesToEven).value;
@@ -173,7 +173,7 @@ macro_rules! hardware {
             }
             #[inline(always)]
             fn is_nan(self) -> bool {
-                // As integers: the compiler takes one NaN for as good as another.
+                // Compares integers: the compiler may exchange one NaN for another.
                 self.to_bits() & !(1 << ($bits::BITS - 1)) > $ty::INFINITY.to_bits()
             }
             #[inline(always)]
@@ -213,8 +213,8 @@ macro_rules! hardware {
 hardware!(f32, Single, u32, 0x7fff_ffff);
 hardware!(f64, Double, u64, 0xfff8_0000_0000_0000);
 
-/// Formats that are computed with in f32: it has more than twice their digits, so that rounding
-/// twice does no harm (Figueroa, "When is double rounding innocuous?", 1995).
+/// Formats whose arithmetic is done in f32, which has more than twice their digits, so that double
+/// rounding is innocuous (Figueroa, "When is double rounding innocuous?", 1995).
 macro_rules! through_single {
     ($ty:ident, $soft:ident) => {
         impl Real for $ty {
@@ -296,7 +296,8 @@ mod tests {
         assert_eq!((0.0f32).div(0.0).to_bits(), 0x7fff_ffff);
     }
 
-    /// Down and up enclose the exact value, and are neighbours unless it is exact.
+    /// Whether the results rounded down and up enclose the exact value: they are adjacent, or equal
+    /// if it is exact.
     fn encloses(down: f64, up: f64, near: f64) -> bool {
         (down == near && up == near) || (down.next_up() == up && (near == down || near == up))
     }

@@ -1,4 +1,4 @@
-//! Grids: blocks that are resident advance in turn, as many of them as a device would hold.
+//! Grids: a round-robin scheduler of resident blocks, as many as a device would hold.
 
 use crate::access::Region;
 use crate::block::{Block, together};
@@ -16,41 +16,41 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// A launch of a kernel.
+/// A kernel launch.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// The kernel.
     pub kernel: Arc<Kernel>,
-    /// Its parameters as they lie in its parameter space.
+    /// The kernel's parameters, as laid out in its parameter space.
     pub arguments: Vec<u8>,
-    /// Blocks in x, y and z.
+    /// Number of blocks in x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y and z.
+    /// Number of threads of a block in x, y and z.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
+    /// Size of dynamic shared memory, in bytes.
     pub shared: u32,
-    /// Whether all blocks are resident at once, and may synchronise.
+    /// Whether all blocks are resident at once and may synchronise (`cudaLaunchCooperativeKernel`).
     pub cooperative: bool,
-    /// What varies the order of blocks; 0 is the plainest one.
+    /// Seed of the order in which blocks run; 0 for round-robin.
     pub seed: u64,
-    /// What the device provides.
+    /// The services of the device.
     pub services: Arc<Services>,
     /// Virtual time at the start, in nanoseconds.
     pub time: u64,
 }
 
-/// Why a launch is not possible.
+/// Why a launch is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// The kernel itself cannot be executed.
+    /// The kernel cannot be executed.
     Kernel(String),
-    /// Fewer bytes of arguments than its parameters have.
+    /// The arguments are shorter than the kernel's parameters.
     Arguments,
-    /// No blocks or threads, or more than there may be.
+    /// Zero blocks or threads, or too many.
     Shape,
-    /// More shared or local memory than there is.
+    /// Too much shared or local memory.
     Memory,
-    /// A variable that the device has no address of.
+    /// A variable that has no address on the device.
     Symbol(String),
 }
 
@@ -66,42 +66,43 @@ impl fmt::Display for Refused {
     }
 }
 
-/// What came of advancing a grid.
+/// The result of advancing a grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// There is more to do.
     Running,
     /// There is more to do, but all threads only poll memory that others may write.
     Spinning,
-    /// No thread wants to run before so many nanoseconds of virtual time. The next call takes them
-    /// as gone.
+    /// No thread can run before this many nanoseconds of virtual time have passed. The next call
+    /// treats them as passed.
     Idle(u64),
-    /// All threads have ended.
+    /// All threads have exited.
     Done,
-    /// A thread did what ends the grid.
+    /// A thread's fault has ended the grid.
     Fault(Box<Fault>),
 }
 
 /// Maximum number of resident blocks, unless the launch is cooperative.
 const MAX_RESIDENT_BLOCKS: u64 = 16;
-/// Maximum number of instructions of a block before the next one's turn.
+/// Maximum number of instructions of a block before the next block runs.
 const MAX_STEPS_PER_TURN: u64 = 1 << 16;
 /// Maximum number of threads of a block.
 const MAX_THREADS_PER_BLOCK: u64 = 1024;
-/// Maximum bytes of shared memory of a block, as on current devices.
+/// Maximum shared memory of a block, in bytes, as on current devices.
 const MAX_SHARED_BYTES: u64 = 228 << 10;
 
-/// A kernel in execution.
+/// A running kernel.
 pub struct Grid {
     launch: Launch,
     constants: Storage,
-    /// What cooperative groups synchronise the grid through: its second word is a barrier.
+    /// The workspace through which cooperative groups synchronise the grid; its second word is a
+    /// barrier.
     workspace: Box<[AtomicU64; 4]>,
-    /// Blocks that run.
+    /// The resident blocks.
     blocks: Vec<Block>,
-    /// Memory of blocks that are done.
+    /// Memory of finished blocks, for reuse.
     spare: Vec<Block>,
-    /// The next block to start.
+    /// The number of the next block to start.
     next: u64,
     count: u64,
     turn: usize,
@@ -111,7 +112,7 @@ pub struct Grid {
     ended: Option<Progress>,
 }
 
-// SAFETY: the pointers in it are to its own memory.
+// SAFETY: its pointers point to its own memory.
 unsafe impl Send for Grid {}
 
 impl fmt::Debug for Grid {
@@ -122,7 +123,7 @@ impl fmt::Debug for Grid {
 }
 
 impl Grid {
-    /// A grid of which nothing has run yet.
+    /// A grid that has not started.
     pub fn new(launch: Launch, symbols: &dyn Symbols) -> Result<Grid, Refused> {
         let kernel = launch.kernel.clone();
         if kernel.routine(kernel.entry()).is_none() {
@@ -160,7 +161,7 @@ impl Grid {
         })
     }
 
-    /// Instructions executed so far, of all threads.
+    /// Number of thread instructions executed so far.
     pub fn executed(&self) -> u64 {
         self.executed
     }
@@ -170,7 +171,7 @@ impl Grid {
         self.now
     }
 
-    /// Executes about `budget` instructions of threads.
+    /// Executes about `budget` thread instructions.
     pub fn advance<O: Observer>(
         &mut self,
         budget: u64,
@@ -193,7 +194,7 @@ impl Grid {
         let reach = WithHeap { reach, services: &services };
         let mut global = Global::new(&reach, self.workspace_range());
         let end = self.executed.saturating_add(budget);
-        // What blocks wanted since one of them last got on.
+        // The combined outcome of the blocks since one of them last made progress.
         let (mut waiting, mut all) = (0, Outcome::Done);
         while self.executed < end {
             self.fill();
@@ -223,13 +224,13 @@ impl Grid {
         Progress::Running
     }
 
-    /// Whether every resident block has had its turn; there are no more that could run.
+    /// Whether every resident block has had its turn and no further block could run.
     fn blocks_wait(&self) -> bool {
         self.blocks.len() as u64
             >= MAX_RESIDENT_BLOCKS.min(self.count - self.next + self.blocks.len() as u64)
     }
 
-    /// All blocks wait.
+    /// Handles that all blocks wait.
     fn wait(&mut self, outcome: Outcome) -> Progress {
         match outcome {
             Outcome::Sleeping(until) => {
@@ -238,7 +239,7 @@ impl Grid {
                 Progress::Idle(time)
             }
             Outcome::Spinning => {
-                // Those who sleep must not wait for those who spin to take time.
+                // Sleeping threads must not depend on spinning ones to advance virtual time.
                 self.now += 1000;
                 Progress::Spinning
             }
@@ -249,7 +250,7 @@ impl Grid {
         }
     }
 
-    /// Starts blocks while there is room.
+    /// Starts blocks while fewer than the maximum are resident.
     fn fill(&mut self) {
         let room = if self.launch.cooperative { self.count } else { MAX_RESIDENT_BLOCKS };
         while (self.blocks.len() as u64) < room && self.next < self.count {
@@ -265,7 +266,7 @@ impl Grid {
         start..start + size_of_val(&*self.workspace) as u64
     }
 
-    /// Where the block with that number is.
+    /// The place of the block with that number.
     fn place(&self, number: u64) -> Place {
         let [x, y, _] = self.launch.grid.map(u64::from);
         let index = [number % x, number / x % y, number / (x * y)].map(|i| i as u32);
@@ -281,7 +282,7 @@ impl Grid {
             processor: (number % MAX_RESIDENT_BLOCKS) as u32,
             processors: MAX_RESIDENT_BLOCKS as u32,
             grid_id: 1,
-            // Cooperative groups put the address together from these two.
+            // Cooperative groups combine the address from these two.
             environment: [0, (workspace >> 32) as u32, workspace as u32, 0],
             reserved_shared: self.launch.kernel.reserved_shared(),
             static_shared: self.launch.kernel.static_shared() as u32,
@@ -292,7 +293,7 @@ impl Grid {
     fn pass_turn(&mut self) {
         self.turn += 1;
         if self.launch.seed != 0 {
-            // Marsaglia's xorshift: any order will do, so that it is the same every time.
+            // Marsaglia's xorshift: any order will do, as long as it is reproducible.
             self.random ^= self.random << 13;
             self.random ^= self.random >> 7;
             self.random ^= self.random << 17;
@@ -314,7 +315,7 @@ impl Grid {
             size: self.launch.arguments.len() as u64,
         };
         let block = &mut self.blocks[self.turn];
-        // The context holds them while the block's warps are borrowed.
+        // The context owns them while the block's warps are borrowed.
         let mut barriers = block.barriers.clone();
         let mut context = Context {
             kernel: &self.launch.kernel,
@@ -351,7 +352,7 @@ impl Grid {
     }
 }
 
-/// What the launch's user allows, and what kernels have allocated.
+/// The user's memory and memory that kernels have allocated.
 struct WithHeap<'a> {
     reach: &'a dyn Reach,
     services: &'a Services,

@@ -1,4 +1,4 @@
-//! Reads of textures, reads and writes of surfaces, by the lanes of a warp.
+//! Texture fetches, and reads and writes of surfaces, by the lanes of a warp.
 
 use crate::access::{Memories, Texel, Trap};
 use crate::code::{Coordinates, Sample, SurfaceAccess};
@@ -7,7 +7,7 @@ use crate::memory::{Kind, Observer, Wrong};
 use crate::rows::{LANES, Mask, Rows, alike, lanes};
 use crate::texture::{Part, Texture};
 
-/// Coordinates of a lane, as many as there are dimensions.
+/// The coordinates of a lane, one per dimension, and its layer.
 fn of_lane(rows: &Rows, at: &Coordinates, lane: usize) -> ([u32; 3], Option<u32>) {
     let mut found = [0; 3];
     for (to, slot) in found.iter_mut().zip(&at.rows) {
@@ -27,7 +27,7 @@ fn parts(rows: &Rows, sample: &Sample, texture: &Texture, lane: usize) -> ([Part
 }
 
 impl<O: Observer> Memories<'_, '_, O> {
-    /// Executes a read of textures.
+    /// Executes a texture fetch.
     pub fn sample(&mut self, rows: &Rows, sample: &Sample, mask: Mask) -> Result<(), Trap> {
         let mut rest = mask;
         while rest != 0 {
@@ -83,7 +83,7 @@ impl<O: Observer> Memories<'_, '_, O> {
                     None => {
                         for (n, sum) in result.iter_mut().enumerate() {
                             let part = weight * f32::from_bits(channel(n));
-                            // What has no weight may be infinite.
+                            // A texel without weight may be infinite.
                             let part = if weight == 0.0 { 0.0 } else { part };
                             *sum = (f32::from_bits(*sum) + part).to_bits();
                         }
@@ -99,7 +99,7 @@ impl<O: Observer> Memories<'_, '_, O> {
         Ok(())
     }
 
-    /// Executes a read or a write of surfaces, lane after lane.
+    /// Executes a read or a write of a surface, one lane after another.
     pub fn surface(&mut self, rows: &Rows, access: &SurfaceAccess, mask: Mask) -> Result<(), Trap> {
         let size = access.width * access.values.len() as u64;
         let kind = if access.writes { Kind::Store } else { Kind::Load };

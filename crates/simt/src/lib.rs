@@ -1,19 +1,20 @@
-//! Executes PTX kernels in host memory, warp by warp.
+//! A SIMT interpreter of PTX: executes kernels in host memory, warp by warp, with divergence and
+//! reconvergence of lanes.
 //!
-//! It knows grids, blocks, warps, threads and memory spaces, and no API: who uses it decides when a
-//! grid advances ([`Grid::advance`]), what it may access ([`Reach`]), and learns what it has
-//! accessed ([`Observer`]).
+//! It knows grids, blocks, warps, threads and memory spaces, and no API: the caller decides when a
+//! grid advances ([`Grid::advance`]) and what memory it may access ([`Reach`]), and can observe its
+//! accesses ([`Observer`]).
 //!
 //! - A [`Program`] is a module; its kernels are lowered once, from named operands to rows of
 //!   registers (`lower`), in which each step (`code`) is one loop over the lanes of a warp
 //!   (`compute`, `rows`).
-//! - A [`Grid`] is a launch. Its blocks (`block`) advance in turn, their warps (`warp`) as groups
-//!   of lanes that are at the same step (`execute`).
-//! - Memory is checked before it is accessed (`access`, `memory`); what goes wrong is told as a
+//! - A [`Grid`] is a launch. Its blocks (`block`) advance in turn; their warps (`warp`) advance as
+//!   groups of converged lanes (`execute`).
+//! - Memory is checked before it is accessed (`access`, `memory`); an invalid access is a
 //!   [`Fault`].
 //!
-//! Global memory is the host's, at the host's addresses. A kernel that frees memory while it, or
-//! another one, still uses it is seen to do so only if the address was not given out again.
+//! Global memory is the host's, at the host's addresses. A use after free, by the kernel that frees
+//! memory or another one, is detected only until the address is allocated again.
 
 mod access;
 mod barrier;

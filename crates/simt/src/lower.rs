@@ -1,11 +1,9 @@
-//! Lowering.
-//!
-//! From PTX to the executable form: names of registers become rows, constants rows of a pool,
-//! opcodes functions of rows.
+//! Lowering: from PTX to the executable form. Names of registers become rows, constants become rows
+//! of a pool, opcodes become functions of rows.
 //!
 //! Registers may be wider than an instruction's type (ISA §9.4.1): such operands are narrowed to a
-//! temporary row before, results widened from one after. Guards stay intact for all steps of an
-//! instruction, since only its last ones write registers of the program.
+//! temporary row before the instruction, and results are widened after it. Guards stay intact for
+//! all steps of an instruction, since only its last steps write registers of the program.
 
 mod arithmetic;
 mod bits;
@@ -25,10 +23,10 @@ use crate::special;
 use commsan_ptx::words::{Rounding, Space, Type};
 use commsan_ptx::{Base, Body, Class, Function, Instruction, Module, Operand, Reg, Targets};
 
-/// Why an instruction cannot be executed.
+/// Why an instruction cannot be executed, as a message.
 pub type Refusal = String;
 
-/// Maximum bytes of registers that one thread has in a function.
+/// Maximum size of the registers of one thread in a function, in bytes.
 const MAX_REGISTER_BYTES: u64 = 1 << 19;
 
 /// The state of lowering one function.
@@ -39,19 +37,19 @@ pub struct Lowering<'a> {
     index: u32,
     body: &'a Body,
     constants: &'a mut Constants,
-    /// Where the rows of each class begin.
+    /// Offset of the first row of each class.
     classes: [u32; Class::ALL.len()],
     /// Predicate that holds the carry of `.cc` instructions.
     carry: Slot,
-    /// Predicate for results nobody wants.
+    /// Predicate for unused results.
     unwanted: Slot,
-    /// Where temporary rows begin, where the next one goes, and where the last one ended.
+    /// Offsets: of the first temporary row, of the next one, and of the end of the last one.
     temporaries: (u32, u32, u32),
     codes: Vec<Code>,
     guard: (Slot, u32),
     origin: u32,
     instruction: Instruction,
-    /// Results to widen when the instruction is done.
+    /// Results to widen at the end of the instruction.
     widened: Vec<Widened>,
 }
 
@@ -63,12 +61,12 @@ struct Widened {
     signed: bool,
 }
 
-/// Bytes of a row of values of that size, a multiple of what rows are aligned to.
+/// Size of a row of values of `width` bytes, a multiple of the alignment of rows.
 fn row_bytes(width: u64) -> u32 {
     (width * LANES as u64).next_multiple_of(64) as u32
 }
 
-/// Bytes of a register of a class; 0 for predicates.
+/// Size of a register of a class, in bytes; 0 for predicates.
 fn width_of(class: Class) -> u64 {
     match class {
         Class::Pred => 0,
@@ -80,7 +78,7 @@ fn width_of(class: Class) -> u64 {
     }
 }
 
-/// The executable form of a function, which has a body.
+/// Lowers a function, which has a body.
 pub fn routine(
     module: &Module,
     layout: &Layout,
@@ -153,7 +151,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Lowers the current instruction; what is not possible becomes a fault when it is executed.
+    /// Lowers the current instruction; if that is impossible, the instruction faults when executed.
     fn instruction(&mut self) {
         let start = self.codes.len();
         self.temporaries.1 = self.temporaries.0;
@@ -217,7 +215,7 @@ impl Lowering<'_> {
         self.codes.push(Code { guard, flip, args, action, origin, counted: false });
     }
 
-    /// A step that makes row d of up to three others.
+    /// Emits a step that computes row d from up to three others.
     fn compute(&mut self, compute: Compute, d: Slot, from: &[Slot]) {
         let none = self.unwanted;
         let at = |n: usize| from.get(n).copied().unwrap_or(none);
@@ -230,12 +228,12 @@ impl Lowering<'_> {
         operand.copied().ok_or_else(|| "an operand is missing".to_owned())
     }
 
-    /// Whether an operand is there.
+    /// Whether an operand is present.
     fn present(&self, n: usize) -> bool {
         !matches!(self.operand(n), Err(_) | Ok(Operand::Sink))
     }
 
-    /// The instruction's type.
+    /// The first type of the instruction.
     fn ty(&self) -> Result<Type, Refusal> {
         self.nth_type(0)
     }
@@ -256,7 +254,7 @@ impl Lowering<'_> {
         Ok(Slot::new(Bank::Frame, offset))
     }
 
-    /// A row for the rest of this instruction.
+    /// A temporary row, valid for the rest of this instruction.
     fn temporary(&mut self, width: u64) -> Slot {
         let (_, next, most) = &mut self.temporaries;
         let slot = Slot::new(Bank::Frame, *next);
@@ -265,7 +263,7 @@ impl Lowering<'_> {
         slot
     }
 
-    /// The row of an operand's values, of exactly that width in bytes.
+    /// The row of an operand's values, of exactly `width` bytes each.
     fn source(&mut self, n: usize, width: u64) -> Result<Slot, Refusal> {
         let operand = self.operand(n)?;
         self.row(operand, width)
@@ -290,7 +288,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A row with the low bits of another one.
+    /// A row with the low bits, or the extension, of another one.
     fn resized(&mut self, slot: Slot, has: u64, width: u64) -> Result<Slot, Refusal> {
         match has {
             0 => Err("a predicate where a value is needed".to_owned()),
@@ -373,7 +371,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Where a parameter, returned value or variable of the function lies.
+    /// The memory and offset of a parameter, returned value or variable of the function.
     fn own_place(&self, base: Base) -> Result<(crate::code::Where, u64), Refusal> {
         use crate::code::Where;
         let missing = || "a symbol that is not declared".to_owned();
@@ -413,7 +411,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// A predicate that is read.
+    /// The predicate that an operand reads.
     fn predicate(&mut self, n: usize) -> Result<Slot, Refusal> {
         match self.operand(n)? {
             Operand::Reg(register) if register.class() == Class::Pred => self.register(register),
@@ -427,7 +425,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A predicate that is written.
+    /// The predicate that an operand writes.
     fn written_predicate(&mut self, n: usize) -> Result<Slot, Refusal> {
         match self.operand(n) {
             Ok(Operand::Reg(register)) if register.class() == Class::Pred => {
@@ -438,7 +436,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The row that a result of that width goes to.
+    /// The row of a result of `width` bytes.
     fn result(&mut self, n: usize, width: u64, signed: bool) -> Result<Slot, Refusal> {
         let operand = self.operand(n)?;
         self.result_row(operand, width, signed)
@@ -460,13 +458,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// A step of up to three operands, all of the instruction's first type.
+    /// Emits a step of up to three operands, all of the instruction's first type.
     fn uniform(&mut self, compute: Compute, operands: usize) -> Result<(), Refusal> {
         let ty = self.ty()?;
         self.mixed(compute, ty, &[ty; 3][..operands])
     }
 
-    /// A step whose result and operands have these types.
+    /// Emits a step whose result and operands have these types.
     fn mixed(&mut self, compute: Compute, d: Type, from: &[Type]) -> Result<(), Refusal> {
         let mut rows = Vec::with_capacity(from.len());
         for (n, ty) in from.iter().enumerate() {
@@ -477,7 +475,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// How the instruction rounds floating-point results.
+    /// The instruction's rounding mode for floating-point results.
     fn rounding(&self) -> rustc_apfloat::Round {
         use rustc_apfloat::Round;
         match self.instruction.modifiers.rounding {
@@ -489,7 +487,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The functions an indirect call or branch may lead to.
+    /// The targets of an indirect call or branch.
     fn targets(&self, n: usize) -> Result<&Targets, Refusal> {
         match self.operand(n)? {
             Operand::Table(at) => {
@@ -500,7 +498,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Bytes of a list of a call, which lie in the frame.
+    /// The values in a call's list, which lie in the frame.
     fn passed(&self, n: usize) -> Result<Vec<Operand>, Refusal> {
         let body = self.body;
         let operands = body.operands_of(&self.instruction);

@@ -1,6 +1,7 @@
-//! Barrier objects in shared memory (PTX ISA §9.7.13.15): phases, pending arrivals, pending bytes.
+//! Barrier objects in shared memory, `mbarrier` (PTX ISA §9.7.13.15): phases, pending arrivals,
+//! pending bytes.
 //!
-//! The layout of the 64 bits is the simulation's own, as the ISA leaves it open.
+//! The layout of the 64 bits is the simulator's own; the ISA leaves it open.
 
 use crate::code::MbarrierOp;
 
@@ -9,7 +10,7 @@ const EXPECTED: u32 = 20;
 const BYTES: u32 = 40;
 const PHASE: u32 = 63;
 const COUNT: u64 = (1 << 20) - 1;
-/// Pending bytes, which may be negative for a while, counted from this.
+/// Bias of the pending bytes, which may be negative temporarily.
 const NO_BYTES: u64 = 1 << 21;
 const BYTES_MASK: u64 = (1 << 22) - 1;
 
@@ -20,17 +21,17 @@ fn pack(phase: u64, bytes: u64, expected: u64, pending: u64) -> u64 {
         | (pending & COUNT) << PENDING
 }
 
-/// Arrivals that a state waits for.
+/// Number of pending arrivals of a state.
 pub fn pending(state: u64) -> u32 {
     (state >> PENDING & COUNT) as u32
 }
 
-/// The phase that a state is in: 0 or 1.
+/// The parity of a state's phase: 0 or 1.
 pub fn phase(state: u64) -> u64 {
     state >> PHASE
 }
 
-/// What an operation with a count makes of a state.
+/// The state after an operation with a count.
 pub fn changed(state: u64, op: MbarrierOp, count: u32) -> u64 {
     let count = u64::from(count);
     let (phase, expected) = (phase(state), state >> EXPECTED & COUNT);
@@ -48,7 +49,7 @@ pub fn changed(state: u64, op: MbarrierOp, count: u32) -> u64 {
             (bytes, expected.saturating_sub(count), pending.wrapping_sub(count))
         }
         MbarrierOp::Arrive { .. } => (bytes, expected, pending.wrapping_sub(count)),
-        // Copies are done already: only an arrival that was counted at the start is missing.
+        // Copies are complete already: only the arrival that was counted at the start is missing.
         MbarrierOp::ArriveCopies { counted: true } => (bytes, expected, pending.wrapping_sub(1)),
         MbarrierOp::ArriveCopies { counted: false } => return state,
     };

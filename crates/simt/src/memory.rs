@@ -1,4 +1,4 @@
-//! Memory as kernels see it: address windows, what they may reach, accesses to the host's memory.
+//! Memory as kernels see it: windows of generic addresses, bounds checks, accesses to host memory.
 
 use crate::texture::{Surface, Texture};
 use std::fmt;
@@ -6,16 +6,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-/// Where shared memory appears among generic addresses: beyond what a process of 48-bit addresses
-/// has.
+/// Where shared memory appears among generic addresses: beyond the 48-bit addresses of a process.
 pub const SHARED_WINDOW: u64 = 1 << 48;
-/// Where a thread's local memory appears.
+/// Where a thread's local memory appears among generic addresses.
 pub const LOCAL_WINDOW: u64 = 2 << 48;
-/// Where a kernel's arguments appear.
+/// Where a kernel's arguments appear among generic addresses.
 pub const ARGUMENT_WINDOW: u64 = 3 << 48;
-/// Where functions appear.
+/// Where functions appear among generic addresses.
 pub const FUNCTION_WINDOW: u64 = 4 << 48;
-/// Size of each.
+/// Size of each window, in bytes.
 const WINDOW: u64 = 1 << 48;
 
 /// Whether a generic address is in a window.
@@ -23,27 +22,27 @@ pub fn in_window(address: u64, window: u64) -> bool {
     address.wrapping_sub(window) < WINDOW
 }
 
-/// What a grid may access of the host's memory.
+/// The host memory that a grid may access.
 pub trait Reach {
-    /// The allocation that an address is in. What it returns stays accessible while the call of
-    /// [`crate::Grid::advance`] that asked goes on.
+    /// The allocation that contains an address. It must stay accessible until the call of
+    /// [`crate::Grid::advance`] that asked returns.
     fn allocation(&self, address: u64) -> Option<Range<u64>>;
 
-    /// The texture that a handle stands for.
+    /// The texture of a handle.
     fn texture(&self, handle: u64) -> Option<Arc<Texture>>;
 
-    /// The surface that a handle stands for.
+    /// The surface of a handle.
     fn surface(&self, handle: u64) -> Option<Arc<Surface>>;
 }
 
-/// What an access does.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Reads.
+    /// A read.
     Load,
-    /// Writes.
+    /// A write.
     Store,
-    /// Reads and writes at once.
+    /// An atomic read and write.
     Atomic,
 }
 
@@ -54,36 +53,36 @@ pub struct Access<'a> {
     pub function: u32,
     /// The instruction, by its index in the function's body.
     pub instruction: u32,
-    /// What it does.
+    /// The kind of access.
     pub kind: Kind,
-    /// Bytes each lane accesses.
+    /// Bytes that each lane accesses.
     pub size: u64,
-    /// Lanes that access.
+    /// The mask of accessing lanes.
     pub lanes: u32,
-    /// Their addresses; those of other lanes mean nothing.
+    /// The address of each lane; undefined for other lanes.
     pub addresses: &'a [u64; 32],
 }
 
 /// Observes every access to global memory, before it happens.
 pub trait Observer {
-    /// Whether it observes anything; known at compile time, so that those that do not cost nothing.
+    /// Whether it observes anything; a constant, so that an observer that does not costs nothing.
     const WANTED: bool = true;
 
-    /// An access that was found to be allowed.
+    /// Called for each valid access.
     fn access(&mut self, access: &Access<'_>);
 }
 
-/// Nobody.
+/// Observes nothing.
 impl Observer for () {
     const WANTED: bool = false;
 
     fn access(&mut self, _: &Access<'_>) {}
 }
 
-/// Why an access is not allowed.
+/// Why an access is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// Nothing is there.
+    /// The address is in no allocation.
     Outside,
     /// The address is not a multiple of the access's size.
     Misaligned,
@@ -100,27 +99,27 @@ impl fmt::Display for Wrong {
 
 const CACHED_ALLOCATIONS: usize = 64;
 
-/// Global memory during one call of `advance`.
+/// Global memory during one call of `advance`, with a cache of allocations.
 pub struct Global<'a> {
     reach: &'a dyn Reach,
-    /// What the launch itself brings.
+    /// Memory that belongs to the launch itself.
     own: Range<u64>,
-    /// The allocation that each instruction has hit last, by the instruction's number.
+    /// The allocation that each instruction hit last, by the instruction's number.
     cache: [(u64, u64); CACHED_ALLOCATIONS],
 }
 
 impl<'a> Global<'a> {
-    /// What `reach` and `own` allow.
+    /// Global memory that `reach` and `own` allow.
     pub fn new(reach: &'a dyn Reach, own: Range<u64>) -> Global<'a> {
         Global { reach, own, cache: [(1, 0); CACHED_ALLOCATIONS] }
     }
 
-    /// The texture that a handle stands for.
+    /// The texture of a handle.
     pub fn texture(&self, handle: u64) -> Option<Arc<Texture>> {
         self.reach.texture(handle)
     }
 
-    /// The surface that a handle stands for.
+    /// The surface of a handle.
     pub fn surface(&self, handle: u64) -> Option<Arc<Surface>> {
         self.reach.surface(handle)
     }
@@ -132,7 +131,7 @@ impl<'a> Global<'a> {
         start <= low && low <= high && high <= end
     }
 
-    /// Whether an access of one lane is allowed.
+    /// Checks an access of one lane.
     #[inline]
     pub fn check(&mut self, instruction: u32, address: u64, size: u64) -> Result<(), Wrong> {
         let end = address.checked_add(size).ok_or(Wrong::Outside)?;
@@ -150,22 +149,21 @@ impl<'a> Global<'a> {
     }
 }
 
-/// Values as they lie in memory that other threads of the process, and other processes, may access
-/// at the same time.
+/// Values in memory that other threads and processes may access concurrently.
 ///
 /// # Safety
 /// Implementations access exactly the bytes of the value.
 pub unsafe trait Cell: Copy {
-    /// Reads.
+    /// Reads a value.
     ///
     /// # Safety
-    /// `at` is aligned to the value's size, at most 8, and may be read.
+    /// `at` is aligned to the value's size, at most 8, and readable.
     unsafe fn load(at: *const u8) -> Self;
 
-    /// Writes.
+    /// Writes a value.
     ///
     /// # Safety
-    /// `at` is aligned to the value's size, at most 8, and may be written.
+    /// `at` is aligned to the value's size, at most 8, and writable.
     unsafe fn store(at: *mut u8, value: Self);
 }
 
@@ -175,7 +173,7 @@ macro_rules! cells {
         unsafe impl Cell for $ty {
             #[inline(always)]
             unsafe fn load(at: *const u8) -> $ty {
-                // SAFETY: the caller's promise. Relaxed, since others may write at the same time.
+                // SAFETY: the caller's promise. Relaxed, since others may write concurrently.
                 unsafe { $atomic::from_ptr(at.cast_mut().cast()) }.load(Ordering::Relaxed)
             }
 
@@ -206,12 +204,12 @@ unsafe impl Cell for u128 {
     }
 }
 
-/// Replaces a value atomically by what `update` makes of it, and returns the old one.
+/// Replaces a value atomically by `update` of it, and returns the old one.
 ///
-/// Sequentially consistent, whatever the instruction's order and scope: stronger than any asks for.
+/// Sequentially consistent, whatever the instruction's order and scope: at least as strong as any.
 ///
 /// # Safety
-/// `at` is aligned to `width`, which is 2, 4 or 8, and may be read and written.
+/// `at` is aligned to `width`, which is 2, 4 or 8, readable and writable.
 pub unsafe fn update(at: *mut u8, width: u64, update: impl Fn(u64) -> u64) -> u64 {
     const ORDER: Ordering = Ordering::SeqCst;
     macro_rules! exchange {

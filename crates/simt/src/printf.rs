@@ -1,4 +1,4 @@
-//! `printf` of kernels (CUDA C++ Programming Guide, "Formatted Output"): conversions of C,
+//! `printf` of kernels (CUDA C++ Programming Guide, "Formatted Output"): conversions of C, with
 //! arguments from a buffer in which each is aligned to its size.
 
 use crate::provided::text;
@@ -11,7 +11,7 @@ unsafe extern "C" {
     fn snprintf(to: *mut c_char, size: usize, format: *const c_char, ...) -> c_int;
 }
 
-/// The text and how many arguments it has, which is what a kernel's `printf` returns.
+/// Formats a text; also returns the number of arguments, which a kernel's `printf` returns.
 pub fn format(format: &[u8], arguments: u64, read: &mut Read<'_>) -> (Vec<u8>, u64) {
     let (mut out, mut count, mut at, mut rest) = (Vec::new(), 0, arguments, format);
     while let Some(percent) = rest.iter().position(|byte| *byte == b'%') {
@@ -32,14 +32,14 @@ pub fn format(format: &[u8], arguments: u64, read: &mut Read<'_>) -> (Vec<u8>, u
     (out, count)
 }
 
-/// `%-08.3lf`
+/// A conversion specification such as `%-08.3lf`.
 struct Conversion<'a> {
     /// Flags, width and precision.
     shape: &'a [u8],
-    /// `l`, `ll`, `h`, …
+    /// The length modifier: `l`, `ll`, `h`, …
     length: &'a [u8],
     kind: u8,
-    /// Of all of it.
+    /// Length of the whole specification, in bytes.
     len: usize,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Conversion<'a> {
         !matches!(self.length, b"" | b"h" | b"hh")
     }
 
-    /// Prints its arguments; how many they are.
+    /// Prints the conversion's arguments; returns their number.
     fn print(&self, at: &mut u64, read: &mut Read<'_>, out: &mut Vec<u8>) -> u64 {
         let mut shape = Vec::new();
         let mut count = 1;
@@ -92,7 +92,7 @@ impl<'a> Conversion<'a> {
                 let address = argument(at, 8, read);
                 let value = text(read, address).unwrap_or_else(|| b"(null)".to_vec());
                 let value = CString::new(value).unwrap_or_default();
-                // SAFETY: the conversion takes a string, which lives on.
+                // SAFETY: the conversion takes a string, which outlives the call.
                 print(&shape, "", b's', out, |to, size, format| unsafe {
                     snprintf(to, size, format, value.as_ptr())
                 });
@@ -130,7 +130,7 @@ impl<'a> Conversion<'a> {
     }
 }
 
-/// The next argument, of 4 or 8 bytes, each aligned to its size.
+/// The next argument, of 4 or 8 bytes, aligned to its size.
 fn argument(at: &mut u64, size: u64, read: &mut Read<'_>) -> u64 {
     *at = at.next_multiple_of(size);
     let bytes = (0..size).map(|n| u64::from(read(*at + n).unwrap_or(0)) << (8 * n));
@@ -139,7 +139,7 @@ fn argument(at: &mut u64, size: u64, read: &mut Read<'_>) -> u64 {
     value
 }
 
-/// Prints by C's own conversion, twice if the text is longer than usual.
+/// Prints with C's own conversion, a second time if the text is unusually long.
 fn print(
     shape: &[u8],
     length: &str,
@@ -160,7 +160,7 @@ fn print(
             out.extend_from_slice(&buffer[..written]);
             return;
         }
-        // A width may be as large as an int; nobody prints that.
+        // A width may be as large as an int; such output is dropped.
         if written > 1 << 20 {
             return;
         }

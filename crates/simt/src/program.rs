@@ -1,4 +1,4 @@
-//! Modules, and the kernels of them in executable form.
+//! Programs: modules, with their kernels in executable form.
 
 use crate::code::{Passed, Routine};
 use crate::lower;
@@ -9,7 +9,7 @@ use commsan_ptx::{Base, Function, Module, Operand, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex};
 
-/// Where a module's variables are on a device.
+/// The addresses of a module's variables on a device.
 pub trait Symbols {
     /// The address of a variable in global or constant memory.
     fn address(&self, name: &str) -> Option<u64>;
@@ -21,7 +21,7 @@ impl<F: Fn(&str) -> Option<u64>> Symbols for F {
     }
 }
 
-/// A module whose kernels can be launched; each is lowered when it is first asked for.
+/// A module whose kernels can be launched; each kernel is lowered when it is first requested.
 pub struct Program {
     module: Arc<Module>,
     kernels: Mutex<FxHashMap<u32, Arc<Kernel>>>,
@@ -39,12 +39,12 @@ impl Program {
         Program { module, kernels: Mutex::default() }
     }
 
-    /// What it was made of.
+    /// The module.
     pub fn module(&self) -> &Module {
         &self.module
     }
 
-    /// A kernel by its name; none if the module does not define it.
+    /// A kernel by name; `None` if the module does not define it.
     pub fn kernel(&self, name: &str) -> Option<Arc<Kernel>> {
         let (index, function) = self.module.function(name)?;
         if !function.entry || function.body.is_none() {
@@ -75,11 +75,11 @@ impl Program {
     }
 }
 
-/// A kernel with all functions it may call, in executable form.
+/// A kernel in executable form, with all functions that it may call.
 pub struct Kernel {
     module: Arc<Module>,
     entry: u32,
-    /// By the function's index in the module.
+    /// The lowered functions, by index in the module.
     routines: Vec<Option<Routine>>,
     constants: Constants,
     reserved_shared: u32,
@@ -107,55 +107,55 @@ impl Kernel {
         Kernel { module, entry, routines, constants, reserved_shared, static_shared }
     }
 
-    /// The module that it is part of.
+    /// The module that the kernel belongs to.
     pub fn module(&self) -> &Module {
         &self.module
     }
 
-    /// As PTX declares it.
+    /// The kernel's declaration in PTX.
     pub fn function(&self) -> &Function {
         &self.module.functions[self.entry as usize]
     }
 
-    /// Its name, mangled.
+    /// The mangled name.
     pub fn name(&self) -> &str {
         &self.function().name
     }
 
-    /// Bytes of static shared memory.
+    /// Size of static shared memory, in bytes.
     pub fn static_shared(&self) -> u64 {
         self.static_shared
     }
 
-    /// Bytes of shared memory that belong to the system, before those of the kernel.
+    /// Size of the shared memory reserved for the system, in bytes, before the kernel's own.
     pub(crate) fn reserved_shared(&self) -> u32 {
         self.reserved_shared
     }
 
-    /// Bytes of local memory of a thread, but for what it calls.
+    /// Size of a thread's local memory in bytes, without callees.
     pub fn local(&self) -> u64 {
         self.routine(self.entry).map_or(0, |routine| routine.frame)
     }
 
-    /// The index of its function in the module.
+    /// The index of the kernel's function in the module.
     pub(crate) fn entry(&self) -> u32 {
         self.entry
     }
 
-    /// A function that it may call.
+    /// A function that the kernel may call, by index.
     pub(crate) fn routine(&self, function: u32) -> Option<&Routine> {
         self.routines.get(function as usize)?.as_ref()
     }
 
-    /// The constants of its instructions, with addresses of variables; the name of a variable that
-    /// has no address otherwise.
+    /// The constants of its instructions, with the addresses of variables on a device; the error is
+    /// the name of a variable without an address.
     pub(crate) fn place(&self, symbols: &dyn Symbols) -> Result<Storage, String> {
         self.constants.place(&self.module, symbols)
     }
 }
 
-/// Functions that a kernel may call, itself included: called by name, or with their address taken
-/// somewhere that it can see.
+/// The functions that a kernel may call, including itself: called by name, or with their address
+/// taken in code or data that it can reach.
 fn reached(module: &Module, entry: u32) -> Vec<u32> {
     let mut seen = FxHashSet::from_iter([entry]);
     let mut todo = vec![entry];
@@ -190,23 +190,23 @@ fn function(base: Base) -> Option<u32> {
     }
 }
 
-/// Frames start at multiples of this, and so no variable is aligned to more.
+/// Alignment of frames in bytes, and so the maximum alignment of a variable.
 pub const FRAME_ALIGNMENT: u64 = 64;
 
-/// Where a function's variables lie within its frame of local memory, and in shared memory.
+/// Offsets of a function's variables in its frame of local memory, and in shared memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FrameLayout {
-    /// Parameters, unless it is a kernel.
+    /// Offset of the parameters, unless it is a kernel.
     pub parameters: u64,
-    /// Returned values.
+    /// Offset of the returned values.
     pub returns: u64,
-    /// Arguments of calls.
+    /// Offset of the arguments of calls.
     pub arguments: u64,
-    /// Local variables.
+    /// Offset of the local variables.
     pub locals: u64,
-    /// Its end.
+    /// Size of the frame, in bytes.
     pub size: u64,
-    /// Its shared variables, in the block's shared memory.
+    /// Offset of its shared variables in the block's shared memory.
     pub shared: u64,
 }
 
@@ -224,22 +224,22 @@ impl FrameLayout {
         FrameLayout { parameters: 0, returns, arguments, locals, size, shared: 0 }
     }
 
-    /// Places of parameters or returned values.
+    /// Offsets and sizes of parameters or returned values.
     pub fn passed(&self, variables: &[Variable], from: u64) -> Vec<Passed> {
         variables.iter().map(|v| Passed { at: from + v.offset, size: v.size }).collect()
     }
 }
 
-/// Where a kernel's variables lie.
+/// The memory layout of a kernel.
 #[derive(Debug, Default)]
 pub struct Layout {
-    /// By the function's index.
+    /// The frames of functions, by index.
     pub frames: FxHashMap<u32, FrameLayout>,
-    /// The module's shared variables but for those of dynamic size, by index.
+    /// Offsets of the module's shared variables by index, without those of dynamic size.
     pub shared: FxHashMap<u32, u64>,
-    /// Bytes of shared memory that belong to the system; they come first.
+    /// Size of the shared memory reserved for the system, in bytes, which comes first.
     pub reserved_shared: u32,
-    /// Bytes of static shared memory.
+    /// Size of static shared memory, in bytes.
     pub static_shared: u64,
 }
 
@@ -286,7 +286,7 @@ impl Layout {
     }
 }
 
-/// Rows of the constants in a kernel's instructions, each value once.
+/// The pool of constants of a kernel's instructions, each value once.
 #[derive(Debug, Default)]
 pub struct Constants {
     bytes: Vec<u8>,
@@ -313,12 +313,12 @@ impl Constants {
         slot
     }
 
-    /// The row of a predicate that holds in all lanes or in none.
+    /// The row of a predicate that is true in all lanes or in none.
     pub fn predicate(&mut self, held: bool) -> Slot {
         self.value(1, if held { 0xff } else { 0 })
     }
 
-    /// The row of a variable's address, which each device has its own of.
+    /// The row of a variable's address, which differs between devices.
     pub fn address(&mut self, variable: u32, addend: i64) -> Slot {
         if let Some(slot) = self.addresses.get(&(variable, addend)) {
             return *slot;
@@ -331,7 +331,7 @@ impl Constants {
     fn place(&self, module: &Module, symbols: &dyn Symbols) -> Result<Storage, String> {
         let mut placed = storage(self.bytes.len() as u32);
         let unused = storage(0);
-        // Filled as a frame is; only read from then on.
+        // Written like a frame, and read-only from then on.
         let rows = Rows::new(&mut placed, &unused, &unused);
         let at = |slot: Slot| Slot::new(Bank::Frame, slot.offset());
         for chunk in 0..self.bytes.len() / LANES {

@@ -1,5 +1,5 @@
-//! Functions that the device provides to kernels: `printf`, `assert`, `malloc`, `free`, and what
-//! decides about graphs.
+//! Device functions that the system provides: `printf`, `assert`, `malloc`, `free`, and
+//! `cudaGraphSetConditional`.
 
 use crate::access::Region;
 use crate::code::{Call, Passed, Provided};
@@ -12,17 +12,17 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// What a device keeps for all grids that run on it.
+/// The services of a device for all grids that run on it.
 pub struct Services {
-    /// Memory that kernels allocated: starts and ends.
+    /// Memory that kernels have allocated.
     heap: Mutex<Heap>,
-    /// Where `printf` writes.
+    /// The sink of `printf`.
     output: Output,
-    /// What `cudaGraphSetConditional` sets.
+    /// The conditions that `cudaGraphSetConditional` sets.
     conditions: &'static Conditions,
 }
 
-/// Of devices without graphs.
+/// The conditions of devices without graphs.
 static NO_CONDITIONS: Conditions = Conditions::new();
 
 type Output = Box<dyn Fn(&[u8]) + Send + Sync>;
@@ -33,7 +33,7 @@ struct Heap {
     used: u64,
 }
 
-/// Bytes of the device's heap (`cudaLimitMallocHeapSize`), unless a program changes it.
+/// Size of the device's heap (`cudaLimitMallocHeapSize`), in bytes, unless a program changes it.
 const DEFAULT_HEAP_BYTES: u64 = 8 << 20;
 const ALIGNMENT: usize = 16;
 
@@ -43,13 +43,13 @@ impl std::fmt::Debug for Services {
     }
 }
 
-/// Who calls.
+/// The calling thread.
 pub struct Caller<'a, 'g> {
-    /// The block's index.
+    /// The index of the block.
     pub block: [u32; 3],
-    /// The thread's index.
+    /// The index of the thread.
     pub thread: [u32; 3],
-    /// Where the function's frame begins in local memory.
+    /// Offset of the function's frame in local memory.
     pub frame: u64,
     /// The launch's arguments.
     pub arguments: Region,
@@ -58,26 +58,26 @@ pub struct Caller<'a, 'g> {
 }
 
 impl Services {
-    /// Services that write what kernels print by `output`.
+    /// Services that write the output of `printf` by `output`.
     pub fn new(output: impl Fn(&[u8]) + Send + Sync + 'static) -> Services {
         let conditions = &NO_CONDITIONS;
         Services { heap: Mutex::default(), output: Box::new(output), conditions }
     }
 
-    /// Adds the conditional-node handles that kernels may set.
+    /// Adds the handles of conditional nodes that kernels may set.
     pub fn with_conditions(mut self, conditions: &'static Conditions) -> Services {
         self.conditions = conditions;
         self
     }
 
-    /// The part of the kernels' heap that an address is in.
+    /// The allocation of the kernels' heap that contains an address.
     pub fn allocation(&self, address: u64) -> Option<Range<u64>> {
         let heap = self.heap.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let (start, end) = heap.blocks.range(..=address).next_back()?;
         (address < *end).then_some(*start..*end)
     }
 
-    /// Calls a function in a thread, whose local memory holds the arguments.
+    /// Calls a provided function in one thread, whose local memory holds the arguments.
     pub(crate) fn call(
         &self,
         provided: Provided,
@@ -104,7 +104,7 @@ impl Services {
                         .into_owned()
                 };
                 let (message, file, function) = (at(a), at(b), at(d));
-                // As CUDA writes it.
+                // In CUDA's format.
                 let line = format!(
                     "{file}:{c}: {function}: block: [{bx},{by},{bz}], thread: [{tx},{ty},{tz}] \
                      Assertion `{message}` failed.\n"
@@ -132,7 +132,7 @@ impl Services {
         Ok(())
     }
 
-    /// 0 if the heap has not that much.
+    /// Allocates from the kernels' heap; 0 if it has not enough memory.
     fn malloc(&self, size: u64) -> u64 {
         let mut heap = self.heap.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let size = size.max(1);
@@ -149,7 +149,7 @@ impl Services {
         start
     }
 
-    /// What `malloc` has not given, or what was freed, stays as it is.
+    /// Frees memory of the kernels' heap; any other pointer, or one already freed, has no effect.
     fn free(&self, start: u64) {
         let mut heap = self.heap.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(end) = heap.blocks.remove(&start) {
@@ -169,7 +169,7 @@ impl Drop for Services {
 fn release(start: u64, end: u64) {
     let layout = Layout::from_size_align((end - start) as usize, ALIGNMENT);
     let layout = layout.expect("it was good when the memory was allocated");
-    // SAFETY: allocated with this layout; its entry is gone.
+    // SAFETY: allocated with this layout; its entry was removed.
     unsafe { dealloc(std::ptr::with_exposed_provenance_mut(start as usize), layout) }
 }
 
@@ -181,7 +181,7 @@ fn word(local: &[u8], frame: u64, passed: Passed) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// A byte at a generic address that the thread may read.
+/// A byte at a generic address, if the thread may read it.
 fn byte(caller: &mut Caller<'_, '_>, local: &[u8], address: u64) -> Option<u8> {
     if in_window(address, LOCAL_WINDOW) {
         return local.get((address - LOCAL_WINDOW) as usize).copied();
@@ -199,7 +199,7 @@ fn byte(caller: &mut Caller<'_, '_>, local: &[u8], address: u64) -> Option<u8> {
     })
 }
 
-/// A string up to its zero; none at the null pointer.
+/// A zero-terminated string; `None` for a null pointer.
 pub(crate) fn text(read: &mut dyn FnMut(u64) -> Option<u8>, address: u64) -> Option<Vec<u8>> {
     const MAX_TEXT_BYTES: u64 = 1 << 16;
     (address != 0).then(|| {

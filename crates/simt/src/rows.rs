@@ -1,9 +1,9 @@
-//! Registers of a warp: each is a row of one value per lane, so that an instruction is one loop
-//! over rows, which the compiler vectorises.
+//! The register file of a warp: each register is a row of one value per lane, so that an
+//! instruction is a loop over rows, which the compiler vectorises.
 
 use half::{bf16, f16};
 
-/// Threads of a warp.
+/// Number of lanes of a warp.
 pub const LANES: usize = 32;
 
 /// A set of lanes, bit `n` for lane `n`.
@@ -12,7 +12,7 @@ pub type Mask = u32;
 /// All lanes.
 pub const ALL: Mask = Mask::MAX;
 
-/// The lanes of a set, in order.
+/// The lanes of a set, in ascending order.
 pub fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = mask.trailing_zeros();
@@ -21,53 +21,53 @@ pub fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The lanes of a set that have what its first one has.
+/// The lanes of a set that have the same value as its first lane.
 pub fn alike<T: PartialEq>(set: Mask, of: impl Fn(usize) -> T) -> Mask {
     let Some(first) = lanes(set).next().map(&of) else { return 0 };
-    // Mostly all are; a loop without an end before the last lane is one of vectors.
+    // Usually all are equal; a loop without early exit is vectorised.
     if set == ALL && (0..LANES).fold(true, |all, lane| all & (of(lane) == first)) {
         return set;
     }
     lanes(set).filter(|lane| of(*lane) == first).fold(0, |all, lane| all | 1 << lane)
 }
 
-/// Storage of rows, aligned as the widest vectors want it.
+/// A unit of storage of rows, aligned for the widest vector registers.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Line([u8; 64]);
 
-/// Rows in memory of their own.
+/// Memory that holds rows.
 pub type Storage = Box<[Line]>;
 
-/// Storage of that many bytes at least, zero.
+/// Zeroed storage of at least `bytes` bytes.
 pub fn storage(bytes: u32) -> Storage {
     vec![Line([0; 64]); (bytes as usize).div_ceil(64)].into_boxed_slice()
 }
 
-/// Makes the first bytes zero again, in whole lines.
+/// Clears the first bytes, rounded up to whole lines.
 pub fn clear(storage: &mut Storage, bytes: u32) {
     storage.iter_mut().take((bytes as usize).div_ceil(64)).for_each(|line| line.0 = [0; 64]);
 }
 
-/// Where a row is: in which storage, and from which byte on.
+/// The position of a row: a storage and an offset in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot(u32);
 
-/// The storages an instruction may name.
+/// The storages that an instruction may refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Bank {
-    /// Registers of the function.
+    /// The registers of the function.
     Frame,
-    /// Constants of the program; never written.
+    /// Constants of the program; read-only.
     Constants,
-    /// Special registers; never written by instructions.
+    /// Special registers; read-only for instructions.
     Specials,
 }
 
 impl Slot {
     const BANK: u32 = 30;
-    /// Where storages must end.
+    /// The upper bound of offsets in a storage.
     pub const END: u32 = 1 << Self::BANK;
 
     /// The row at an offset in a storage.
@@ -76,16 +76,16 @@ impl Slot {
         Slot((bank as u32) << Self::BANK | offset)
     }
 
-    /// Its offset in bytes.
+    /// The row's offset, in bytes.
     pub fn offset(self) -> u32 {
         self.0 & (Self::END - 1)
     }
 }
 
-/// Plain data of which rows consist.
+/// Plain data that rows consist of.
 ///
 /// # Safety
-/// Every pattern of bits is a value, and there is no padding.
+/// Every bit pattern is a value, and there is no padding.
 pub unsafe trait Lane: Copy + Send + Sync + 'static {}
 
 macro_rules! plain {
@@ -99,8 +99,8 @@ plain! { u8 u16 u32 u64 u128 i8 i16 i32 i64 f32 f64 f16 bf16 [u8; 2] [u16; 2] [i
 /// One value per lane.
 pub type Row<T> = [T; LANES];
 
-/// A row by its lanes: a plain loop, which the compiler vectorises where `array::from_fn` is left
-/// as calls in functions for other processors.
+/// A row computed lane by lane: a plain loop, which the compiler vectorises; `array::from_fn` would
+/// remain a series of calls in code for other processors.
 #[inline(always)]
 pub fn each_lane<T: Lane>(f: impl Fn(usize) -> T) -> Row<T> {
     let mut row = [f(0); LANES];
@@ -112,18 +112,18 @@ pub fn each_lane<T: Lane>(f: impl Fn(usize) -> T) -> Row<T> {
 
 /// The storages that a warp's instructions work on.
 ///
-/// Every [`Slot`] an instruction holds was made by lowering within the sizes it has given the
-/// storages, which is what the accesses here rely on.
+/// Lowering makes every [`Slot`] of an instruction within the sizes that it assigns to the
+/// storages; the accesses here rely on that.
 pub struct Rows {
     banks: [*mut u8; 3],
 }
 
 impl Rows {
     /// Rows over a function's frame, the program's constants and the warp's special registers. They
-    /// are used only while these live and are not otherwise referred to.
+    /// must only be used while these live and are not otherwise referenced.
     pub fn new(frame: &mut Storage, constants: &Storage, specials: &Storage) -> Rows {
         let frame = frame.as_mut_ptr().cast();
-        // Never written to: lowering makes results only in the frame.
+        // Read-only: lowering puts results only into the frame.
         let [constants, specials] = [constants, specials].map(|s| s.as_ptr().cast_mut().cast());
         Rows { banks: [frame, constants, specials] }
     }
@@ -134,21 +134,21 @@ impl Rows {
         unsafe { bank.add(slot.offset() as usize).cast() }
     }
 
-    /// A row's values.
+    /// The values of a row.
     #[inline(always)]
     pub fn row<T: Lane>(&self, slot: Slot) -> &Row<T> {
         // SAFETY: the slot is that of a row of this width, aligned to it; any bits are a value.
-        // Rows are written through `write` only, by who holds no row at that time.
+        // Rows are written only through `write`, whose caller holds no reference to a row.
         unsafe { &*self.at(slot) }
     }
 
-    /// One lane's value.
+    /// The value of one lane.
     #[inline(always)]
     pub fn get<T: Lane>(&self, slot: Slot, lane: usize) -> T {
         self.row(slot)[lane]
     }
 
-    /// Replaces one lane's value.
+    /// Sets the value of one lane.
     #[inline(always)]
     pub fn set<T: Lane>(&self, slot: Slot, lane: usize, value: T) {
         assert!(lane < LANES);
@@ -156,21 +156,21 @@ impl Rows {
         unsafe { self.at::<T>(slot).add(lane).write(value) }
     }
 
-    /// Replaces a row.
+    /// Writes a row.
     #[inline(always)]
     pub fn write<T: Lane>(&self, slot: Slot, row: Row<T>) {
         // SAFETY: as in `row`.
         unsafe { self.at::<Row<T>>(slot).write(row) }
     }
 
-    /// A predicate: the lanes in which it holds.
+    /// A predicate: the mask of lanes in which it is true.
     #[inline(always)]
     pub fn predicate(&self, slot: Slot) -> Mask {
         // SAFETY: as in `row`; predicates take four bytes.
         unsafe { *self.at::<Mask>(slot) }
     }
 
-    /// Replaces a predicate in some lanes.
+    /// Sets a predicate in some lanes.
     #[inline(always)]
     pub fn set_predicate(&self, slot: Slot, mask: Mask, value: Mask) {
         let old = self.predicate(slot);

@@ -1,11 +1,11 @@
-//! Special registers that stay the same while a warp runs: rows that are filled when its block
+//! Special registers that are constant while a warp runs, as rows that are filled when its block
 //! starts (PTX ISA chapter 10).
 
 use crate::memory::FUNCTION_WINDOW;
 use crate::rows::{Bank, LANES, Rows, Slot, Storage, each_lane, storage};
 use commsan_ptx::words::Special;
 
-/// Rows in the order in which they lie: registers, and how many dimensions or numbers each has.
+/// The rows in their order in memory: registers, with their number of dimensions or elements.
 const ROWS: [(Special, u8); 31] = [
     (Special::Tid, 4),
     (Special::Ntid, 4),
@@ -40,20 +40,20 @@ const ROWS: [(Special, u8); 31] = [
     (Special::ReservedSmem1, 1),
 ];
 
-/// Bytes of shared memory that belong to the system, which cooperative groups keep tiles of several
-/// warps in. They lie before those of the program, as on hardware, in kernels that ask where they
-/// are.
+/// Size in bytes of the shared memory reserved for the system, in which cooperative groups keep
+/// tiles of several warps. It precedes the program's own, as on hardware, in kernels that read its
+/// position.
 pub const RESERVED_SHARED: u32 = 1024;
 
-/// Those that differ between the blocks of a grid; all lanes have the same.
+/// Registers that differ between the blocks of a grid; all lanes have the same value.
 const DIFFERING: [Special; 3] = [Special::CtaId, Special::ClusterId, Special::SmId];
 
 const ROW: u32 = 4 * LANES as u32;
 
-/// Where dynamic shared memory begins: no special register, but as constant as these.
+/// Offset of dynamic shared memory: not a special register, but as constant as these.
 pub const DYNAMIC_SHARED: Slot = Slot::new(Bank::Specials, 0);
 
-/// Whether it says where the system's shared memory is.
+/// Whether the register describes the system's shared memory.
 pub fn is_reserved_shared(special: Special) -> bool {
     use Special::*;
     matches!(
@@ -62,7 +62,7 @@ pub fn is_reserved_shared(special: Special) -> bool {
     )
 }
 
-/// The row of 32-bit values of a special register, if it is one of these.
+/// The row of 32-bit values of a special register, if it is constant.
 pub fn slot(special: Special, at: u8) -> Option<Slot> {
     let row = ROWS.iter().position(|(s, _)| *s == special)?;
     let before: u32 = ROWS[..row].iter().map(|(_, count)| u32::from(*count)).sum();
@@ -81,30 +81,30 @@ pub fn function_at(address: u64) -> Option<u32> {
     (offset % 16 == 0).then(|| u32::try_from(offset / 16).ok())?
 }
 
-/// What a warp's special registers are made of.
+/// The values that a warp's special registers derive from.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// Blocks of the grid.
+    /// Number of blocks of the grid.
     pub grid: [u32; 3],
-    /// Threads of the block.
+    /// Number of threads of the block.
     pub block: [u32; 3],
-    /// The block's index.
+    /// The index of the block.
     pub index: [u32; 3],
-    /// The warp's number in its block.
+    /// The number of the warp in its block.
     pub warp: u32,
-    /// A number that differs between the blocks that are resident.
+    /// A number that differs between resident blocks, `%smid`.
     pub processor: u32,
-    /// How many blocks are resident at most.
+    /// Maximum number of resident blocks, `%nsmid`.
     pub processors: u32,
-    /// The grid's number.
+    /// The number of the grid.
     pub grid_id: u32,
-    /// `%envreg0` and following.
+    /// The registers from `%envreg0` on.
     pub environment: [u32; 4],
-    /// Bytes of shared memory that belong to the system, and lie before the others.
+    /// Size in bytes of the shared memory reserved for the system, which comes first.
     pub reserved_shared: u32,
-    /// Bytes of static shared memory.
+    /// Size of static shared memory, in bytes.
     pub static_shared: u32,
-    /// Bytes of dynamic shared memory.
+    /// Size of dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
 }
 
@@ -142,21 +142,21 @@ impl Place {
                 RESERVED_SHARED + self.static_shared + self.dynamic_shared
             }
             Special::ReservedSmemEnd | Special::ReservedSmemCap => RESERVED_SHARED,
-            // Of its two parts, the second is that of cooperative groups, which need 288 bytes.
+            // Of its two parts, the second belongs to cooperative groups, which need 288 bytes.
             Special::ReservedSmem1 => RESERVED_SHARED / 2,
-            // A block is a cluster of its own.
+            // A block is its own cluster.
             _ => 0,
         }
     }
 
-    /// Fills the rows of a warp; of those of a warp with that number in another block of the grid,
-    /// only what differs between blocks.
+    /// Fills the rows of a warp. If `into` holds the rows of the same warp of another block of the
+    /// grid, only the registers that differ between blocks are filled.
     pub fn rows(&self, into: &mut Option<Storage>) {
         let again = into.is_some();
         let count: u32 = 1 + ROWS.iter().map(|(_, count)| u32::from(*count)).sum::<u32>();
         let specials = into.get_or_insert_with(|| storage(count * ROW));
         let unused = Storage::default();
-        // Written as a frame is, then only read.
+        // Written like a frame, and read-only from then on.
         let rows = Rows::new(specials, &unused, &unused);
         let mut offset = 0;
         let mut put = |value: &dyn Fn(u32) -> u32, differs: bool| {

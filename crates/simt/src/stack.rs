@@ -1,28 +1,28 @@
-//! Local memory of a warp's lanes, and the frames of the functions they are in.
+//! Local memory of a warp's lanes, and the call frames of the functions they execute.
 
 use crate::program::FRAME_ALIGNMENT;
 use crate::rows::{LANES, Line, Mask, Storage, lanes, storage};
 
-/// Maximum bytes of local memory of a thread, as on devices.
+/// Maximum local memory of a thread, in bytes, as on devices.
 const MAX_LOCAL_BYTES: u64 = 512 << 10;
 
-/// Local memory: as much for each lane.
+/// Local memory, of one size for every lane.
 #[derive(Default)]
 pub struct Local {
     memory: Vec<Line>,
-    /// Bytes of a lane.
+    /// Size of a lane's memory, in bytes.
     stride: usize,
-    /// Where each lane's stack ends.
+    /// End of each lane's stack.
     pub tops: [u64; LANES],
 }
 
 impl Local {
-    /// Where a lane's memory begins, and the distance of two lanes.
+    /// The first lane's memory, and the distance between two lanes in bytes.
     pub fn base(&mut self) -> (*mut u8, usize) {
         (self.memory.as_mut_ptr().cast(), self.stride)
     }
 
-    /// Bytes up to which some lane may access.
+    /// End of the memory that any lane may access.
     pub fn size(&self) -> u64 {
         if self.stride == 0 {
             return 0; // most kernels have no such memory, and this is asked often
@@ -30,8 +30,7 @@ impl Local {
         self.tops.iter().copied().max().unwrap_or(0)
     }
 
-    /// Takes bytes for a frame in the lanes of a set. Where it begins; none if there is not so
-    /// much.
+    /// Allocates a frame in the lanes of a set. Returns its offset; `None` if memory runs out.
     pub fn take(&mut self, mask: Mask, size: u64) -> Option<u64> {
         let base = lanes(mask).map(|lane| self.tops[lane]).max().unwrap_or(0);
         let base = base.next_multiple_of(FRAME_ALIGNMENT);
@@ -41,7 +40,7 @@ impl Local {
         Some(base)
     }
 
-    /// Takes bytes in one lane.
+    /// Allocates memory in one lane.
     pub fn take_in(&mut self, lane: usize, size: u64, align: u64) -> Option<u64> {
         let base = self.tops[lane].next_multiple_of(align);
         let end = base.checked_add(size).filter(|end| *end <= MAX_LOCAL_BYTES)?;
@@ -50,7 +49,7 @@ impl Local {
         Some(base)
     }
 
-    /// Gives back what the lanes of a set have taken from there on.
+    /// Frees the memory that the lanes of a set have allocated from `base` on.
     pub fn give(&mut self, mask: Mask, base: u64) {
         lanes(mask).for_each(|lane| self.tops[lane] = base);
     }
@@ -74,15 +73,15 @@ impl Local {
         bytes.copy_within(from as usize..(from + size) as usize, to as usize);
     }
 
-    /// A lane's memory.
+    /// The memory of one lane.
     pub fn lane_mut(&mut self, lane: usize) -> &mut [u8] {
         let all = self.memory.as_mut_ptr().cast::<u8>();
-        // SAFETY: the memory holds `stride` bytes for each of the lanes.
+        // SAFETY: the memory holds `stride` bytes for each lane.
         unsafe { std::slice::from_raw_parts_mut(all.add(lane * self.stride), self.stride) }
     }
 }
 
-/// Where a function returns to.
+/// The return point of a function.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller {
     /// The caller's frame.
@@ -93,30 +92,30 @@ pub struct Caller {
     pub call: u32,
 }
 
-/// A call in progress, in the lanes that made it together.
+/// An activation of a function, in the lanes that called it together.
 pub struct Frame {
-    /// The function.
+    /// The function, by index.
     pub routine: u32,
     /// Its registers.
     pub registers: Storage,
-    /// Who called; none for the kernel.
+    /// The return point; `None` for the kernel.
     pub caller: Option<Caller>,
     /// Lanes that have not returned.
     pub lanes: Mask,
-    /// Where its variables begin in local memory.
+    /// Offset of its variables in local memory.
     pub base: u64,
 }
 
-/// Frames by number; those of lanes that diverged before calling live side by side.
+/// Frames by number; frames of lanes that diverged before a call coexist.
 #[derive(Default)]
 pub struct Frames {
     all: Vec<Option<Frame>>,
-    /// Registers of frames that are gone, by function.
+    /// Registers of finished frames by function, for reuse.
     spare: Vec<(u32, Storage)>,
 }
 
 impl Frames {
-    /// Registers for a function.
+    /// The registers for a function.
     pub fn registers(&mut self, routine: u32, bytes: u32) -> Storage {
         match self.spare.iter().position(|(r, _)| *r == routine) {
             Some(at) => self.spare.swap_remove(at).1,
@@ -143,12 +142,12 @@ impl Frames {
         self.all[at].as_ref().expect("a frame stays while lanes are in it or below")
     }
 
-    /// A frame that lanes are in.
+    /// A frame that lanes are in, mutably.
     pub fn get_mut(&mut self, at: usize) -> &mut Frame {
         self.all[at].as_mut().expect("a frame stays while lanes are in it or below")
     }
 
-    /// Lanes leave a frame; the last ones remove it.
+    /// Lanes leave a frame; when the last ones do, it is removed.
     pub fn leave(&mut self, at: usize, mask: Mask) {
         let frame = self.get_mut(at);
         frame.lanes &= !mask;
@@ -159,7 +158,7 @@ impl Frames {
         }
     }
 
-    /// Steps of the calls that lead to a frame, outermost first, then `pc`.
+    /// The call path of a frame: the steps of its calls, outermost first, then `pc`.
     pub fn path(&self, mut at: usize, pc: u32) -> Vec<u32> {
         let mut path = vec![pc];
         while let Some(caller) = self.get(at).caller {

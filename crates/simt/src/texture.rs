@@ -1,9 +1,9 @@
-//! What textures and surfaces are, and which texels a read is made of (CUDA C++ Programming Guide,
+//! Textures and surfaces, and the texels that a fetch combines (CUDA C++ Programming Guide,
 //! "Texture Fetching").
 
 use half::f16;
 
-/// What the channels of a texel are.
+/// The type of a texel's channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "as CUDA calls them")]
 pub enum Channel {
@@ -12,73 +12,73 @@ pub enum Channel {
     Float,
 }
 
-/// What is read at coordinates that lie outside.
+/// Address modes: what is read at coordinates outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outside {
-    /// The nearest texel.
+    /// Clamp: the nearest texel.
     Nearest,
-    /// The texture goes on as it began.
+    /// Wrap: the texture repeats.
     Repeated,
-    /// The texture repeats, alternately forwards and backwards.
+    /// Mirror: the texture repeats, alternately reversed.
     Mirrored,
-    /// Nothing: the colour of the border.
+    /// Border: the colour of the border.
     Border,
 }
 
-/// Texels in memory.
+/// The memory of texels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Texels {
-    /// Address of the first.
+    /// Address of the first texel.
     pub start: u64,
-    /// How many in each dimension, at least 1; layers are the last.
+    /// Number of texels in each dimension, at least 1; layers are the last dimension.
     pub extent: [u64; 3],
-    /// Bytes from row to row.
+    /// Distance between rows, in bytes.
     pub pitch: u64,
-    /// Bytes from slice to slice, or layer to layer.
+    /// Distance between slices or layers, in bytes.
     pub slice: u64,
-    /// Channels: 1, 2 or 4.
+    /// Number of channels: 1, 2 or 4.
     pub channels: u64,
-    /// Bytes of a channel.
+    /// Size of a channel, in bytes.
     pub width: u64,
-    /// What these are.
+    /// Type of the channels.
     pub kind: Channel,
 }
 
-/// What kernels read by a texture object.
+/// A texture object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Texture {
-    /// The memory.
+    /// The texels.
     pub texels: Texels,
-    /// By dimension.
+    /// The address mode of each dimension.
     pub outside: [Outside; 3],
-    /// What is read there of each channel.
+    /// The border colour, by channel.
     pub border: [f32; 4],
-    /// Whether texels are interpolated.
+    /// Whether texels are interpolated linearly.
     pub linear: bool,
     /// Whether integers are read as numbers from -1 or 0 to 1.
     pub normalised: bool,
-    /// Whether coordinates go from 0 to 1.
+    /// Whether coordinates are normalised to 0 to 1.
     pub relative: bool,
 }
 
-/// What kernels read and write by a surface object.
+/// A surface object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Surface {
-    /// The memory.
+    /// The texels.
     pub texels: Texels,
 }
 
-/// A texel that a read is made of: where, unless it is the border, and how much of it.
+/// One texel of a fetch, with its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// Its address.
+    /// Its address; `None` for the border.
     pub at: Option<u64>,
-    /// Its weight.
+    /// Its weight, from 0 to 1.
     pub weight: f32,
 }
 
 impl Outside {
-    /// The index that stands for another among `count`.
+    /// The index within `count` that an index maps to; `None` for the border.
     fn index(self, index: i64, count: u64) -> Option<u64> {
         let count = count as i64;
         let index = match self {
@@ -96,18 +96,18 @@ impl Outside {
 }
 
 impl Texels {
-    /// Bytes of a texel.
+    /// Size of a texel, in bytes.
     pub fn size(&self) -> u64 {
         self.channels * self.width
     }
 
-    /// The address of what is so many bytes behind the beginning of a row.
+    /// The address at x bytes in row y of slice z.
     pub fn address(&self, x: u64, y: u64, z: u64) -> u64 {
         let row = y.wrapping_mul(self.pitch).wrapping_add(z.wrapping_mul(self.slice));
         self.start.wrapping_add(row).wrapping_add(x)
     }
 
-    /// The bits of each channel: integers as they are, floating point in 32 bits.
+    /// The bits of a channel: integers unchanged, floating point in 32 bits.
     fn channel(&self, texel: &[u8; 16], n: usize) -> u32 {
         let width = self.width as usize;
         let Some(bytes) =
@@ -127,7 +127,7 @@ impl Texels {
 }
 
 impl Texture {
-    /// The texels that are read at coordinates, with their weights: one, or two in each dimension.
+    /// The texels of a fetch with their weights: one, or two per dimension if interpolated.
     pub fn parts(&self, at: &[f32], layer: Option<u32>) -> ([Part; 8], usize) {
         let mut ends = [[(None, 1.0); 2]; 3];
         for (n, &at) in at.iter().enumerate() {
@@ -135,7 +135,7 @@ impl Texture {
             let at = if self.relative { at * count as f32 } else { at };
             if self.linear {
                 let first = (at - 0.5).floor();
-                // Weights have eight bits behind the point.
+                // Weights have eight fraction bits.
                 let weight = ((at - 0.5 - first) * 256.0).round() / 256.0;
                 let first = first as i64;
                 ends[n][0] = (outside.index(first, count), 1.0 - weight);
@@ -147,7 +147,7 @@ impl Texture {
         self.combine(ends, at.len(), layer, self.linear)
     }
 
-    /// The texel at whole coordinates.
+    /// The texel at integer coordinates.
     pub fn part_at(&self, at: &[i32], layer: Option<u32>) -> ([Part; 8], usize) {
         let mut ends = [[(None, 1.0); 2]; 3];
         for (n, &at) in at.iter().enumerate() {
@@ -156,8 +156,8 @@ impl Texture {
         self.combine(ends, at.len(), layer, false)
     }
 
-    /// The four texels around, in the order in which they are gathered: against the clock, from
-    /// below left.
+    /// The four texels around a point, in the order of `tld4`: counter-clockwise from the lower
+    /// left.
     pub fn around(&self, at: [f32; 2], layer: Option<u32>) -> ([Part; 8], usize) {
         let linear = Texture { linear: true, ..self.clone() };
         let (mut parts, _) = linear.parts(&at, layer);
@@ -193,12 +193,12 @@ impl Texture {
         (parts, count)
     }
 
-    /// Whether numbers come out, not integers.
+    /// Whether a read gives floating-point numbers, not integers.
     fn gives_numbers(&self) -> bool {
         self.normalised || self.texels.kind == Channel::Float
     }
 
-    /// A channel of a texel as it is read.
+    /// The value of a texel's channel.
     pub fn channel(&self, texel: &[u8; 16], n: usize) -> u32 {
         let bits = self.texels.channel(texel, n);
         if !self.normalised || self.texels.kind == Channel::Float {
@@ -213,7 +213,7 @@ impl Texture {
         number.to_bits()
     }
 
-    /// A channel of the border.
+    /// The value of the border's channel.
     pub fn border(&self, n: usize) -> u32 {
         if n >= self.texels.channels as usize {
             return 0;
@@ -227,7 +227,7 @@ impl Texture {
 }
 
 impl Surface {
-    /// The address at coordinates for an access of so many bytes; `None` if it lies outside.
+    /// The address for an access of `size` bytes at coordinates; `None` if it lies outside.
     pub fn address(&self, at: [i64; 3], size: u64, outside: Option<Outside>) -> Option<u64> {
         let Texels { extent, .. } = &self.texels;
         let room = extent[0] * self.texels.size();

@@ -1,10 +1,9 @@
 //! Warps: SIMT divergence and reconvergence of lanes.
 //!
-//! Lanes that are at the same step of the same call form a group; a branch that they disagree on
-//! splits it. Groups are resumed from the lowest step on, so that those of structured code meet
-//! again where they part no more. A group that only waits for others, by spinning, gives way to
-//! them, as independent thread scheduling promises (CUDA C++ Programming Guide, "SIMT
-//! Architecture").
+//! Lanes at the same step of the same call form a group; a divergent branch splits it. The group at
+//! the lowest step runs first, so that groups of structured code reconverge at the end of a branch.
+//! A group that only spins yields to the others, as independent thread scheduling guarantees (CUDA
+//! C++ Programming Guide, "SIMT Architecture").
 
 use crate::access::Trap;
 use crate::barrier::Barriers;
@@ -16,49 +15,49 @@ use crate::rows::{Mask, Rows, Slot, Storage, lanes};
 use crate::special::Place;
 use crate::stack::{Frame, Frames, Local};
 
-/// Why a group does not run.
+/// The state of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It may.
+    /// It can run.
     Ready,
-    /// Before a time.
+    /// It sleeps until this time.
     Sleeping(u64),
-    /// Until that generation of a barrier is complete.
+    /// It waits for a generation of a barrier to complete.
     Barrier {
-        /// The barrier.
+        /// The number of the barrier.
         id: u32,
-        /// Its generation.
+        /// The generation.
         generation: u32,
     },
-    /// Until the other lanes of an exchange are there; its step is the exchange.
+    /// It waits for the other lanes of an exchange; its step is the exchange.
     Exchange,
 }
 
-/// Lanes that go on together.
+/// A group of converged lanes.
 #[derive(Clone, Copy, Debug)]
 pub struct Group {
-    /// The call they are in.
+    /// The frame of the call that they execute.
     pub frame: usize,
-    /// The step they are at.
+    /// The step that they are at.
     pub pc: u32,
     /// The lanes.
     pub mask: Mask,
-    /// Whether they may run.
+    /// The state.
     pub state: State,
-    /// How often they gave way to others.
+    /// How often the group has yielded.
     pub yielded: u32,
-    /// How they have gone round loops since.
+    /// The loop iterations since the last yield.
     pub rounds: Rounds,
 }
 
-/// Distinguishes a group that waits from one that works.
+/// Distinguishes a group that spins from one that works.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rounds {
-    /// Whether this round has looked at what others change.
+    /// Whether the current iteration has polled memory that others change.
     pub looks: bool,
-    /// Rounds that have.
+    /// Number of iterations that have polled.
     pub polls: u32,
-    /// All rounds.
+    /// Number of all iterations.
     pub spins: u32,
 }
 
@@ -68,7 +67,8 @@ const MAX_POLLS: u32 = 4;
 const MAX_SPINS: u32 = 4096;
 
 impl Rounds {
-    /// Notes a branch backwards; whether it is time to give way, to other groups if there are any.
+    /// Counts a backward branch; returns whether the group should yield, given whether there are
+    /// others.
     pub fn again(&mut self, others: bool) -> bool {
         self.spins += 1;
         self.polls += u32::from(std::mem::take(&mut self.looks));
@@ -80,39 +80,39 @@ impl Rounds {
     }
 }
 
-/// What came of running a warp.
+/// The outcome of running a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// There is more to do.
     Running,
-    /// It waits for other warps by spinning.
+    /// It spins on memory that other warps change.
     Spinning,
     /// It waits at barriers.
     Waiting,
-    /// It waits until a time.
+    /// It sleeps until a time.
     Sleeping(u64),
     /// All its lanes have exited.
     Done,
 }
 
-/// A warp.
+/// A warp in execution.
 pub struct Warp {
-    /// Where it is.
+    /// Its place in the grid.
     pub place: Place,
     /// Lanes that have not exited.
     pub live: Mask,
-    /// All groups.
+    /// The groups.
     pub groups: Vec<Group>,
-    /// Calls in progress.
+    /// The call frames.
     pub frames: Frames,
-    /// Local memory.
+    /// The local memory.
     pub local: Local,
-    /// Special registers.
+    /// The special registers, once filled.
     pub specials: Option<Storage>,
 }
 
 impl Warp {
-    /// A warp that has not begun; of what it was before only memory is kept.
+    /// A new warp, which reuses the memory of an old one.
     pub fn start(old: Option<Warp>, kernel: &Kernel, place: Place) -> Warp {
         let threads = place.block.iter().product::<u32>();
         let present = (threads - place.warp * 32).min(32);
@@ -157,7 +157,7 @@ impl Warp {
         }
     }
 
-    /// A group goes on behind a barrier, with what it has made of predicates.
+    /// A group passes a barrier, and gets the combined predicates.
     fn pass(
         &mut self,
         at: usize,
@@ -178,7 +178,7 @@ impl Warp {
         self.groups[at].state = State::Ready;
     }
 
-    /// The group to run: of those that gave way least, the one that is furthest behind.
+    /// Selects the group to run: of those that yielded least often, the one at the lowest step.
     pub fn next(&self) -> Option<usize> {
         let ready = (0..self.groups.len()).filter(|at| self.groups[*at].state == State::Ready);
         ready.min_by(|a, b| {
@@ -194,7 +194,7 @@ impl Warp {
         }
     }
 
-    /// The step at which the group may meet another one, at the earliest.
+    /// The lowest step at which the group may reconverge with another.
     pub fn meeting(&self, at: usize) -> u32 {
         let group = &self.groups[at];
         let others = self.groups.iter().enumerate().filter(|(other, g)| {
@@ -203,7 +203,7 @@ impl Warp {
         others.map(|(_, g)| g.pc).min().unwrap_or(u32::MAX)
     }
 
-    /// Puts a group together with one that is at the same step.
+    /// Merges a group with one at the same step, if there is one.
     pub fn merge(&mut self, at: usize) {
         let group = self.groups[at];
         let same =
@@ -216,13 +216,13 @@ impl Warp {
         }
     }
 
-    /// Puts all groups together that are at the same step.
+    /// Merges all groups that are at the same step.
     fn gather(&mut self) {
-        // From the end, so that what takes the place of a group that is gone has had its turn.
+        // From the end, so that the group that replaces a merged one was already visited.
         (0..self.groups.len()).rev().for_each(|at| self.merge(at));
     }
 
-    /// Splits lanes off a group, to go on at a step; nothing if there are none.
+    /// Splits lanes off a group, to continue at a step; nothing happens if there are none.
     pub fn split(&mut self, at: usize, mask: Mask, pc: u32) {
         if mask != 0 {
             let group = self.groups[at];
@@ -231,7 +231,7 @@ impl Warp {
         }
     }
 
-    /// What a warp that has no group to run waits for.
+    /// What a warp without a group to run waits for.
     pub fn waits_for(&self) -> Outcome {
         let times = self.groups.iter().filter_map(|group| match group.state {
             State::Sleeping(until) => Some(until),
@@ -244,7 +244,7 @@ impl Warp {
         }
     }
 
-    /// Lanes of a group exit, from all calls they are in.
+    /// Lanes of a group exit, and leave all calls that they are in.
     pub fn exit(&mut self, at: usize, mask: Mask) {
         let mut frame = Some(self.groups[at].frame);
         while let Some(number) = frame {
@@ -309,7 +309,7 @@ impl Warp {
         true
     }
 
-    /// Completes exchanges whose lanes are all there.
+    /// Completes exchanges whose lanes have all arrived.
     pub fn exchange(&mut self, kernel: &Kernel, constants: &Storage) {
         let (count, mut completed) = (self.groups.len(), false);
         let waits = |warp: &Warp, at: usize| warp.groups[at].state == State::Exchange;
@@ -335,7 +335,7 @@ impl Warp {
         }
     }
 
-    /// What a group that waits wants to exchange, and the lanes it waits for.
+    /// The exchange that a waiting group takes part in, and the lanes that it waits for.
     fn exchange_of(
         &mut self,
         at: usize,
@@ -385,7 +385,7 @@ impl Warp {
     }
 }
 
-/// Adds what lanes give to an exchange.
+/// Contributes the values of lanes to an exchange.
 pub fn give(
     exchange: &mut Exchange,
     collective: &crate::code::Collective,
@@ -407,7 +407,7 @@ pub fn give(
     }
 }
 
-/// Writes what lanes get from an exchange.
+/// Writes the results of an exchange to the lanes.
 pub fn take(exchange: &Exchange, collective: &crate::code::Collective, rows: &Rows, mask: Mask) {
     use crate::code::CollectiveOp::*;
     rows.set_predicate(collective.p, mask, exchange.p);
@@ -416,7 +416,7 @@ pub fn take(exchange: &Exchange, collective: &crate::code::Collective, rows: &Ro
     }
 }
 
-/// Writes what a barrier has made of predicates.
+/// Writes the combined predicates of a barrier.
 pub fn store_reduction(rows: &Rows, barrier: &Barrier, mask: Mask, id: u32, barriers: &Barriers) {
     let Some(reduction) = &barrier.reduction else { return };
     let value = barriers.reduced(id, reduction.op);
@@ -426,12 +426,12 @@ pub fn store_reduction(rows: &Rows, barrier: &Barrier, mask: Mask, id: u32, barr
     }
 }
 
-/// The value that the first of a set of lanes has.
+/// The value of the first lane of a set.
 pub fn first(rows: &Rows, slot: Slot, mask: Mask) -> u32 {
     rows.get(slot, mask.trailing_zeros() as usize % 32)
 }
 
-/// A fault of the first of a set of lanes.
+/// A fault of the first lane of a set.
 pub fn trap(cause: Cause, mask: Mask) -> Trap {
     Trap { cause, lane: mask.trailing_zeros() as usize % 32 }
 }

@@ -1,5 +1,4 @@
-//! Instructions by which the lanes of a warp learn from each other, on random values, members and
-//! divergence, against the host.
+//! Warp-level instructions on random values, members and divergence, compared with the host.
 
 mod device;
 
@@ -11,10 +10,10 @@ use proptest::prelude::*;
 /// The values of the lanes that take part in an exchange.
 type Values = [Option<u32>; 32];
 
-/// What it should give to a lane, if that is defined.
+/// The expected result of a lane, if it is defined.
 type Exchange = fn(&Values, usize) -> Option<u32>;
 
-/// Instructions of which each lane's result depends on others'; `%cw` has the lanes that take part.
+/// Instructions whose results depend on other lanes; `%cw` is the mask of members.
 fn exchanges() -> Vec<(&'static str, &'static str, Exchange)> {
     fn given(values: &Values) -> impl Iterator<Item = u32> {
         values.iter().flatten().copied()
@@ -46,7 +45,7 @@ fn exchanges() -> Vec<(&'static str, &'static str, Exchange)> {
         ("ballot_sync", "setp.gt.u32 %p, %aw, 2; vote.ballot.sync.b32 %rw, %p, %cw;", |v, _| {
             Some(ballot(v, |v| v > 2))
         }),
-        // Which lanes take part is read before the result is written.
+        // The mask of members is read before the result is written.
         (
             "ballot_in_place",
             "setp.gt.u32 %p, %aw, 1; vote.sync.ballot.b32 %cw, %p, %cw; mov.b32 %rw, %cw;",
@@ -81,7 +80,7 @@ fn exchanges() -> Vec<(&'static str, &'static str, Exchange)> {
             lane.checked_sub(2).map_or(Some(77), |from| v[from])
         }),
         ("shfl_groups", "shfl.sync.idx.b32 %rw, %aw, 1, 0x181f, %cw;", |v, lane| {
-            // Groups of eight lanes: lane 1 of one's own.
+            // Groups of eight lanes: each reads lane 1 of its own group.
             v[lane / 8 * 8 + 1]
         }),
         ("shfl_bfly", "shfl.sync.bfly.b32 %rw, %aw, 1, 31, %cw;", |v, lane| v[lane ^ 1]),
@@ -92,7 +91,7 @@ fn exchanges() -> Vec<(&'static str, &'static str, Exchange)> {
     ]
 }
 
-/// An instruction at two places: lanes in which `%bw` is not zero come to the second one.
+/// The instruction in two places: lanes in which `%bw` is not zero reach the second one.
 fn apart(body: &str) -> String {
     format!(
         "{{

@@ -1,5 +1,5 @@
-//! Cooperative groups and intrinsics with masks, as the real compiler makes them for several
-//! architectures, against the same computation on the host.
+//! Cooperative groups and intrinsics with member masks, compiled by nvcc for several architectures,
+//! compared with the host.
 
 mod device;
 
@@ -7,8 +7,8 @@ use commsan_simt::Program;
 use device::{Arguments, Shape, program, ptx, run, shape};
 use std::sync::LazyLock;
 
-/// Tiles of several warps need memory that is reserved from sm_80 on; for debugging, all tiles look
-/// at it.
+/// Tiles of several warps need reserved shared memory from sm_80 on; in debug builds, all tiles
+/// read its position.
 static PROGRAMS: LazyLock<Vec<(String, Program)>> = LazyLock::new(|| {
     let flags = [["-O3", "-arch=sm_80"], ["-O3", "-arch=sm_90"], ["-G", "-arch=sm_80"]];
     let compiled = flags.map(|flags| (flags.concat(), program(&ptx("groups.cu", &flags))));

@@ -1,5 +1,4 @@
-//! Kernels that the real compiler has made, optimized and for debugging, against the same
-//! computation on the host.
+//! Kernels compiled by nvcc, optimised and for debugging, compared with the host.
 
 mod device;
 
@@ -11,7 +10,7 @@ static OPTIMIZED: LazyLock<Program> =
     LazyLock::new(|| program(&ptx("kernels.cu", &["-O3", "-lineinfo"])));
 static DEBUG: LazyLock<Program> = LazyLock::new(|| program(&ptx("kernels.cu", &["-G"])));
 
-/// Runs a kernel as both compile it, on the same input, and gives both outputs to `check`.
+/// Runs a kernel of both builds on the same input, and passes both outputs to `check`.
 fn both<T: Clone>(
     kernel: &str,
     shape: &Shape,
@@ -87,7 +86,7 @@ fn stencil_in_two_dimensions() {
     );
 }
 
-/// `diverge` of kernels.cu.
+/// The function `diverge` of kernels.cu.
 fn diverged(v: i32) -> i32 {
     let mut sum: i32 = 0;
     for k in 0..v & 63 {
@@ -384,7 +383,7 @@ fn memory_allocated_by_kernels_outlives_them() {
         let read = fill.clone().array(&mut out);
         start(program, "heap_use", &shape(1, 32), &read, &services).finish(&mut ()).unwrap();
         assert!(out.iter().copied().eq((0..32).map(|t| 45 * t)));
-        // Freed: used again, it is out of bounds.
+        // The memory was freed: another use is out of bounds.
         let fault = start(program, "heap_use", &shape(1, 32), &read, &services).finish(&mut ());
         assert!(matches!(fault.unwrap_err().cause, Cause::Access { .. }));
     }
@@ -508,7 +507,7 @@ fn copies_that_a_barrier_waits_for() {
             assert!(out[768..].iter().copied().eq(shifted));
         },
     );
-    // One part more than there is.
+    // One part more than available.
     let (mut a, mut out) = (Box::new(input), vec![0i32; 1280]);
     let arguments = Arguments::new().int(4).array(&mut a.0).array(&mut out);
     let fault = run(&OPTIMIZED, "copies", &shape(1, 256), &arguments).unwrap_err();

@@ -1,4 +1,4 @@
-//! An observer sees exactly the bytes that the kernel has accessed.
+//! The observer sees exactly the bytes that the kernel accesses.
 
 mod device;
 
@@ -6,7 +6,7 @@ use commsan_simt::{Access, Kind, Observer};
 use device::{Arguments, program, services, shape, start};
 use std::collections::BTreeMap;
 
-/// How often each byte was accessed, by kind.
+/// How often each byte was accessed, by kind, and the number of calls.
 #[derive(Default)]
 struct Bytes(BTreeMap<(u64, u8), u32>, usize);
 
@@ -55,7 +55,7 @@ fn accesses_are_told_to_the_byte() {
     expected.extend((output_at..output_at + 20).map(|byte| ((byte, Kind::Store as u8), 1)));
     expected.extend((sum_at..sum_at + 4).map(|byte| ((byte, Kind::Atomic as u8), 32)));
     assert_eq!(bytes.0, expected);
-    // One for each instruction of the warp; shared memory is nobody else's business.
+    // One call per instruction of the warp; accesses to shared memory are not observed.
     assert_eq!(bytes.1, 3);
     assert_eq!((output[4], output[5], sum[0]), (3, 0, 96));
 }

@@ -1,5 +1,5 @@
-//! Random instructions never do what they should not: panic, run for ever, or touch memory that was
-//! not given to them.
+//! Fuzzing: random instructions never panic, run forever, or touch memory that was not given to
+//! them.
 
 mod device;
 
@@ -17,7 +17,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Notes whether an access was outside of what the kernel was given.
+/// Records accesses outside of the kernel's memory.
 struct Within(Vec<Range<u64>>, Vec<u64>);
 
 impl Observer for Within {
@@ -32,7 +32,7 @@ impl Observer for Within {
     }
 }
 
-/// Choices, which run out at the first ones.
+/// A source of choices; when it is exhausted, the first alternative is chosen.
 struct Choices<'a>(&'a [u16]);
 
 impl Choices<'_> {
@@ -51,19 +51,19 @@ impl Choices<'_> {
     }
 }
 
-/// Types of which most instructions take some; [`Type::ALL`] has a few more.
+/// Types that most instructions accept; [`Type::ALL`] has a few more.
 const TYPES: [Type; 16] = {
     use Type::*;
     [U32, S32, B32, F32, U64, S64, B64, F64, U16, S16, B16, F16, F16x2, BF16, Pred, U8]
 };
 
-/// An instruction of that row: its words are those it takes, its operands of the size they should
-/// be, and both together may make sense or not.
+/// A random instruction of a row: it has accepted words and operands of the right size, but the
+/// combination need not be valid.
 fn write(row: &Row, choices: &mut Choices<'_>) -> String {
     let mut words = vec![choices.of(&row.names).to_owned()];
     let mut types = Vec::new();
     let (mut lanes, mut space, mut wide) = (1, Space::Global, false);
-    // Few words fit textures and surfaces.
+    // Few words are valid for textures and surfaces.
     let image = row.modifiers.contains(&RowSlot::Geometry);
     for slot in &row.modifiers {
         let left_out = !choices.one_in(3);
@@ -77,7 +77,7 @@ fn write(row: &Row, choices: &mut Choices<'_>) -> String {
                 } else {
                     &TYPES
                 };
-                // The second type is that of the first one more often than not.
+                // The second type equals the first one more often than not.
                 let again = types.last().copied().filter(|_| choices.one_in(2));
                 let ty = again.unwrap_or_else(|| choices.of(all));
                 types.push(ty);
@@ -150,7 +150,7 @@ fn write(row: &Row, choices: &mut Choices<'_>) -> String {
     format!("{guard}{} {};", words.join("."), operands.join(", "))
 }
 
-/// What a thread may access there, or nearly.
+/// An address in a state space that the thread may access, or one nearby.
 fn place(space: Space, choices: &mut Choices<'_>) -> &'static str {
     match space {
         Space::Shared => choices.of(&["[shared]", "[shared+4]", "[%r1]", "[shared+8]"]),
@@ -161,7 +161,7 @@ fn place(space: Space, choices: &mut Choices<'_>) -> &'static str {
 }
 
 fn value(ty: Type, written: bool, choices: &mut Choices<'_>) -> &'static str {
-    // Some sinks; few writes of the registers that hold places.
+    // Few sinks; few writes to the registers that hold addresses.
     let constant = !written && choices.one_in(4);
     match ty {
         Type::Pred if constant => "!%p1",
@@ -209,8 +209,8 @@ fn text(instructions: &[String], labels: (usize, usize)) -> String {
     )
 }
 
-/// How the kernel of these instructions ends, if it does soon, and where it has been that it should
-/// not.
+/// How the kernel of these instructions ends, if it ends soon, and its accesses outside of its
+/// memory.
 fn outcome(text: &str, threads: u32) -> (Option<Cause>, Vec<u64>) {
     let module = Module::parse(text).expect("unknown statements are kept");
     let program = Program::new(Arc::new(module));
@@ -235,8 +235,8 @@ fn instructions() -> impl Strategy<Value = Vec<String>> {
     let one = (row, choices).prop_map(|(row, choices)| {
         write(opcodes::rows().nth(row).expect("a row"), &mut Choices(&choices))
     });
-    // What ends a kernel at once would hide what follows: the simulated device has no such
-    // instruction, or nothing is there to access. One of them may be.
+    // An instruction that faults at once would hide those after it: the simulator does not have it,
+    // or there is no such memory. At most one of them is kept.
     prop::collection::vec(one, 40).prop_map(|mut all| {
         let mut may_end = true;
         all.retain(|instruction| {
@@ -278,6 +278,6 @@ fn all_rows_are_tried() {
     }
     let never: Vec<_> =
         opcodes::rows().map(|r| r.names[0]).filter(|n| !tried.contains(n)).collect();
-    // Memory of several devices is not simulated.
+    // Multi-device memory is not simulated.
     assert_eq!(never, ["multimem.ld_reduce", "multimem.st", "multimem.red"]);
 }

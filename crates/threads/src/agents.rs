@@ -1,48 +1,50 @@
-//! The agents of this process, and what passes between them.
+//! The agents of this process and their vector clocks (Mattern 1989, Fidge 1988): the
+//! happens-before order that releases and acquires give.
 
 use commsan_process::{abi, thread};
-use commsan_shadow::{AGENTS, Actor, Clock, Stamp};
+use commsan_shadow::{AGENTS, Actor, Clock, Epoch};
 use std::cell::Cell as Local;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
 
 type Row = [AtomicU32; AGENTS];
 
-/// What each agent knows of the others; written by itself.
+/// The vector clock of each agent, in atomics, since others read it at any time. Only the agent
+/// itself and [`acquire_release_all`] write it.
 static CLOCKS: [Row; AGENTS] = [const { [const { AtomicU32::new(0) }; AGENTS] }; AGENTS];
-static CELLS: [Row; MOST_CELLS] = [const { [const { AtomicU32::new(0) }; AGENTS] }; MOST_CELLS];
-/// What agents have told all, also those that begin later.
-static TOLD_TO_ALL: Row = [const { AtomicU32::new(0) }; AGENTS];
-/// A bit for each agent that runs; the first always does.
+static CELLS: [Row; CELL_COUNT] = [const { [const { AtomicU32::new(0) }; AGENTS] }; CELL_COUNT];
+/// What was released to all agents, also to those that begin later.
+static RELEASED_TO_ALL: Row = [const { AtomicU32::new(0) }; AGENTS];
+/// A bit for each running agent; the first always runs.
 static RUNNING: [AtomicU64; AGENTS / 64] = [AtomicU64::new(1), AtomicU64::new(0)];
 /// A bit for each agent number in use.
-static TAKEN: [AtomicU64; AGENTS / 64] = [AtomicU64::new(1), AtomicU64::new(0)];
+static ALLOCATED: [AtomicU64; AGENTS / 64] = [AtomicU64::new(1), AtomicU64::new(0)];
 /// The thread that each agent runs on.
 static THREADS: Row = [const { AtomicU32::new(0) }; AGENTS];
-/// Agents beyond this have never run.
+/// Agents from this number on have never run.
 static USED: AtomicUsize = AtomicUsize::new(1);
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
-const MOST_CELLS: usize = 1024;
+const CELL_COUNT: usize = 1024;
 const NONE: usize = usize::MAX;
 
 struct This {
-    /// What hooks note accesses with.
+    /// The agent and epoch that hooks record accesses with.
     stamp: Local<u64>,
     agent: Local<usize>,
-    is_asked: Local<bool>,
+    is_resolved: Local<bool>,
 }
 
 thread_local! {
     static THIS: This = const {
-        This { stamp: Local::new(0), agent: Local::new(NONE), is_asked: Local::new(false) }
+        This { stamp: Local::new(0), agent: Local::new(NONE), is_resolved: Local::new(false) }
     };
 }
 
-/// What a cell belongs to.
+/// The synchronisation object that a cell belongs to.
 #[derive(Clone, Copy)]
 pub enum Kind {
-    /// The beginning of a thread, region or task.
+    /// The creation of a thread, region or task.
     Begin = 1,
     /// The end of a thread or region.
     End,
@@ -52,47 +54,47 @@ pub enum Kind {
     Tasks,
     /// The ends of a task's children.
     Children,
-    /// Where a task goes on that was interrupted.
+    /// The point at which an interrupted task resumes.
     Resume,
-    /// The ends of tasks of a group.
+    /// The ends of the tasks of a group.
     Group,
-    /// Tasks with dependences.
+    /// The ends of tasks with dependences.
     Depend,
-    /// Those that every sibling depends on.
+    /// The ends of tasks that every sibling depends on.
     DependAll,
-    /// Those that name a variable as `in`.
+    /// The ends of tasks that depend on a variable as `in`.
     DependIn,
-    /// As `inoutset`.
+    /// The ends of tasks that depend on a variable as `inoutset`.
     DependSet,
-    /// As `out` and the like.
+    /// The ends of tasks that depend on a variable as `out`, `inout` or `mutexinoutset`.
     DependOut,
-    /// A lock or something like it.
+    /// A lock, or an object used like one.
     Lock,
-    /// Those who have shared a lock.
+    /// Releases of a lock that was held in shared mode.
     Readers,
-    /// An atomic variable; 0 is all fences.
+    /// An atomic variable; key 0 stands for all fences.
     Atomic,
-    /// Other ranks.
+    /// Synchronisation with other ranks.
     Ranks,
 }
 
-/// Where agents leave their clocks for each other.
+/// The vector clock of a synchronisation object: releases join the agent's clock into it.
 #[derive(Clone, Copy)]
 pub struct Cell(&'static Row);
 
-/// The cell of something; others may have the same.
+/// The cell of an object, by a hash; unrelated objects may share one, which adds order.
 pub fn cell(kind: Kind, key: u64) -> Cell {
     let mixed = (key ^ (kind as u64).wrapping_mul(0xff51_afd7_ed55_8ccd))
         .wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    Cell(&CELLS[(mixed >> 32) as usize % MOST_CELLS])
+    Cell(&CELLS[(mixed >> 32) as usize % CELL_COUNT])
 }
 
-/// A number that nothing else has.
+/// A key that no other object has.
 pub fn new_id() -> u64 {
     NEXT_ID.fetch_add(1, Relaxed)
 }
 
-/// Tells the hooks where each thread keeps its stamp.
+/// Publishes to the hooks where each thread keeps its stamp.
 pub fn publish_stamp() {
     let thread_pointer: usize;
     // SAFETY: on x86-64 the first word of the thread's control block is its own address.
@@ -100,36 +102,36 @@ pub fn publish_stamp() {
         std::arch::asm!("mov {}, fs:0", out(reg) thread_pointer, options(nostack, preserves_flags));
     }
     let stamp = THIS.with(|this| &raw const this.stamp as usize);
-    // A library that was loaded with the program has its variables at the same distance in each
+    // A library loaded with the program has its thread-local variables at the same offset in each
     // thread.
     abi::abi().stamp.store(stamp.wrapping_sub(thread_pointer) as u64, Relaxed);
 }
 
-/// Whether more than one agent may be running. Also asked before there is anything to look at: by
+/// Whether more than one agent may be running. Also called before anything is set up: by
 /// constructors of libraries, and in processes that cannot be checked.
 #[inline]
 pub fn is_parallel() -> bool {
     crate::observer().is_some() && abi::abi().parallel.load(Relaxed) as u32 != 0
 }
 
-/// More agents may run from now on.
-pub fn spread() {
+/// A thread or region begins that may run in parallel with the current agent.
+pub fn enter_parallel() {
     abi::abi().parallel.fetch_add(1, Relaxed);
 }
 
-/// The reverse.
-pub fn gather() {
+/// A thread or region entered by [`enter_parallel`] is over.
+pub fn leave_parallel() {
     if abi::abi().parallel.fetch_sub(1, Relaxed) as u32 == 1
         && let Some(observer) = crate::observer()
     {
-        (observer.calm)();
+        (observer.sequential)();
     }
 }
 
-/// The agent this thread is; `None` for threads that nobody knows where they came from.
+/// The agent that this thread is; `None` for threads whose creation was not observed.
 pub fn current() -> Option<usize> {
     THIS.with(|this| {
-        if this.agent.get() == NONE && !this.is_asked.replace(true) && is_main() {
+        if this.agent.get() == NONE && !this.is_resolved.replace(true) && is_main() {
             this.agent.set(0);
         }
         Some(this.agent.get()).filter(|agent| *agent != NONE)
@@ -137,21 +139,22 @@ pub fn current() -> Option<usize> {
 }
 
 fn is_main() -> bool {
-    // SAFETY: neither call has an effect.
+    // SAFETY: neither call has side effects.
     unsafe { libc::gettid() == libc::getpid() }
 }
 
 fn set(agent: usize) {
-    let epoch = CLOCKS.get(agent).map_or(0, |row| row[agent].load(Relaxed));
-    let stamp = if agent == NONE { Stamp::default() } else { Stamp { agent: agent as u32, epoch } };
+    let time = CLOCKS.get(agent).map_or(0, |row| row[agent].load(Relaxed));
+    let stamp = if agent == NONE { Epoch::default() } else { Epoch { agent: agent as u32, time } };
     THIS.with(|this| {
         this.agent.set(agent);
         this.stamp.set(stamp.to_bits());
     });
 }
 
-/// Adds what the current agent has done to a cell. Of a thread that is no agent it is not known
-/// what it comes after: it may be everything.
+/// Release: joins the current agent's clock into the cell, and begins its next epoch. For a thread
+/// that is no agent, it is unknown what happened before: the clocks of all running agents are
+/// joined.
 pub fn release(cell: Cell) {
     match current() {
         Some(me) => {
@@ -163,15 +166,15 @@ pub fn release(cell: Cell) {
     }
 }
 
-/// The current agent comes after what was released to a cell.
+/// Acquire: joins the cell's clock into that of the current agent.
 pub fn acquire(cell: Cell) {
     if let Some(me) = current() {
         add(&CLOCKS[me], cell.0);
     }
 }
 
-/// Both.
-pub fn meet(cell: Cell) {
+/// Acquires and then releases a cell.
+pub fn acquire_release(cell: Cell) {
     acquire(cell);
     release(cell);
 }
@@ -185,13 +188,13 @@ fn add(to: &Row, from: &Row) {
     }
 }
 
-/// Orders what all agents have done so far, and the present epoch of each, before what all do from
-/// now on.
-pub fn meet_all() {
+/// Orders everything that any agent has done so far, including its present epoch, before everything
+/// that any agent does from now on.
+pub fn acquire_release_all() {
     let Some(me) = current() else { return };
     running().for_each(|other| add(&CLOCKS[me], &CLOCKS[other]));
     running().for_each(|other| add(&CLOCKS[other], &CLOCKS[me]));
-    add(&TOLD_TO_ALL, &CLOCKS[me]);
+    add(&RELEASED_TO_ALL, &CLOCKS[me]);
     CLOCKS[me][me].fetch_add(1, Relaxed);
     set(me);
 }
@@ -201,12 +204,12 @@ fn running() -> impl Iterator<Item = usize> {
     (0..USED.load(Relaxed)).filter(runs)
 }
 
-/// Agents that have been announced and not begun.
-static UNBORN: AtomicI64 = AtomicI64::new(0);
+/// Agents that are announced and have not begun.
+static EXPECTED: AtomicI64 = AtomicI64::new(0);
 
-/// So many agents will begin that come after what happens now, or fewer than was said.
+/// Announces agents that will begin after the present point; negative to withdraw an announcement.
 pub fn expect(agents: i64) {
-    UNBORN.fetch_add(agents, AcqRel);
+    EXPECTED.fetch_add(agents, AcqRel);
 }
 
 /// The agent that a thread was before it became another.
@@ -214,19 +217,19 @@ pub fn expect(agents: i64) {
 #[derive(Clone, Copy)]
 pub struct Suspended(usize);
 
-/// This thread is a new agent from now on, one that was expected, and comes after what was released
-/// to a cell.
+/// This thread becomes a new agent, one that was announced with [`expect`]; the agent starts with
+/// the clock of cell `after`.
 pub fn begin(after: Cell) -> Suspended {
     let before = THIS.with(|this| this.agent.get());
-    let agent = take().unwrap_or(NONE);
+    let agent = allocate().unwrap_or(NONE);
     if let Some(row) = CLOCKS.get(agent) {
-        // Epochs go on where those of the last agent with this number ended.
+        // Epochs continue where those of the last agent with this number ended.
         let own = row[agent].load(Relaxed) + 1;
         THREADS[agent].store(thread::with(thread::Thread::number), Relaxed);
         for (mine, from) in row.iter().zip(after.0) {
             mine.store(from.load(Relaxed), Relaxed);
         }
-        add(row, &TOLD_TO_ALL);
+        add(row, &RELEASED_TO_ALL);
         row[agent].store(own, Relaxed);
         RUNNING[agent / 64].fetch_or(1 << (agent % 64), Release);
     }
@@ -235,54 +238,55 @@ pub fn begin(after: Cell) -> Suspended {
     Suspended(before)
 }
 
-/// The current agent ends, having told some cells, and the thread is again what it was.
-pub fn end(tell: &[Cell], suspended: Suspended) {
+/// Ends the current agent after a release to each of the cells; the thread becomes the suspended
+/// agent again.
+pub fn end(release_to: &[Cell], suspended: Suspended) {
     if let Some(me) = current()
         && me != 0
     {
-        tell.iter().for_each(|cell| release(*cell));
+        release_to.iter().for_each(|cell| release(*cell));
         RUNNING[me / 64].fetch_and(!(1 << (me % 64)), Release);
-        TAKEN[me / 64].fetch_and(!(1 << (me % 64)), AcqRel);
+        ALLOCATED[me / 64].fetch_and(!(1 << (me % 64)), AcqRel);
     }
     set(suspended.0);
 }
 
-/// A number that is free, and has been for long: who has the number of another one seems to come
-/// after it.
-fn take() -> Option<usize> {
+/// A free agent number, preferably one that has been free for long: a new agent with a reused
+/// number seems ordered after the old one.
+fn allocate() -> Option<usize> {
     static LAST: AtomicUsize = AtomicUsize::new(0);
     let last = LAST.load(Relaxed);
     let number = (last + 1..AGENTS).chain(0..=last).find(|number| {
         let bit = 1 << (number % 64);
-        TAKEN[number / 64].fetch_or(bit, AcqRel) & bit == 0
+        ALLOCATED[number / 64].fetch_or(bit, AcqRel) & bit == 0
     })?;
     LAST.store(number, Relaxed);
     USED.fetch_max(number + 1, Relaxed);
     Some(number)
 }
 
-/// The agent that acts, where that matters: there are others, and it is known.
+/// The current agent with its clock; `None` if it is unknown, or if there is no other agent.
 pub fn actor() -> Option<Actor> {
     if !is_parallel() {
         return None;
     }
     let me = current()?;
     let clock = Clock::new(std::array::from_fn(|agent| CLOCKS[me][agent].load(Relaxed)));
-    Some(Actor { stamp: stamp(), clock, all_have_seen })
+    Some(Actor { stamp: stamp(), clock, known_to_all })
 }
 
-/// The thread on which an agent runs or ran last.
-pub fn thread_of(stamp: Stamp) -> u32 {
+/// The number of the thread on which an agent runs or last ran.
+pub fn thread_of(stamp: Epoch) -> u32 {
     THREADS[stamp.agent as usize % AGENTS].load(Relaxed)
 }
 
-/// What this thread's accesses are noted with.
-pub fn stamp() -> Stamp {
-    THIS.with(|this| Stamp::from_bits(this.stamp.get()))
+/// The agent and epoch that this thread's accesses are recorded with.
+pub fn stamp() -> Epoch {
+    THIS.with(|this| Epoch::from_bits(this.stamp.get()))
 }
 
-/// Whether all agents that run, or may begin to, come after an epoch.
-fn all_have_seen(stamp: Stamp) -> bool {
-    let knows = |agent: usize| CLOCKS[agent][stamp.agent as usize].load(Relaxed) >= stamp.epoch;
-    UNBORN.load(Acquire) == 0 && running().all(knows)
+/// Whether an epoch happened before the present point of every agent that runs or may begin.
+fn known_to_all(stamp: Epoch) -> bool {
+    let knows = |agent: usize| CLOCKS[agent][stamp.agent as usize].load(Relaxed) >= stamp.time;
+    EXPECTED.load(Acquire) == 0 && running().all(knows)
 }

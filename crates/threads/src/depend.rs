@@ -1,11 +1,11 @@
-//! Dependences of tasks (OpenMP 5.2, §15.9.5): a task comes after those of its siblings before it that name what it
-//! names, unless both only read it, or both are of one set.
+//! Task dependences (OpenMP 5.2, §15.9.5): a task is ordered after earlier siblings that depend on
+//! the same variable, unless both only read it or both belong to one set.
 
 use crate::agents::{Cell, Kind, acquire, cell, release};
 
-/// How a dependence names its variable.
+/// The dependence type of a list item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum DependenceType {
     In,
     /// `inoutset`: members of one set are not ordered.
     Set,
@@ -13,42 +13,43 @@ pub enum Way {
     Out,
 }
 
-impl Way {
-    const ALL: [Way; 3] = [Way::In, Way::Set, Way::Out];
+impl DependenceType {
+    const ALL: [DependenceType; 3] = [DependenceType::In, DependenceType::Set, DependenceType::Out];
 
     fn kind(self) -> Kind {
         match self {
-            Way::In => Kind::DependIn,
-            Way::Set => Kind::DependSet,
-            Way::Out => Kind::DependOut,
+            DependenceType::In => Kind::DependIn,
+            DependenceType::Set => Kind::DependSet,
+            DependenceType::Out => Kind::DependOut,
         }
     }
 
-    fn comes_after(self, other: Way) -> bool {
-        self == Way::Out || self != other
+    fn comes_after(self, other: DependenceType) -> bool {
+        self == DependenceType::Out || self != other
     }
 }
 
 /// The dependences of one task.
 #[derive(Clone, Copy, Default)]
 pub struct Dependences {
-    named: [Option<(usize, Way)>; MOST],
-    /// There are some.
+    named: [Option<(usize, DependenceType)>; MAX_NAMED],
+    /// Whether there are any.
     any: bool,
-    /// All variables are named, or more than there is room for: the task depends on every sibling.
+    /// Whether all variables count, by `omp_all_memory` or because there are too many: the task
+    /// depends on every sibling.
     all: bool,
 }
 
-const MOST: usize = 8;
+const MAX_NAMED: usize = 8;
 
 impl Dependences {
-    /// Of a task that is known to have some, but not which.
+    /// For a task that has dependences which are not known.
     pub fn unknown() -> Dependences {
         Dependences { any: true, all: true, ..Dependences::default() }
     }
 
-    /// Null stands for all variables.
-    pub fn add(&mut self, variable: usize, way: Way) {
+    /// Adds a dependence; address 0 stands for `omp_all_memory`.
+    pub fn add(&mut self, variable: usize, way: DependenceType) {
         self.any = true;
         match self.named.iter_mut().find(|place| place.is_none()) {
             Some(place) if variable != 0 => *place = Some((variable, way)),
@@ -56,12 +57,12 @@ impl Dependences {
         }
     }
 
-    fn named(&self) -> impl Iterator<Item = (usize, Way)> + '_ {
+    fn named(&self) -> impl Iterator<Item = (usize, DependenceType)> + '_ {
         self.named.iter().copied().flatten()
     }
 
-    /// Who runs now comes after those that a task with these dependences waits for.
-    pub fn wait(&self, parent: u64) {
+    /// Acquires from the siblings that a task with these dependences waits for.
+    pub fn acquire(&self, parent: u64) {
         if !self.any {
             return;
         }
@@ -70,13 +71,13 @@ impl Dependences {
             acquire(cell(Kind::Depend, parent));
         }
         for (variable, way) in self.named() {
-            let before = Way::ALL.into_iter().filter(|other| way.comes_after(*other));
+            let before = DependenceType::ALL.into_iter().filter(|other| way.comes_after(*other));
             before.for_each(|other| acquire(of(variable, other, parent)));
         }
     }
 
-    /// The task that runs now, which has these dependences, is done.
-    pub fn tell(&self, parent: u64) {
+    /// Releases to later siblings, when the task with these dependences ends.
+    pub fn release(&self, parent: u64) {
         if !self.any {
             return;
         }
@@ -88,8 +89,8 @@ impl Dependences {
     }
 }
 
-/// Only siblings depend on each other.
-fn of(variable: usize, way: Way, parent: u64) -> Cell {
+/// The cell of a variable among siblings, which alone depend on each other.
+fn of(variable: usize, way: DependenceType, parent: u64) -> Cell {
     cell(way.kind(), (variable as u64).rotate_left(20) ^ parent)
 }
 
@@ -99,19 +100,25 @@ mod tests {
 
     #[test]
     fn readers_and_members_of_a_set_are_not_ordered() {
-        for way in Way::ALL {
-            assert!(Way::Out.comes_after(way) && way.comes_after(Way::Out));
+        for way in DependenceType::ALL {
+            assert!(DependenceType::Out.comes_after(way) && way.comes_after(DependenceType::Out));
         }
-        assert!(!Way::In.comes_after(Way::In) && !Way::Set.comes_after(Way::Set));
-        assert!(Way::In.comes_after(Way::Set) && Way::Set.comes_after(Way::In));
+        assert!(
+            !DependenceType::In.comes_after(DependenceType::In)
+                && !DependenceType::Set.comes_after(DependenceType::Set)
+        );
+        assert!(
+            DependenceType::In.comes_after(DependenceType::Set)
+                && DependenceType::Set.comes_after(DependenceType::In)
+        );
     }
 
     #[test]
     fn more_than_there_is_room_for_are_all() {
         let mut several = Dependences::default();
-        (1..=MOST).for_each(|variable| several.add(variable * 8, Way::In));
+        (1..=MAX_NAMED).for_each(|variable| several.add(variable * 8, DependenceType::In));
         assert!(several.any && !several.all);
-        several.add(4096, Way::In);
+        several.add(4096, DependenceType::In);
         assert!(several.all);
     }
 }

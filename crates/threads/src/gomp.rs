@@ -1,12 +1,12 @@
-//! gcc's OpenMP runtime: the functions that its compilers call.
+//! GCC's OpenMP runtime, libgomp: interceptors of the functions that compiled code calls.
 //!
-//! What is run by other threads is wrapped, so that they can be followed from its beginning to its
-//! end. Without a run that is checked everything is passed on as it is.
+//! Code that other threads run is wrapped, so that each task is followed from its beginning to its
+//! end. In a process that is not checked every call is passed on unchanged.
 
-use crate::agents::{expect, meet_all};
-use crate::depend::{Dependences, Way};
+use crate::activity::{self, over, wait};
+use crate::agents::{acquire_release_all, expect};
+use crate::depend::{DependenceType, Dependences};
 use crate::tasks::{ATOMIC, CRITICAL, ORDERED, lock, nothing, unlock};
-use crate::work::{self, over, wait};
 use crate::{concerns, observer, tasks};
 use std::ffi::{c_int, c_long, c_uint, c_void};
 
@@ -17,11 +17,11 @@ struct Start {
     work: Work,
     data: *mut c_void,
     region: u64,
-    /// The thread that has opened the region.
+    /// The thread that opened the region.
     leader: usize,
 }
 
-/// This thread, as long as it lives.
+/// An identifier of this thread, unique while the thread lives.
 fn me() -> usize {
     commsan_process::thread::with(|thread| std::ptr::from_ref(thread) as usize)
 }
@@ -30,13 +30,13 @@ fn me() -> usize {
 unsafe extern "C" fn member(start: *mut c_void) {
     // SAFETY: the structure below, which outlives the region.
     let start = unsafe { &*start.cast::<Start>() };
-    // The runtime of this region calls: there may be several.
+    // The OpenMP runtime of this region calls here; a process may have several runtimes.
     let runtime = commsan_process::caller!().pc;
     let before = match start.leader == me() {
         true => tasks::lead(start.region, team_size(runtime)),
         false => tasks::follow(start.region),
     };
-    // SAFETY: what the program wants to be run, with its argument.
+    // SAFETY: the program's function, with its argument.
     unsafe { (start.work)(start.data) };
     tasks::leave();
     tasks::restore(before);
@@ -50,10 +50,10 @@ fn team_size(runtime: usize) -> u32 {
 
 macro_rules! parallel {
     ($($name:ident($($arg:ident: $ty:ty),*) $(-> $result:ty)?;)*) => { $(
-        /// Interposes the function of libgomp.
+        /// Interposes the libgomp function of this name.
         ///
         /// # Safety
-        /// As for that.
+        /// The contract of the libgomp function.
         #[unsafe(no_mangle)]
         #[allow(non_snake_case)]
         pub unsafe extern "C" fn $name(
@@ -125,20 +125,21 @@ around! {
     omp_unset_nest_lock_(lock_at), unlock(lock_at as u64), nothing();
     omp_test_lock_(lock_at) -> c_int, nothing(), lock(lock_at as u64);
     omp_test_nest_lock_(lock_at) -> c_int, nothing(), lock(lock_at as u64);
-    // Of either runtime. Who waits for a task that is detached waits for this; whose it is is not known.
-    omp_fulfill_event(event), meet_all(), nothing();
-    omp_fulfill_event_(event), meet_all(), nothing();
+    // Of either runtime. A task that waits for a detached task waits for this event; whose event it
+    // is is unknown.
+    omp_fulfill_event(event), acquire_release_all(), nothing();
+    omp_fulfill_event_(event), acquire_release_all(), nothing();
     GOMP_single_copy_end(data), tasks::arrive(), tasks::depart();
-    // Waiting for another iteration has any number of arguments; who posts tells everybody.
-    GOMP_doacross_post(counts), meet_all(), nothing();
-    GOMP_doacross_ull_post(counts), meet_all(), nothing();
+    // A wait for another iteration has any number of arguments, so a post releases to all agents.
+    GOMP_doacross_post(counts), acquire_release_all(), nothing();
+    GOMP_doacross_ull_post(counts), acquire_release_all(), nothing();
 }
 
-/// Interposes the function of libgomp: the others wait until the first thread, which gets null, calls
+/// Interposes the libgomp function: other threads wait until the first one, which gets null, calls
 /// `GOMP_single_copy_end`.
 ///
 /// # Safety
-/// As for that.
+/// The contract of the libgomp function.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case)]
 pub unsafe extern "C" fn GOMP_single_copy_start() -> *mut c_void {
@@ -157,34 +158,38 @@ pub unsafe extern "C" fn GOMP_single_copy_start() -> *mut c_void {
     copied
 }
 
-/// The dependences of a task, which the compiler has put into a list of words.
+/// The dependences of a task, which the compiler passes as a list of words.
 ///
 /// # Safety
-/// The list is one that libgomp is given.
+/// `list` is a list in libgomp's format.
 unsafe fn dependences(list: *const usize) -> Dependences {
-    // SAFETY: as the caller says, as are all below.
+    // SAFETY: `list` has as many words as its head says; this holds for all reads below.
     let word = |i: usize| unsafe { *list.add(i) };
     let mut found = Dependences::default();
-    // The second form, with more kinds of dependences, has no total in front.
+    // The second format, which has more dependence types, has no total in front.
     let (total, outs, ins, first) = match word(0) {
         0 => (word(1), word(2) + word(3), word(4), 5),
         total => (total, word(1), total - word(1), 2),
     };
     for i in 0..total {
         match i {
-            _ if i < outs => found.add(word(first + i), Way::Out),
-            _ if i < outs + ins => found.add(word(first + i), Way::In),
+            _ if i < outs => found.add(word(first + i), DependenceType::Out),
+            _ if i < outs + ins => found.add(word(first + i), DependenceType::In),
             _ => {
                 // SAFETY: an `omp_depend_t`: what it names, and how.
                 let [variable, way] = unsafe { *(word(first + i) as *const [usize; 2]) };
-                found.add(variable, [Way::In, Way::Out, Way::Set][depend_kind(way)]);
+                found.add(
+                    variable,
+                    [DependenceType::In, DependenceType::Out, DependenceType::Set]
+                        [depend_kind(way)],
+                );
             }
         }
     }
     found
 }
 
-/// Which of in, out and inoutset one of the compiler's kinds counts as.
+/// Which of `in`, `out` and `inoutset` one of the compiler's dependence types counts as.
 fn depend_kind(way: usize) -> usize {
     const IN: usize = 1;
     const IN_OUT_SET: usize = 5;
@@ -195,42 +200,44 @@ fn depend_kind(way: usize) -> usize {
     }
 }
 
-/// This task has waited for those of its children that it would depend on as one of them.
+/// The task has waited for those of its children that a sibling with these dependences would wait
+/// for.
 fn wait_for(list: usize) {
     // SAFETY: what the program has given to libgomp.
-    unsafe { dependences(list as *const usize) }.wait(tasks::task());
+    unsafe { dependences(list as *const usize) }.acquire(tasks::task());
 }
 
-/// Whether tasks that are made now run at once.
+/// Whether tasks created now run immediately.
 fn is_final() -> bool {
     let ask = next!(omp_in_final, fn() -> c_int);
     // SAFETY: no arguments, no effects.
     unsafe { ask() != 0 }
 }
 
-/// What is put in front of a task's data.
+/// A header in front of a task's data.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Wrapped {
-    /// What the runtime writes into the first words of the task's data: the event of a task that is detached, or the bounds of
-    /// one of a loop. Where a loop's reductions are, it reads in the third.
+    /// Words that the runtime writes at the beginning of the task's data: the event of a detached
+    /// task, or the bounds of a task of a loop. The third word points to a loop's reductions.
     head: [usize; 3],
-    /// How many of these are to be in the copy of the data: when it is made, and when the task begins.
+    /// How many of these words go into the copy of the data: when it is made, and when the task
+    /// begins.
     heads: [usize; 2],
     work: Work,
     copy: Option<CopyData>,
     task: tasks::Task,
-    /// The program's data, until they have been copied.
+    /// The program's data, until they are copied.
     data: *mut c_void,
     size: usize,
-    /// From here to the copy of it.
+    /// Offset of the copy from this header, in bytes.
     offset: usize,
     align: usize,
 }
 
 unsafe extern "C" fn copy(to: *mut c_void, from: *mut c_void) {
-    // SAFETY: the runtime passes memory as large as it was told, and what it was given, which is
-    // alive until the call that makes the task returns.
+    // SAFETY: the runtime passes memory of the size that it was given, and the header, which lives
+    // until the call that creates the task returns.
     unsafe {
         let wrapped = *from.cast::<Wrapped>();
         to.cast::<Wrapped>().write(wrapped);
@@ -253,24 +260,24 @@ unsafe extern "C" fn copy(to: *mut c_void, from: *mut c_void) {
 }
 
 unsafe extern "C" fn run(data: *mut c_void) {
-    // SAFETY: what `copy` has made.
+    // SAFETY: `copy` has written it.
     let wrapped = unsafe { *data.cast::<Wrapped>() };
-    // SAFETY: the copy of the program's data, which begins with so many words.
+    // SAFETY: the copy of the program's data, which begins with this many words.
     let inner = unsafe {
         let inner = data.byte_add(wrapped.offset);
         std::ptr::copy_nonoverlapping(&raw const wrapped.head[0], inner.cast(), wrapped.heads[1]);
         inner
     };
     tasks::run(wrapped.task);
-    // SAFETY: what the program wants to be run, with the copy of its data.
+    // SAFETY: the program's function, with the copy of its data.
     unsafe { (wrapped.work)(inner) };
     tasks::finish();
 }
 
-/// Interposes the function of libgomp.
+/// Interposes the libgomp function that creates a task.
 ///
 /// # Safety
-/// As for that.
+/// The contract of the libgomp function.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, clippy::too_many_arguments)]
 pub unsafe extern "C" fn GOMP_task(
@@ -304,7 +311,7 @@ pub unsafe extern "C" fn GOMP_task(
     );
     let call = |work, data, copies, size, align| {
         let (flags, depend, priority, detach) = rest;
-        // SAFETY: the program's arguments, or what stands for them.
+        // SAFETY: the program's arguments, or those that replace them.
         unsafe { next(work, data, copies, size, align, deferred, flags, depend, priority, detach) }
     };
     if !concerns() {
@@ -314,7 +321,7 @@ pub unsafe extern "C" fn GOMP_task(
     const DETACH: c_uint = 1 << 13;
     let is_detached = flags & DETACH != 0;
     if is_detached {
-        work::doubt();
+        activity::assume_active();
     }
     let depends = match flags & DEPEND != 0 {
         // SAFETY: the program's list.
@@ -340,7 +347,7 @@ impl Wrapped {
         Wrapped { head, heads, work, copy, task, data, size, offset, align }
     }
 
-    /// The size of all, with the copy of the data.
+    /// Size of the header and the copy of the data, with padding, in bytes.
     fn whole(&self) -> c_long {
         (self.offset + self.size) as c_long
     }
@@ -352,10 +359,10 @@ impl Wrapped {
 
 const NO_GROUP: c_uint = 1 << 11;
 
-/// What each task of a loop begins with.
+/// The header of each task of a `taskloop`.
 ///
 /// # Safety
-/// The data are those that libgomp is given with these flags.
+/// `work` and its data are what the program passed to libgomp with these flags.
 unsafe fn iterations(
     work: (Work, *mut c_void, Option<CopyData>),
     size: c_long,
@@ -372,7 +379,7 @@ unsafe fn iterations(
     let mut wrapped = Wrapped::new(work, size, align, task);
     wrapped.heads[1] = 2;
     if flags & REDUCTION != 0 {
-        // SAFETY: as the caller says.
+        // SAFETY: with this flag the data begin with three words or more.
         wrapped.head[2] = unsafe { *work.1.cast::<usize>().add(2) };
     }
     wrapped
@@ -380,11 +387,11 @@ unsafe fn iterations(
 
 macro_rules! taskloops {
     ($($name:ident: $number:ty;)*) => { $(
-        /// Interposes the function of libgomp, which makes a copy of the data for each task and writes
-        /// bounds into it.
+        /// Interposes the libgomp function, which copies the data for each task of the loop and
+        /// writes the task's bounds into the copy.
         ///
         /// # Safety
-        /// As for that.
+        /// The contract of the libgomp function.
         #[unsafe(no_mangle)]
         #[allow(non_snake_case, clippy::too_many_arguments)]
         pub unsafe extern "C" fn $name(
@@ -405,10 +412,10 @@ macro_rules! taskloops {
                 $number, $number, $number
             ));
             if flags & NO_GROUP != 0 {
-                work::doubt();
+                activity::assume_active();
             }
             let call = |work, data, copies, size, align| {
-                // SAFETY: the program's arguments, or what stands for them.
+                // SAFETY: the program's arguments, or those that replace them.
                 unsafe { next(work, data, copies, size, align, flags, tasks, priority, from, to, by) };
             };
             if !concerns() {

@@ -1,23 +1,23 @@
-//! Where the program is.
+//! The program's location in an intercepted call: call site, call stack and thread.
 
 use crate::agents;
 use commsan_callsite::{DEPTH, Place, StackId, Stacks};
 use commsan_process::python;
 use commsan_process::stack::{Caller, Search};
 use commsan_process::thread::{self, Thread};
-use commsan_shadow::Stamp;
+use commsan_shadow::Epoch;
 use std::ffi::CStr;
 
-/// The program's place in a call.
+/// The location of a call that the program makes into commsan.
 #[derive(Clone, Copy)]
 pub struct Here<'t> {
     caller: Caller,
-    /// The thread it is.
+    /// The calling thread.
     pub thread: &'t Thread,
 }
 
 impl<'t> Here<'t> {
-    /// Where `thread` called from.
+    /// The location of a call by `thread`.
     pub fn new(caller: Caller, thread: &'t Thread) -> Here<'t> {
         Here { caller, thread }
     }
@@ -27,9 +27,10 @@ impl<'t> Here<'t> {
         self.caller.pc
     }
 
-    /// The lines of Python that lead here, as numbers, innermost first, and how many there are, up to `most`.
+    /// The Python lines that lead here, as numbers, innermost first, and their count, at most
+    /// `most`.
     #[cold]
-    fn lines(&self, most: usize) -> ([usize; python::MOST], usize) {
+    fn lines(&self, most: usize) -> ([usize; python::MAX_FRAMES], usize) {
         let is_this = thread::with(|thread| std::ptr::eq(thread, self.thread));
         let state = if is_this { python::state() } else { self.thread.python.get() };
         python::lines(state, self.caller.pc, most)
@@ -55,11 +56,11 @@ impl Place for Here<'_> {
         if !python::is_there() {
             return stacks.intern(&frames[..depth]);
         }
-        let (lines, count) = self.lines(python::MOST);
+        let (lines, count) = self.lines(python::MAX_FRAMES);
         stacks.intern(&[&lines[..count], &frames[..depth]].concat())
     }
 
-    /// Both in one go.
+    /// Walks the stack once for both results.
     #[inline]
     fn stack_around(&self, address: usize, stacks: &mut Stacks) -> (StackId, Option<usize>) {
         if python::is_there() {
@@ -94,7 +95,7 @@ impl Place for Here<'_> {
         depth
     }
 
-    fn thread_of(&self, stamp: Stamp) -> u32 {
+    fn thread_of(&self, stamp: Epoch) -> u32 {
         agents::thread_of(stamp)
     }
 
@@ -102,8 +103,8 @@ impl Place for Here<'_> {
         if address == 0 {
             return None;
         }
-        // SAFETY: hooks pass the addresses of string constants of modules; that of one that has
-        // been unloaded since would be a rarity.
+        // SAFETY: hooks pass the addresses of string constants of modules. Only the constant of a
+        // module that was unloaded since would be gone, which is rare.
         unsafe { CStr::from_ptr(address as *const std::ffi::c_char) }.to_str().ok()
     }
 

@@ -1,4 +1,4 @@
-//! Functions in front of those of a runtime or library, which are called by name.
+//! Macros for interceptors: functions of the same name in front of those of a runtime or library.
 
 /// A name as a C string.
 macro_rules! cstr {
@@ -10,8 +10,8 @@ macro_rules! cstr {
     };
 }
 
-/// The next definition of a function, with its type, and its version if there are several; for who calls the
-/// function that asks, if nobody is named.
+/// The next definition of a function, with its type, and its version if there are several; for the
+/// caller of the interceptor, if no caller is named.
 macro_rules! next {
     ($name:ident $([$version:literal])?, fn($($ty:ty),* $(,)?) $(-> $result:ty)?) => {
         next!($name $([$version])?, commsan_process::caller!().pc, fn($($ty),*) $(-> $result)?)
@@ -30,7 +30,7 @@ macro_rules! next {
     (@find $name:ident $version:literal) => { Next::versioned(cstr!($name), $version) };
 }
 
-/// Functions that do something before and after the next definition, which takes words.
+/// Defines interceptors that act before and after the next definition, whose arguments are words.
 macro_rules! around {
     ($(
         $name:ident $([$version:literal])? ($($arg:ident),*) $(-> $result:ty)?,
@@ -39,7 +39,7 @@ macro_rules! around {
         /// Interposes the function of this name.
         ///
         /// # Safety
-        /// As for that.
+        /// The contract of the interposed function.
         #[unsafe(no_mangle)]
         #[allow(non_snake_case)]
         pub unsafe extern "C" fn $name($($arg: usize),*) $(-> $result)? {
@@ -51,7 +51,7 @@ macro_rules! around {
             let waits = $before;
             // SAFETY: the program's arguments.
             let result = unsafe { next($($arg),*) };
-            crate::work::over(waits);
+            crate::activity::over(waits);
             $after;
             result
         }

@@ -1,7 +1,7 @@
-//! LLVM's OpenMP runtime: locks, by the functions that its compilers call.
+//! LLVM's OpenMP runtime, libomp: interceptors of the lock functions that compiled code calls.
 
+use crate::activity::wait;
 use crate::tasks::{ATOMIC, ORDERED, lock, nothing, unlock};
-use crate::work::wait;
 
 around! {
     __kmpc_critical(place, thread, name), wait(), lock(name as u64);

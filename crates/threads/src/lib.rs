@@ -1,27 +1,30 @@
-//! Threads and OpenMP within a process: who runs concurrently with whom.
+//! Threads and OpenMP tasks within a process: the happens-before order between them, kept in vector
+//! clocks (Mattern 1989, Fidge 1988; FastTrack §2).
 //!
-//! Agents are threads, the implicit tasks of OpenMP's parallel regions, and explicit tasks. Each has
-//! a clock ([`agents`]); what passes between them goes through cells, one for each lock, barrier,
-//! region or task: who releases adds its clock to the cell, who acquires takes the cell's over.
-//! Three sensors see where that happens: threads of POSIX and C11 ([`posix`]) and gcc's OpenMP runtime
-//! ([`gomp`]) by their functions, LLVM's by OMPT ([`ompt`]); hooks tell of atomics and fences. The same sensors
-//! see which threads are at work ([`work`]).
+//! Agents are threads, the implicit tasks of OpenMP's parallel regions, and explicit tasks. Each
+//! has a vector clock ([`agents`]). Synchronisation goes through cells, one for each lock, barrier,
+//! region or task: a release joins the agent's clock into the cell, an acquire joins the cell's
+//! clock into the agent's. Three sources report it: POSIX and C11 threads ([`posix`]) and GCC's
+//! OpenMP runtime ([`gomp`]) are intercepted, LLVM's reports through OMPT ([`ompt`]); compiled-in
+//! hooks report atomics and fences. The same sources show which threads are running and which wait
+//! ([`activity`]).
 //!
-//! **Soundness.** Two things are called concurrent only if no chain of these leads from one to the
-//! other. Whatever is not known for certain counts as ordered:
-//! - what threads do that commsan has not seen being created, or that are too many ([`AGENTS`]);
-//! - cells are shared by unrelated objects where their keys collide, and a task with more dependences than
-//!   there is room for depends on all its siblings that have any;
-//! - the event of a task that is detached orders everything that runs.
+//! **Soundness.** Two accesses are called concurrent only if no chain of these leads from one to
+//! the other. Whatever is not known for certain counts as ordered:
+//! - the accesses of threads whose creation was not observed, or that are too many ([`AGENTS`]);
+//! - cells are shared by unrelated objects where their keys collide, and a task with more
+//!   dependences than are stored depends on all its siblings that have any;
+//! - the event of a detached task orders everything that runs.
 //!
-//! What this cannot see is synchronisation that nobody tells it of: by inline assembly, or atomics of
-//! code that was not compiled by commsan.
+//! Invisible is synchronisation by inline assembly, or by atomics in code that commsan did not
+//! compile.
 //!
 //! [`AGENTS`]: commsan_shadow::AGENTS
 
 #[macro_use]
 mod interpose;
 
+pub mod activity;
 pub mod agents;
 mod depend;
 mod gomp;
@@ -31,7 +34,6 @@ mod ompt;
 mod posix;
 mod tasks;
 mod unjoined;
-pub mod work;
 
 pub use here::Here;
 pub use tasks::ignore_locks_in;
@@ -42,31 +44,31 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Called when an agent has ended whose stack frames lay in a range, at `popped`; and when nothing
-/// runs in parallel any more, at `calm`.
+/// Callbacks of the observer of threads.
 pub struct Observer {
-    /// Frames in this memory are gone; what uses it next has nothing to do with them.
+    /// An agent whose stack frames lay in this range has ended; later uses of the memory are
+    /// unrelated.
     pub popped: fn(Range<usize>),
     /// The process is back to one agent.
-    pub calm: fn(),
-    /// A lock at an address is taken (true) or about to be given up, while there are windows that several
-    /// processes share.
+    pub sequential: fn(),
+    /// A lock at an address was taken (true) or is about to be released (false), while several
+    /// processes share windows.
     pub lock: fn(usize, bool),
 }
 
 static OBSERVER: OnceLock<Observer> = OnceLock::new();
 
-/// Begins to follow threads, and to tell `observer`.
+/// Starts to follow threads, and to report to `observer`.
 ///
-/// The memory shared with hooks must be mapped, and the calling thread the process's first.
+/// The memory shared with hooks must be mapped, and the calling thread must be the initial one.
 pub fn connect(observer: Observer) {
     posix::prepare();
-    work::first();
+    activity::first();
     let _ = OBSERVER.set(observer);
     agents::publish_stamp();
 }
 
-/// Whether this thread works in a parallel region that it has opened, beside others.
+/// Whether this thread works in a parallel region that it opened, with more than one member.
 pub fn is_in_team() -> bool {
     tasks::members() > 1
 }
@@ -75,12 +77,12 @@ fn observer() -> Option<&'static Observer> {
     OBSERVER.get()
 }
 
-/// What a hook saw: an atomic access that acquires, releases, or a fence.
+/// Called for an atomic access that acquires, releases or both, or a fence, that a hook observed.
 pub fn synchronise(address: usize, acquires: bool, releases: bool) {
     if agents::is_parallel() {
         let cell = agents::cell(agents::Kind::Atomic, address as u64);
         match (acquires, releases) {
-            (true, true) => agents::meet(cell),
+            (true, true) => agents::acquire_release(cell),
             (true, false) => agents::acquire(cell),
             (false, true) => agents::release(cell),
             (false, false) => {}
@@ -88,27 +90,27 @@ pub fn synchronise(address: usize, acquires: bool, releases: bool) {
     }
 }
 
-/// A hook saw a write to a volatile variable, which others may wait for.
+/// Called for a write to a volatile variable, which other threads may poll.
 pub fn broadcast() {
     if agents::is_parallel() {
-        agents::meet_all();
+        agents::acquire_release_all();
     }
 }
 
-/// Whether there is anybody to synchronise with, threads or other processes, and the program does so, not MPI or
-/// commsan.
+/// Whether there are other threads or processes to synchronise with, and the program itself
+/// synchronises, not MPI or commsan.
 fn concerns() -> bool {
     let others = observer().is_some() && abi::abi().parallel.load(Relaxed) != 0;
     others && !thread::with(thread::Thread::is_inside)
 }
 
-/// Whether threads that are made now are the program's.
+/// Whether threads created now are the program's.
 fn from_program() -> bool {
     observer().is_some() && Inside::enter().is_some()
 }
 
-/// The frames of a task that this thread has run are gone. Those of the OpenMP runtime lie where they
-/// began, so some that are still in use are taken for gone, too.
+/// Reports that the frames of a task that ran on this thread are gone. The OpenMP runtime's own
+/// frames lie next to them, so some that are still in use are reported as well.
 fn popped() {
     const RUNTIME: usize = 2048;
     let (here, stack) = (0u8, thread::with(thread::Thread::stack_bounds));

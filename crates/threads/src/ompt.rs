@@ -1,17 +1,18 @@
-//! LLVM's OpenMP runtime, and those that are like it, through the tools interface of OpenMP 5.2
-//! (chapter 19). Of locks it tells too late, when another thread may have them already: see [`kmp`].
+//! LLVM's OpenMP runtime and compatible ones, through OMPT, the tools interface (OpenMP 5.2,
+//! chapter 19). It reports the release of a lock too late, when another thread may have acquired
+//! it: see [`kmp`].
 //!
 //! [`kmp`]: crate::kmp
 
-use crate::agents::{Kind, cell, meet, meet_all};
-use crate::depend::{Dependences, Way};
+use crate::agents::{Kind, acquire_release, acquire_release_all, cell};
+use crate::depend::{DependenceType, Dependences};
 use crate::tasks::{self, Task, Team};
-use crate::{concerns, observer, work};
+use crate::{activity, concerns, observer};
 use commsan_process::next::Next;
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-/// What the runtime keeps for a region or task.
+/// The word that the runtime stores for the tool with each region or task.
 type Data = *mut u64;
 
 #[repr(C)]
@@ -23,18 +24,18 @@ struct StartTool {
 
 type Lookup = unsafe extern "C" fn(*const c_char) -> *const c_void;
 
-/// The runtime asks for a tool. A tool that was there before us is left alone: then tasks of this
-/// runtime are threads that nobody knows.
+/// Called by the runtime to find a tool. A tool that was there first is left in charge: tasks of
+/// this runtime are then threads whose creation is not observed.
 ///
 /// # Safety
-/// As OpenMP 5.2, §19.2.1 says.
+/// As specified in OpenMP 5.2, §19.2.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ompt_start_tool(version: c_uint, name: *const c_char) -> *mut c_void {
     type Start = unsafe extern "C" fn(c_uint, *const c_char) -> *mut c_void;
     static NEXT: Next = Next::new(c"ompt_start_tool");
     let next = NEXT.get();
     if !next.is_null() {
-        // SAFETY: another tool's function, asked as we were.
+        // SAFETY: another tool's function, called with our arguments.
         let other = unsafe { std::mem::transmute::<*mut c_void, Start>(next)(version, name) };
         if !other.is_null() {
             return other;
@@ -67,7 +68,7 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
         (24, sync_region_wait as *const c_void),
         (29, flush as *const c_void),
     ] {
-        // SAFETY: a callback of the type that this event has.
+        // SAFETY: a callback of the type that this event requires.
         unsafe { set(event, callback) };
     }
     1
@@ -76,7 +77,7 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
 unsafe extern "C" fn finalize(_data: Data) {}
 
 thread_local! {
-    /// Regions that this thread has opened, and the teams it was in.
+    /// Regions that this thread has opened, and the teams that it was in.
     static OPENED: RefCell<Vec<(u64, Option<Team>)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -89,7 +90,7 @@ unsafe extern "C" fn parallel_begin(
     _code: *const c_void,
 ) {
     let region = tasks::open();
-    // SAFETY: the runtime's word for us.
+    // SAFETY: the runtime's word for the tool.
     unsafe { *parallel = region };
     OPENED.with_borrow_mut(|opened| opened.push((region, None)));
 }
@@ -126,7 +127,7 @@ unsafe extern "C" fn implicit_task(
     if endpoint == END {
         return tasks::leave();
     }
-    // SAFETY: the runtime's word for us, set when the region began.
+    // SAFETY: the runtime's word for the tool, set when the region began.
     let region = unsafe { *parallel };
     let opened = OPENED.with_borrow(|opened| opened.last().is_some_and(|(id, _)| *id == region));
     if opened {
@@ -143,7 +144,7 @@ unsafe extern "C" fn implicit_task(
 
 const TASKGROUP: c_int = 6;
 
-/// Within a construct, as far as its waiting goes; that of a group is only at its end.
+/// Called around the wait inside a construct; for a task group only the end is a wait.
 unsafe extern "C" fn sync_region_wait(
     kind: c_int,
     endpoint: c_int,
@@ -152,8 +153,8 @@ unsafe extern "C" fn sync_region_wait(
     _code: *const c_void,
 ) {
     match (kind, endpoint) {
-        (TASKGROUP, BEGIN) => work::wait().lasts(),
-        (TASKGROUP, _) => _ = work::resume(),
+        (TASKGROUP, BEGIN) => activity::wait().keep(),
+        (TASKGROUP, _) => _ = activity::resume(),
         _ => {}
     }
 }
@@ -170,54 +171,55 @@ unsafe extern "C" fn sync_region(
     const END_OF_REGION: c_int = 9;
     match (kind, endpoint) {
         (REDUCTION, _) => {}
-        (TASKWAIT, BEGIN) => work::wait().lasts(),
+        (TASKWAIT, BEGIN) => activity::wait().keep(),
         (TASKWAIT, _) => {
-            work::resume();
+            activity::resume();
             tasks::wait_for_children();
         }
         (TASKGROUP, BEGIN) => tasks::open_group(),
         (TASKGROUP, _) => tasks::close_group(),
-        // Those that did not open the region stay in this barrier until the next one.
+        // Threads that did not open the region stay in this barrier until the next region.
         (END_OF_REGION, BEGIN) => tasks::leave(),
         (END_OF_REGION, _) => {}
-        (_, BEGIN) => tasks::arrive().lasts(),
+        (_, BEGIN) => tasks::arrive().keep(),
         _ => {
-            work::resume();
+            activity::resume();
             tasks::depart();
         }
     }
 }
 
-/// An explicit task, or a `taskwait` with dependences, which the runtime's word for us points at.
+/// An explicit task, or a `taskwait` with dependences; the runtime's word for the tool points to
+/// it.
 struct Known {
     task: Task,
     has_begun: bool,
 }
 
-/// `None` for implicit tasks, and those that have ended.
+/// The task of a word; `None` for implicit tasks, and those that have ended.
 ///
 /// # Safety
-/// The runtime passes null, or its word for us.
+/// The runtime passes null, or its word for the tool.
 unsafe fn known<'w>(word: Data) -> Option<&'w mut Known> {
-    // SAFETY: as the caller says; what is not 0 is what `remember` has put there.
+    // SAFETY: by the contract; a word other than 0 was stored by `remember`.
     unsafe { (*word.as_ref()? as *mut Known).as_mut() }
 }
 
 /// # Safety
-/// As for [`known`].
+/// `word` is the runtime's word for the tool.
 unsafe fn remember(word: Data, task: Task) {
-    // SAFETY: as the caller says.
+    // SAFETY: by this function's contract.
     unsafe { *word = Box::into_raw(Box::new(Known { task, has_begun: false })) as u64 };
 }
 
 /// # Safety
-/// As for [`known`].
+/// The runtime passes null, or its word for the tool.
 unsafe fn forget(word: Data) {
-    // SAFETY: as for `known`.
+    // SAFETY: by this function's contract.
     if let Some(known) = unsafe { known(word) } {
-        // SAFETY: the word that it was found by; nobody finds it afterwards.
+        // SAFETY: the word through which the task was found; nothing finds the task afterwards.
         unsafe { *word = 0 };
-        // SAFETY: `remember` has made the box.
+        // SAFETY: `remember` made the box.
         drop(unsafe { Box::from_raw(known) });
     }
 }
@@ -233,14 +235,14 @@ unsafe extern "C" fn task_create(
     const EXPLICIT: c_int = 4;
     const UNDEFERRED: c_int = 0x0800_0000;
     const TASKWAIT: c_int = 0x10;
-    // Which they are is told next.
+    // The runtime reports them next.
     let depends = if depends != 0 { Dependences::unknown() } else { Dependences::default() };
     let task = match flags {
         _ if flags & EXPLICIT != 0 => tasks::create(depends, flags & UNDEFERRED != 0),
         _ if flags & TASKWAIT != 0 => Task { parent: tasks::task(), depends, ..Task::default() },
         _ => return,
     };
-    // SAFETY: the runtime's word for us.
+    // SAFETY: the runtime's word for the tool.
     unsafe { remember(created, task) };
 }
 
@@ -251,46 +253,47 @@ unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
     const FULFILLED: [c_int; 2] = [5, 6];
     const TASKWAIT: c_int = 8;
     if status == DETACHED {
-        work::doubt();
+        activity::assume_active();
     }
     if FULFILLED.contains(&status) {
         return;
     }
-    // A `taskwait` with dependences is a task that ends, but does not begin.
+    // A `taskwait` with dependences is a task that ends but does not begin.
     if status == TASKWAIT {
-        // SAFETY: the runtime's word for us.
+        // SAFETY: the runtime's word for the tool.
         return unsafe { end_of_wait(prior) };
     }
-    // SAFETY: the runtime's words for us.
+    // SAFETY: the runtime's words for the tool.
     let task = |data: Data| unsafe { known(data) }.map(|known| known.task);
     let following = task(next).filter(|task| !tasks::has_begun_here(task.id));
     if let Some(task) = task(prior).filter(|task| tasks::innermost() == Some(task.id)) {
         match (status, following) {
-            // Another task comes on top of it, or what is under it goes on: it may be elsewhere.
+            // Another task starts on top of it, or the one below resumes: it may resume on another
+            // thread.
             (YIELD | SWITCH, Some(_)) => tasks::interrupt(task),
             (YIELD | SWITCH, None) => tasks::suspend(),
             _ => {
                 tasks::finish();
-                // SAFETY: the runtime's word for us.
+                // SAFETY: the runtime's word for the tool.
                 unsafe { forget(prior) };
             }
         }
     }
-    // SAFETY: the runtime's word for us.
+    // SAFETY: the runtime's word for the tool.
     if let (Some(_), Some(known)) = (following, unsafe { known(next) }) {
         begin_or_resume(known);
     }
 }
 
 /// # Safety
-/// As for [`known`].
+/// The runtime passes null, or its word for the tool.
 unsafe fn end_of_wait(word: Data) {
-    // SAFETY: as the caller says.
+    // SAFETY: by this function's contract.
     match unsafe { known(word) } {
-        Some(known) => known.task.depends.wait(known.task.parent),
+        Some(known) => known.task.depends.acquire(known.task.parent),
         None => tasks::wait_for_children(),
     }
-    // SAFETY: as above.
+    // SAFETY: by this function's contract.
     unsafe { forget(word) };
 }
 
@@ -308,21 +311,22 @@ struct Dependence {
 }
 
 impl Dependence {
-    /// The variable and how it is named, null for all.
-    fn named(&self) -> (usize, Way) {
+    /// The variable, null for `omp_all_memory`, and its dependence type.
+    fn named(&self) -> (usize, DependenceType) {
         const IN: c_int = 1;
         const IN_OUT_SET: c_int = 7;
         const ALL_MEMORY: [c_int; 2] = [34, 35];
         match self.kind {
-            IN => (self.variable as usize, Way::In),
-            IN_OUT_SET => (self.variable as usize, Way::Set),
-            kind if ALL_MEMORY.contains(&kind) => (0, Way::Out),
-            _ => (self.variable as usize, Way::Out),
+            IN => (self.variable as usize, DependenceType::In),
+            IN_OUT_SET => (self.variable as usize, DependenceType::Set),
+            kind if ALL_MEMORY.contains(&kind) => (0, DependenceType::Out),
+            _ => (self.variable as usize, DependenceType::Out),
         }
     }
 }
 
-/// What a task depends on; or an iteration of an ordered loop is done: who waits for it is not told apart.
+/// Reports a task's dependences, or that an iteration of an ordered loop is done: which iterations
+/// wait for it is not distinguished.
 unsafe extern "C" fn dependences(task: Data, list: *const Dependence, count: c_int) {
     const SOURCE: c_int = 5;
     if count <= 0 {
@@ -330,9 +334,9 @@ unsafe extern "C" fn dependences(task: Data, list: *const Dependence, count: c_i
     }
     // SAFETY: the runtime passes as many as it says.
     let list = unsafe { std::slice::from_raw_parts(list, count as usize) };
-    // SAFETY: the runtime's word for us.
+    // SAFETY: the runtime's word for the tool.
     match unsafe { known(task) } {
-        _ if list[0].kind == SOURCE && concerns() => meet_all(),
+        _ if list[0].kind == SOURCE && concerns() => acquire_release_all(),
         _ if list[0].kind == SOURCE => {}
         Some(known) => {
             known.task.depends = Dependences::default();
@@ -346,6 +350,6 @@ unsafe extern "C" fn dependences(task: Data, list: *const Dependence, count: c_i
 
 unsafe extern "C" fn flush(_thread: Data, _code: *const c_void) {
     if concerns() {
-        meet(cell(Kind::Atomic, 0));
+        acquire_release(cell(Kind::Atomic, 0));
     }
 }

@@ -1,13 +1,13 @@
-//! Threads of POSIX and C11, and what they synchronise by.
+//! POSIX and C11 threads: interceptors of thread creation, locks, semaphores, condition variables.
 //!
-//! Threads are followed if the program makes them, itself or through C++'s library. Those of other
-//! libraries, MPI's and OpenMP's own among them, synchronise in ways that are not seen: they stay
-//! unknown, and count as ordered.
+//! Threads are followed if the program creates them, itself or through the C++ library. Threads of
+//! other libraries, MPI's and OpenMP's own among them, synchronise in ways that are not observed:
+//! they stay unknown, and count as ordered.
 
+use crate::activity::{self, Wait, over};
 use crate::agents::{self, Kind, Suspended, acquire, begin, cell, end, release};
 use crate::tasks::{lock, lock_alone, nothing, unlock, unlock_shared};
 use crate::unjoined;
-use crate::work::{self, Wait, over};
 use crate::{concerns, from_program};
 use commsan_process::{caller, modules};
 use std::cell::Cell as Local;
@@ -15,7 +15,8 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-/// What a thread runs, with its argument; `R` is a pointer for POSIX, a number for C11.
+/// The start routine of a thread, with its argument; `R` is a pointer for POSIX, an integer for
+/// C11.
 type Routine<R> = extern "C" fn(*mut c_void) -> R;
 
 struct Start<R> {
@@ -25,16 +26,16 @@ struct Start<R> {
     detached: bool,
 }
 
-/// Ends the agent when the thread does, in whatever way.
+/// Ends the agent when the thread ends, however it does.
 struct Agent(Local<Option<Suspended>>);
 
 impl Drop for Agent {
     fn drop(&mut self) {
         if let Some(suspended) = self.0.take() {
             end(&[ended(this())], suspended);
-            work::end();
+            activity::end();
             if !unjoined::ends(this()) {
-                agents::gather();
+                agents::leave_parallel();
             }
         }
     }
@@ -45,26 +46,26 @@ thread_local! {
 }
 
 /// Threads that are not followed, as many as fit.
-static STRANGERS: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
-/// There were more.
-static MORE: AtomicBool = AtomicBool::new(false);
+static UNOBSERVED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+/// Whether more threads were not followed.
+static UNOBSERVED_OVERFLOW: AtomicBool = AtomicBool::new(false);
 
-fn note_stranger(thread: libc::pthread_t) {
+fn note_unobserved(thread: libc::pthread_t) {
     let takes = |slot: &&AtomicU64| slot.compare_exchange(0, thread, AcqRel, Relaxed).is_ok();
-    if STRANGERS.iter().find(takes).is_none() {
-        MORE.store(true, Relaxed);
+    if UNOBSERVED.iter().find(takes).is_none() {
+        UNOBSERVED_OVERFLOW.store(true, Relaxed);
     }
 }
 
-/// Whoever had this thread's number before has ended.
-fn forget_stranger() {
-    for slot in &STRANGERS {
+/// The thread that had this thread's number before has ended.
+fn forget_unobserved() {
+    for slot in &UNOBSERVED {
         let _ = slot.compare_exchange(this(), 0, AcqRel, Relaxed);
     }
 }
 
 fn this() -> libc::pthread_t {
-    // SAFETY: no arguments, no effects.
+    // SAFETY: no arguments, no side effects.
     unsafe { libc::pthread_self() }
 }
 
@@ -75,19 +76,20 @@ fn ended(thread: libc::pthread_t) -> agents::Cell {
 extern "C" fn run<R>(start: *mut c_void) -> R {
     // SAFETY: the box that was made for this thread.
     let start = unsafe { Box::from_raw(start.cast::<Start<R>>()) };
-    work::begin();
-    forget_stranger();
+    activity::begin();
+    forget_unobserved();
     unjoined::begins(this(), start.detached);
     let suspended = begin(cell(Kind::Begin, start.id));
     AGENT.with(|agent| agent.0.set(Some(suspended)));
-    // Whoever had this stack before had nothing to do with it.
+    // Earlier uses of this stack are unrelated.
     crate::popped();
     let (routine, argument) = (start.routine, start.argument);
     drop(start);
     routine(argument)
 }
 
-/// Makes a thread by `next`, which takes what to run and its argument, and returns 0 for success.
+/// Creates a thread by `next`, which takes the start routine and its argument, and returns 0 for
+/// success.
 ///
 /// # Safety
 /// If it succeeds, `next` has stored the thread's number at `thread`.
@@ -98,26 +100,26 @@ unsafe fn create<R>(
     (routine, argument): (Routine<R>, *mut c_void),
     next: impl FnOnce(Routine<R>, *mut c_void) -> c_int,
 ) -> c_int {
-    if !from_program() || agents::current().is_none() || !modules::is_the_programs(caller) {
+    if !from_program() || agents::current().is_none() || !modules::is_program_code(caller) {
         let code = next(routine, argument);
         if code == 0 {
-            // SAFETY: as the caller says.
-            note_stranger(unsafe { *thread });
+            // SAFETY: by the contract, the creation succeeded and stored the number.
+            note_unobserved(unsafe { *thread });
         }
         return code;
     }
     let id = agents::new_id();
-    agents::spread();
+    agents::enter_parallel();
     agents::expect(1);
-    work::announce(1);
+    activity::announce(1);
     release(cell(Kind::Begin, id));
     let start = Box::into_raw(Box::new(Start { routine, argument, id, detached }));
     let code = next(run::<R>, start.cast());
     if code != 0 {
         agents::expect(-1);
-        work::announce(-1);
-        agents::gather();
-        // SAFETY: no thread has it.
+        activity::announce(-1);
+        agents::leave_parallel();
+        // SAFETY: the creation failed, so no thread owns the box.
         drop(unsafe { Box::from_raw(start) });
     }
     code
@@ -126,7 +128,7 @@ unsafe fn create<R>(
 /// Interposes `pthread_create`.
 ///
 /// # Safety
-/// As for that.
+/// The contract of `pthread_create`.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub unsafe extern "C" fn pthread_create(
@@ -148,10 +150,10 @@ pub unsafe extern "C" fn pthread_create(
     unsafe { create(caller!().pc, thread, detached, (routine, argument), next) }
 }
 
-/// Interposes `thrd_create`, which does not call `pthread_create` by its name.
+/// Interposes `thrd_create`, which does not call `pthread_create` through the dynamic linker.
 ///
 /// # Safety
-/// As for that.
+/// The contract of `thrd_create`.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub unsafe extern "C" fn thrd_create(
@@ -166,10 +168,10 @@ pub unsafe extern "C" fn thrd_create(
     unsafe { create(caller!().pc, thread, false, (routine, argument), next) }
 }
 
-/// Whether a thread with these attributes is one that nobody waits for.
+/// Whether a thread with these attributes is detached.
 ///
 /// # Safety
-/// They are null, or attributes.
+/// `attributes` is null or points to initialised attributes.
 unsafe fn is_detached(attributes: *const libc::pthread_attr_t) -> bool {
     unsafe extern "C" {
         fn pthread_attr_getdetachstate(
@@ -179,35 +181,35 @@ unsafe fn is_detached(attributes: *const libc::pthread_attr_t) -> bool {
     }
     let mut state = libc::PTHREAD_CREATE_JOINABLE;
     if !attributes.is_null() {
-        // SAFETY: as the caller says.
+        // SAFETY: by this function's contract.
         unsafe { pthread_attr_getdetachstate(attributes, &mut state) };
     }
     state == libc::PTHREAD_CREATE_DETACHED
 }
 
-/// Somebody has waited for a thread.
+/// A thread was joined: its end happened before the present point.
 fn joined(thread: libc::pthread_t) {
     acquire(ended(thread));
     if unjoined::joined(thread) {
-        agents::gather();
+        agents::leave_parallel();
     }
 }
 
-/// Nobody will wait for a thread.
+/// A thread was detached: it cannot be joined.
 fn detached(thread: libc::pthread_t) {
     if unjoined::detached(thread) {
-        agents::gather();
+        agents::leave_parallel();
     }
 }
 
-/// Functions of the C library that take words and return 0 (`thrd_success`) for success: what is done before, and
-/// after success.
+/// Defines interceptors of C library functions whose arguments are words and that return 0
+/// (`thrd_success`) for success, from an action before the call and one after success.
 macro_rules! on_success {
     ($($name:ident ($($arg:ident),*), $before:expr, $after:expr;)*) => { $(
-        /// Interposes the function of the C library.
+        /// Interposes the C library function of this name.
         ///
         /// # Safety
-        /// As for that.
+        /// The contract of the C library function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($arg: usize),*) -> c_int {
             let next = next!($name, fn($(on_success!(@word $arg)),*) -> c_int);
@@ -228,10 +230,10 @@ macro_rules! on_success {
     (@word $arg:ident) => { usize };
 }
 
-/// `sem_post` may be called in signal handlers, where its next definition could not be looked up.
+/// Looks up `sem_post` early: signal handlers may call it, and cannot look up the next definition.
 pub fn prepare() {
     let mut semaphore = std::mem::MaybeUninit::<libc::sem_t>::uninit();
-    // SAFETY: a semaphore that nobody else knows.
+    // SAFETY: a local semaphore that no other thread can access.
     unsafe {
         if libc::sem_init(semaphore.as_mut_ptr(), 0, 0) == 0 {
             sem_post(semaphore.as_mut_ptr() as usize);
@@ -265,8 +267,8 @@ on_success! {
     sem_wait(semaphore), nothing(), lock(semaphore as u64);
     sem_trywait(semaphore), nothing(), lock(semaphore as u64);
     sem_timedwait(semaphore, until), nothing(), lock(semaphore as u64);
-    // Who waits for the routine may go on before who runs it returns here.
-    pthread_once(control, routine), nothing(), agents::meet_all();
+    // Threads that wait for the routine may continue before the one that ran it returns here.
+    pthread_once(control, routine), nothing(), agents::acquire_release_all();
     thrd_join(thread, value), wait_for(thread as libc::pthread_t), joined(thread as libc::pthread_t);
     thrd_detach(thread), nothing(), detached(thread as libc::pthread_t);
     mtx_lock(mutex), nothing(), lock(mutex as u64);
@@ -276,9 +278,10 @@ on_success! {
 }
 
 around! {
-    // All before all: who is late for one barrier may order itself after the next, too.
-    pthread_barrier_wait(barrier) -> c_int, meet(barrier, caller!().pc), lock(barrier as u64);
-    // The mutex is locked again whether or not the time is over.
+    // All arrivals before all departures: a late thread may order itself after the next barrier,
+    // too.
+    pthread_barrier_wait(barrier) -> c_int, arrive(barrier, caller!().pc), lock(barrier as u64);
+    // The mutex is locked again even after a timeout.
     pthread_cond_wait [c"GLIBC_2.3.2"] (condition, mutex) -> c_int,
         unlock(mutex as u64), lock(mutex as u64);
     pthread_cond_timedwait [c"GLIBC_2.3.2"] (condition, mutex, until) -> c_int,
@@ -287,18 +290,20 @@ around! {
         unlock(mutex as u64), lock(mutex as u64);
     cnd_wait(condition, mutex) -> c_int, unlock(mutex as u64), lock(mutex as u64);
     cnd_timedwait(condition, mutex, until) -> c_int, unlock(mutex as u64), lock(mutex as u64);
-    call_once(control, routine), nothing(), agents::meet_all();
-    // Static variables of C++ functions: who finds one ready reads a byte of its guard, atomically.
+    call_once(control, routine), nothing(), agents::acquire_release_all();
+    // Static variables of C++ functions: a thread that finds one ready has read a guard byte
+    // atomically.
     __cxa_guard_acquire(guard) -> c_int, nothing(), lock(guard as u64);
     __cxa_guard_release(guard), ready(guard), nothing();
 }
 
 thread_local! {
-    /// Locks that this thread shares. What does not fit counts as its own alone when it is given up.
+    /// Locks that this thread holds in shared mode. A lock that does not fit counts as exclusive
+    /// when it is released.
     static SHARED: Local<[usize; 8]> = const { Local::new([0; 8]) };
 }
 
-/// Replaces an element of [`SHARED`]; whether it was there.
+/// Replaces an element of [`SHARED`]; returns whether it was found.
 fn replace_shared(from: usize, to: usize) -> bool {
     let mut shared = SHARED.get();
     let place = shared.iter_mut().find(|lock| **lock == from);
@@ -319,27 +324,27 @@ fn unshare(rwlock: usize) {
     }
 }
 
-/// Whether code is the program's, and what it waits for may come from its threads. Other processes may have the
-/// same lock.
+/// Whether the caller is the program's code and the threads that it waits for may be the program's.
+/// Other processes may use the same lock.
 fn is_among_threads(caller: usize) -> bool {
-    agents::is_parallel() && work::is_program(caller)
+    agents::is_parallel() && activity::is_program(caller)
 }
 
-fn meet(barrier: usize, caller: usize) -> Option<Wait> {
+fn arrive(barrier: usize, caller: usize) -> Option<Wait> {
     unlock(barrier as u64);
-    is_among_threads(caller).then(work::wait)
+    is_among_threads(caller).then(activity::wait)
 }
 
-/// The end of a thread, which is waited for if it is known when that works.
+/// A wait for the end of a thread, if it is certain that the thread is followed.
 fn wait_for(thread: libc::pthread_t) -> Option<Wait> {
-    let is_stranger = STRANGERS.iter().any(|slot| slot.load(Relaxed) == thread);
-    (!is_stranger && !MORE.load(Relaxed)).then(work::wait)
+    let is_unobserved = UNOBSERVED.iter().any(|slot| slot.load(Relaxed) == thread);
+    (!is_unobserved && !UNOBSERVED_OVERFLOW.load(Relaxed)).then(activity::wait)
 }
 
-/// Interposes the function of the C library. Only who finds the mutex locked waits.
+/// Interposes the C library function. Only a thread that finds the mutex locked waits.
 ///
 /// # Safety
-/// As for that.
+/// The contract of `pthread_mutex_lock`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_mutex_lock(mutex: usize) -> c_int {
     let next = next!(pthread_mutex_lock, fn(usize) -> c_int);
@@ -350,13 +355,13 @@ pub unsafe extern "C" fn pthread_mutex_lock(mutex: usize) -> c_int {
     // Libraries and their threads have locks of their own.
     let is_program = is_among_threads(caller!().pc);
     if is_program && agents::current().is_none() {
-        work::doubt();
+        activity::assume_active();
     }
     let is_free = next!(pthread_mutex_trylock, fn(usize) -> c_int);
     // SAFETY: the program's argument.
     let mut code = unsafe { is_free(mutex) };
     if code == libc::EBUSY {
-        let waits = is_program.then(work::wait);
+        let waits = is_program.then(activity::wait);
         // SAFETY: as above.
         code = unsafe { next(mutex) };
         over(waits);

@@ -1,8 +1,8 @@
-//! Parallel regions and tasks, as both OpenMP runtimes have them.
+//! Parallel regions and tasks of OpenMP, for both runtimes.
 
+use crate::activity::{self, Activity, Wait};
 use crate::agents::{self, Cell, Kind, Suspended, acquire, begin, cell, end, expect, release};
 use crate::depend::Dependences;
-use crate::work::{self, Doing, Wait};
 use commsan_process::abi;
 use std::cell::{Cell as Local, RefCell};
 use std::ops::Range;
@@ -12,23 +12,23 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, Default)]
 pub struct Team {
     pub region: u64,
-    /// Threads that work in it, if this one has opened it.
+    /// Number of threads that work in it, if this one opened it.
     members: u32,
-    /// Barriers that this thread has passed.
+    /// Number of barriers that this thread has passed.
     barriers: u64,
-    /// What this thread was before, if it is not the one that opened the region.
+    /// The agent that this thread was before, if another thread opened the region.
     worker: Option<Suspended>,
 }
 
-/// A task that this thread runs.
+/// An explicit task.
 #[derive(Clone, Copy, Default)]
 pub struct Task {
     pub id: u64,
     pub parent: u64,
-    /// The innermost group that it was made in.
+    /// The innermost task group that it was created in.
     pub group: u64,
     pub depends: Dependences,
-    /// The one that made it waits for it.
+    /// Whether the task that created it waits for it.
     pub undeferred: bool,
 }
 
@@ -37,97 +37,97 @@ thread_local! {
         Local::new(Team { region: 0, members: 0, barriers: 0, worker: None })
     };
     static TASK: Local<u64> = const { Local::new(0) };
-    /// Groups that are open, outermost first, and those of tasks that this thread is in the middle of.
+    /// Open task groups, outermost first, also those of tasks that are suspended on this thread.
     static GROUPS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
-    static STACK: RefCell<Vec<Begun>> = const { RefCell::new(Vec::new()) };
+    static STACK: RefCell<Vec<BegunTask>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A task that this thread has begun, and what it was before.
-struct Begun {
+/// A task that this thread has begun, and the state to restore when it ends.
+struct BegunTask {
     task: Task,
     suspended: Suspended,
     before: u64,
-    doing: Doing,
-    /// How many groups were open: its own are above.
+    doing: Activity,
+    /// Number of groups that were open before; later ones are the task's own.
     groups: usize,
 }
 
-/// More threads than a team can have: how many it will be, its first member tells.
-const MANY: i64 = 1 << 32;
+/// Announced until the first member reports the size of the team; larger than any team.
+const TEAM_SIZE_UNKNOWN: i64 = 1 << 32;
 
-/// This thread opens a parallel region.
+/// Opens a parallel region.
 pub fn open() -> u64 {
     let region = agents::new_id();
-    agents::spread();
-    expect(MANY);
+    agents::enter_parallel();
+    expect(TEAM_SIZE_UNKNOWN);
     release(cell(Kind::Begin, region));
     region
 }
 
-/// The thread that has opened the region is its first member, of so many.
+/// The thread that opened the region becomes the first of its `members`.
 pub fn lead(region: u64, members: u32) -> Team {
-    expect(i64::from(members) - 1 - MANY);
-    work::announce(i64::from(members) - 1);
+    expect(i64::from(members) - 1 - TEAM_SIZE_UNKNOWN);
+    activity::announce(i64::from(members) - 1);
     TEAM.replace(Team { region, members, ..Team::default() })
 }
 
-/// A thread becomes another member. What it did for another team before is none of this one's.
+/// Another thread becomes a member. Its work for an earlier team is unrelated to this one.
 pub fn follow(region: u64) -> Team {
-    work::begin();
+    activity::begin();
     let worker = Some(begin(cell(Kind::Begin, region)));
     crate::popped();
     TEAM.replace(Team { region, worker, ..Team::default() })
 }
 
-/// A member of a team is done, and waits for the others if it is the first; nothing happens if it has been done
-/// before.
+/// A member of the team is done; the first member waits for the others. A second call has no
+/// effect.
 pub fn leave() {
     let team = TEAM.get();
     match team.worker {
         Some(suspended) => {
             TEAM.set(Team { worker: None, ..team });
-            work::end();
+            activity::end();
             end(&[cell(Kind::End, team.region)], suspended);
         }
-        None => _ = work::pause(),
+        None => _ = activity::pause(),
     }
 }
 
-/// The thread is in the team that it was in before.
+/// Returns the thread to the team that it was in before.
 pub fn restore(team: Team) {
     TEAM.set(team);
 }
 
-/// All members of a region are done.
+/// Closes a region: all its members are done.
 pub fn close(region: u64) {
-    work::resume();
+    activity::resume();
     acquire(cell(Kind::End, region));
     acquire(cell(Kind::Tasks, region));
-    agents::gather();
+    agents::leave_parallel();
 }
 
-/// The region this thread works in; 0 outside.
+/// The region that this thread works in; 0 outside.
 pub fn region() -> u64 {
     TEAM.get().region
 }
 
-/// The threads that work in a region that this one has opened; 0 elsewhere.
+/// Number of threads in the region that this one opened; 0 elsewhere.
 pub fn members() -> u32 {
     TEAM.get().members
 }
 
-/// The number of the task this thread runs.
+/// The number of the task that this thread runs.
 pub fn task() -> u64 {
     TASK.get()
 }
 
-/// This thread has come to a barrier.
+/// This thread arrives at a barrier.
 pub fn arrive() -> Wait {
     release(barrier(TEAM.get()));
-    work::wait()
+    activity::wait()
 }
 
-/// All have.
+/// This thread leaves the barrier: all members have arrived.
 pub fn depart() {
     let team = TEAM.get();
     acquire(barrier(team));
@@ -135,23 +135,24 @@ pub fn depart() {
     TEAM.set(Team { barriers: team.barriers + 1, ..team });
 }
 
-/// Two cells are enough: nobody comes to the next but one before all have left this.
+/// The cell of the current barrier. Two cells per region are enough: no thread arrives at the next
+/// barrier but one before all have left this one.
 fn barrier(team: Team) -> Cell {
     cell(Kind::Barrier, team.region << 1 | team.barriers & 1)
 }
 
-/// Children of this thread's task have ended, those before.
+/// `taskwait`: the children of this thread's task have ended.
 pub fn wait_for_children() {
     acquire(cell(Kind::Children, task()));
 }
 
-/// This thread opens a group of tasks.
+/// Opens a task group.
 pub fn open_group() {
     GROUPS.with_borrow_mut(|groups| groups.push(agents::new_id()));
 }
 
-/// All tasks of the innermost group have ended. One that was opened on another thread, by a task that has moved since, is
-/// not known here: then all tasks of the region that have ended count.
+/// Closes the innermost task group, whose tasks have all ended. If a task that has moved to this
+/// thread opened it on another one, it is unknown here: then all ended tasks of the region count.
 pub fn close_group() {
     let own = STACK.with_borrow(|stack| stack.last().map_or(0, |begun| begun.groups));
     match GROUPS.with_borrow_mut(|groups| if groups.len() > own { groups.pop() } else { None }) {
@@ -160,7 +161,7 @@ pub fn close_group() {
     }
 }
 
-/// The group that what is made now belongs to.
+/// The group that a task created now belongs to.
 fn group() -> u64 {
     let own = STACK.with_borrow(|stack| stack.last().map(|begun| (begun.groups, begun.task.group)));
     let (own, outer) = own.unwrap_or((0, 0));
@@ -169,35 +170,35 @@ fn group() -> u64 {
         .unwrap_or(outer)
 }
 
-/// Locks without a name, by what they are for.
+/// Keys of unnamed locks, by construct.
 pub const CRITICAL: u64 = 1;
 pub const ATOMIC: u64 = 2;
 pub const ORDERED: u64 = 3;
 
-/// Memory whose locks order nothing that concerns the program.
-static FOREIGN: OnceLock<Vec<Range<usize>>> = OnceLock::new();
+/// Memory whose locks do not synchronise the program's threads.
+static IGNORED_LOCKS: OnceLock<Vec<Range<usize>>> = OnceLock::new();
 
-/// Locks in this memory are of libraries that the program does not synchronise its threads by: UCX takes one
-/// whenever memory is mapped.
+/// Ignores the locks in this memory, which belong to libraries that the program does not
+/// synchronise its threads by: UCX locks one whenever memory is mapped.
 pub fn ignore_locks_in(memory: Vec<Range<usize>>) {
-    let _ = FOREIGN.set(memory);
+    let _ = IGNORED_LOCKS.set(memory);
 }
 
-fn is_foreign(key: u64) -> bool {
-    let memory = FOREIGN.get().map_or(&[][..], Vec::as_slice);
+fn is_ignored(key: u64) -> bool {
+    let memory = IGNORED_LOCKS.get().map_or(&[][..], Vec::as_slice);
     memory.iter().any(|range| range.contains(&(key as usize)))
 }
 
-/// This thread has a lock.
+/// This thread has acquired a lock.
 pub fn lock(key: u64) {
-    if !is_foreign(key) {
+    if !is_ignored(key) {
         acquire(cell(Kind::Lock, key));
-        tell(key, true);
+        notify_lock(key, true);
     }
 }
 
-/// Tells of a lock that other processes may have had.
-fn tell(key: u64, takes: bool) {
+/// Reports a lock that other processes may hold as well.
+fn notify_lock(key: u64, takes: bool) {
     if abi::shares_windows()
         && let Some(observer) = crate::observer()
     {
@@ -205,34 +206,34 @@ fn tell(key: u64, takes: bool) {
     }
 }
 
-/// This thread is about to give it up.
+/// This thread is about to release a lock.
 pub fn unlock(key: u64) {
-    if !is_foreign(key) {
-        tell(key, false);
+    if !is_ignored(key) {
+        notify_lock(key, false);
         release(cell(Kind::Lock, key));
     }
 }
 
-/// What there is to do before a lock is taken, and after it has been given up.
+/// The action of an interceptor that has nothing to do on one side of the call.
 pub fn nothing() {}
 
-/// This thread has a lock for itself alone that others might share.
+/// This thread has acquired a read-write lock in exclusive mode.
 pub fn lock_alone(key: u64) {
     lock(key);
-    if !is_foreign(key) {
+    if !is_ignored(key) {
         acquire(cell(Kind::Readers, key));
     }
 }
 
-/// This thread is about to give up its share: those that share the lock do not wait for it.
+/// This thread is about to release a lock held in shared mode: other readers do not wait for it.
 pub fn unlock_shared(key: u64) {
-    if !is_foreign(key) {
-        tell(key, false);
+    if !is_ignored(key) {
+        notify_lock(key, false);
         release(cell(Kind::Readers, key));
     }
 }
 
-/// A new task.
+/// Creates a task.
 pub fn create(depends: Dependences, undeferred: bool) -> Task {
     let (id, parent, group) = (agents::new_id(), task(), group());
     let task = Task { id, parent, group, depends, undeferred };
@@ -244,58 +245,60 @@ pub fn create(depends: Dependences, undeferred: bool) -> Task {
 /// This thread begins to run a task.
 pub fn run(task: Task) {
     let suspended = begin(cell(Kind::Begin, task.id));
-    task.depends.wait(task.parent);
-    let (before, doing) = (TASK.replace(task.id), work::resume());
+    task.depends.acquire(task.parent);
+    let (before, doing) = (TASK.replace(task.id), activity::resume());
     let groups = GROUPS.with_borrow(Vec::len);
-    STACK.with_borrow_mut(|stack| stack.push(Begun { task, suspended, before, doing, groups }));
+    STACK.with_borrow_mut(|stack| stack.push(BegunTask { task, suspended, before, doing, groups }));
 }
 
-/// The task that this thread runs now was begun by another one.
+/// This thread resumes a task that another one began.
 pub fn resume(task: Task) {
     expect(1);
     run(task);
     acquire(cell(Kind::Resume, task.id));
 }
 
-/// The task that this thread runs may go on elsewhere.
+/// The task that this thread runs may resume on another thread.
 pub fn interrupt(task: Task) {
     release(cell(Kind::Resume, task.id));
 }
 
-/// The task this thread has begun last.
+/// The task that this thread has begun last.
 pub fn innermost() -> Option<u64> {
     STACK.with_borrow(|stack| stack.last().map(|begun| begun.task.id))
 }
 
-/// Whether this thread has begun a task, or taken it over, and has not ended it.
+/// Whether this thread has begun or resumed a task, and has not ended it.
 pub fn has_begun_here(id: u64) -> bool {
     STACK.with_borrow(|stack| stack.iter().any(|begun| begun.task.id == id))
 }
 
-/// This thread leaves the task it has begun last, which is not done.
+/// Suspends the task that this thread has begun last, before its end.
 pub fn suspend() {
-    let Some(Begun { task, suspended, before, doing, groups }) = STACK.with_borrow_mut(Vec::pop)
+    let Some(BegunTask { task, suspended, before, doing, groups }) =
+        STACK.with_borrow_mut(Vec::pop)
     else {
         return;
     };
     GROUPS.with_borrow_mut(|open| open.truncate(groups));
     end(&[cell(Kind::Resume, task.id)], suspended);
     TASK.set(before);
-    work::restore(doing);
+    activity::restore(doing);
 }
 
-/// That task has ended.
+/// Ends the task that this thread has begun last.
 pub fn finish() {
-    let Some(Begun { task, suspended, before, doing, groups }) = STACK.with_borrow_mut(Vec::pop)
+    let Some(BegunTask { task, suspended, before, doing, groups }) =
+        STACK.with_borrow_mut(Vec::pop)
     else {
         return;
     };
     GROUPS.with_borrow_mut(|open| open.truncate(groups));
-    task.depends.tell(task.parent);
+    task.depends.release(task.parent);
     let ends = [(Kind::Children, task.parent), (Kind::Tasks, region()), (Kind::Group, task.group)];
     end(&ends.map(|(kind, key)| cell(kind, key)), suspended);
     TASK.set(before);
-    work::restore(doing);
+    activity::restore(doing);
     crate::popped();
     if task.undeferred {
         wait_for_children();

@@ -1,22 +1,23 @@
-//! Threads of this very test, followed through the functions that they synchronise by. One test, since
-//! agents belong to the process.
+//! Happens-before between the threads of this very test, followed through the functions that
+//! synchronise them. One test, since agents belong to the process.
 
 use commsan_process::abi;
-use commsan_shadow::Stamp;
+use commsan_shadow::Epoch;
 use commsan_threads::{Observer, agents};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
 
-static CALM: AtomicUsize = AtomicUsize::new(0);
+static SEQUENTIAL: AtomicUsize = AtomicUsize::new(0);
 
-fn knows(stamp: Stamp) -> bool {
-    agents::actor().expect("there are several").clock.has_seen(stamp)
+fn knows(stamp: Epoch) -> bool {
+    stamp.happens_before(&agents::actor().expect("there are several").clock)
 }
 
-/// Runs both on threads of their own, each an agent; they begin after what was done before.
+/// Runs both closures concurrently, each on a thread and agent of its own, after everything done
+/// before.
 fn together(one: impl FnOnce() + Send, two: impl FnOnce() + Send) {
     let id = agents::new_id();
-    agents::spread();
+    agents::enter_parallel();
     agents::expect(2);
     agents::release(agents::cell(agents::Kind::Begin, id));
     let end = agents::cell(agents::Kind::End, id);
@@ -31,7 +32,7 @@ fn together(one: impl FnOnce() + Send, two: impl FnOnce() + Send) {
         scope.spawn(|| run(&mut || two.take().expect("once")()));
     });
     agents::acquire(end);
-    agents::gather();
+    agents::leave_parallel();
 }
 
 #[test]
@@ -39,19 +40,19 @@ fn agents_know_of_each_other_as_far_as_they_synchronise() {
     abi::map().expect("nothing else is at the address");
     commsan_threads::connect(Observer {
         popped: |_| {},
-        calm: || {
-            CALM.fetch_add(1, Ordering::Relaxed);
+        sequential: || {
+            SEQUENTIAL.fetch_add(1, Ordering::Relaxed);
         },
         lock: |_, _| {},
     });
     assert!(agents::actor().is_none(), "alone, nobody asks");
-    // The test's thread is not the process's first: to have an agent, it is begun as one.
+    // The test's thread is not the process's initial one, so it begins as an agent.
     let root = agents::new_id();
     agents::expect(1);
     let suspended = agents::begin(agents::cell(agents::Kind::Begin, root));
     let before = agents::stamp();
 
-    let seen = Arc::new((Mutex::new(None::<Stamp>), Condvar::new()));
+    let seen = Arc::new((Mutex::new(None::<Epoch>), Condvar::new()));
     let meeting = Barrier::new(2);
     let lock = agents::cell(agents::Kind::Lock, 4096);
     together(
@@ -69,7 +70,7 @@ fn agents_know_of_each_other_as_far_as_they_synchronise() {
             let guard = seen.0.lock().unwrap();
             let stamp = seen.1.wait_while(guard, |stamp| stamp.is_none()).unwrap().unwrap();
             assert!(!knows(stamp), "time alone orders nothing");
-            assert!(!(agents::actor().unwrap().all_have_seen)(stamp));
+            assert!(!(agents::actor().unwrap().known_to_all)(stamp));
             meeting.wait();
             meeting.wait();
             assert!(!knows(stamp), "nor does a release");
@@ -77,15 +78,15 @@ fn agents_know_of_each_other_as_far_as_they_synchronise() {
             assert!(knows(stamp), "an acquisition after it does");
         },
     );
-    assert_eq!(CALM.load(Ordering::Relaxed), 1);
+    assert_eq!(SEQUENTIAL.load(Ordering::Relaxed), 1);
     assert!(!agents::is_parallel());
 
-    // What is told to all reaches those that begin later.
-    let told = Mutex::new(None::<Stamp>);
+    // A release to all reaches agents that begin later.
+    let told = Mutex::new(None::<Epoch>);
     together(
         || {
             *told.lock().unwrap() = Some(agents::stamp());
-            agents::meet_all();
+            agents::acquire_release_all();
         },
         || {
             while told.lock().unwrap().is_none() {
@@ -94,13 +95,13 @@ fn agents_know_of_each_other_as_far_as_they_synchronise() {
         },
     );
     let told = told.into_inner().unwrap().unwrap();
-    agents::spread();
+    agents::enter_parallel();
     assert!(knows(told), "who waits for threads comes after them");
-    agents::gather();
+    agents::leave_parallel();
 
-    // More agents than there are numbers: those without one are ordered with everybody.
+    // More agents than numbers: those without a number are ordered with everything.
     let crowd = agents::new_id();
-    agents::spread();
+    agents::enter_parallel();
     let nested: Vec<_> = (0..2 * commsan_shadow::AGENTS)
         .map(|_| {
             agents::expect(1);
@@ -110,6 +111,6 @@ fn agents_know_of_each_other_as_far_as_they_synchronise() {
     assert!(agents::current().is_none() && agents::actor().is_none());
     nested.into_iter().rev().for_each(|suspended| agents::end(&[], suspended));
     assert!(agents::current().is_some());
-    agents::gather();
+    agents::leave_parallel();
     agents::end(&[], suspended);
 }

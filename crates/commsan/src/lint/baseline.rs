@@ -17,8 +17,8 @@ pub struct Baseline {
 type Key = (Option<String>, Option<String>, String);
 
 impl Baseline {
-    /// Whether a finding is known: its code, and files, functions and words of all sites. One more than there were of
-    /// the same is new.
+    /// Whether a finding is known: its code, and files, functions and words of all sites. Of equal
+    /// findings, one more than the baseline has is new.
     pub fn takes(&mut self, finding: &Finding) -> bool {
         match self.known.get_mut(&key(finding)) {
             Some(left) if *left > 0 => {

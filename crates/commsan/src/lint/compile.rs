@@ -1,5 +1,5 @@
-//! From sources to bitcode, where the build has kept none: each file is compiled once more, by clang or
-//! flang, up to where optimization would begin.
+//! From sources to bitcode, where the build has kept none: each file is compiled once more, by
+//! clang or flang, up to where optimization would begin.
 
 use super::{database, fortran};
 use crate::exit_code;
@@ -37,7 +37,8 @@ pub struct Compiled {
 pub struct Unit {
     pub directory: PathBuf,
     pub source: PathBuf,
-    /// Compiler and options of the build, without output; just the compiler's name if there is no build.
+    /// Compiler and options of the build, without output; only the compiler's name if there is no
+    /// build.
     pub command: Vec<OsString>,
 }
 

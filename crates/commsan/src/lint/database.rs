@@ -35,7 +35,8 @@ pub fn read(build: &Path) -> Result<Vec<Unit>, Failure> {
     Ok(units(entries))
 }
 
-/// The sources of all entries: those that they are for, and those that only commands of others name.
+/// The sources of all entries: those that entries are for, and those that only commands of others
+/// name.
 fn units(entries: Vec<Entry>) -> Vec<Unit> {
     let path = |entry: &Entry, source: &Path| entry.directory.join(source);
     let mut named: HashSet<_> = entries.iter().map(|entry| path(entry, &entry.file)).collect();

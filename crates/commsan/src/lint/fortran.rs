@@ -1,10 +1,11 @@
-//! Fortran with MPI for flang, which can read neither gfortran's module files nor all options of MPI's
-//! wrappers: the headers are found by asking the wrappers, module `mpi` is made of `mpif.h`, and `mpi_f08` where a
-//! source waits for it ([`mpi_f08`]).
+//! Fortran with MPI for flang, which can read neither gfortran's module files nor all options of
+//! MPI's wrappers. The headers are found by asking the wrappers; module `mpi` is made of `mpif.h`,
+//! and `mpi_f08` where a source waits for it ([`mpi_f08`]).
 //!
-//! Modules that sources define are written beside the bitcode, never where the build has its own: those of the same
-//! name would be lost, and the next build would not understand what is there. Nor are the build's read. Since flang
-//! looks for modules in the current directory first, that is where it runs.
+//! Modules that sources define are written beside the bitcode, never where the build has its own:
+//! those of the same name would be lost, and the next build would not understand what is there. Nor
+//! are the build's modules read. Since flang looks for modules in the current directory first, it
+//! runs where the new ones are.
 
 use super::mpi_f08;
 use std::ffi::{OsStr, OsString};
@@ -26,8 +27,8 @@ pub struct Mpi {
 }
 
 impl Mpi {
-    /// Of the library that wrappers are for, or else one of whose headers some option says where they are. Module
-    /// `mpi` is written below `directory`.
+    /// Of the library that wrappers are for, or else of a library whose headers some option names.
+    /// Module `mpi` is written below `directory`.
     pub fn of<'a>(
         flang: &str,
         wrapper: Option<&OsStr>,
@@ -48,7 +49,8 @@ impl Mpi {
         };
         let mut mpi = Mpi { options: vec![option(&headers)], modules: directory.join("modules") };
         if mpi.make(flang, "mpi", &mpi_module(""), &[]).is_some() {
-            // Keywords, and arguments that are `asynchronous`, need interfaces; but not those that the header has.
+            // Keywords, and arguments that are `asynchronous`, need interfaces; but not those that
+            // the header has.
             let bare = std::fs::read_to_string(mpi.modules.join("mpi.mod")).unwrap_or_default();
             let full = mpi.make(flang, "mpi", &mpi_module(&mpi_f08::interfaces(&bare)), &[]);
             if full.is_none() {
@@ -90,7 +92,8 @@ fn headers(wrapper: &OsStr) -> Option<PathBuf> {
     wrappers.flat_map(|wrapper| shown(&wrapper)).find(|path| has_header(path))
 }
 
-/// Compiles a source of a directory where modules are written beside the output, and are found there.
+/// Compiles a source of a directory where modules are written beside the output, and are found
+/// there.
 pub fn keep_modules(command: &mut Command, directory: &Path, source: &Path, output: &Path) {
     let modules = output.parent().unwrap_or(output);
     // What the source includes may lie beside it, or in its directory.
@@ -98,7 +101,8 @@ pub fn keep_modules(command: &mut Command, directory: &Path, source: &Path, outp
     command.arg(absolute(directory, source.as_os_str()));
 }
 
-/// Options of a build, or of the user, that hold in another directory, too; none that says where modules are.
+/// Options of a build, or of the user, that hold in another directory, too; none that says where
+/// modules are.
 pub fn options(
     options: impl Iterator<Item = OsString>,
     directory: &Path,

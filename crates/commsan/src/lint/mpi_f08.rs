@@ -1,13 +1,14 @@
-//! Modules `mpi_f08`, and interfaces for `mpi`, for flang, which cannot read that of an MPI library that another compiler has built.
+//! Modules `mpi_f08`, and interfaces for `mpi`, for flang, which cannot read a library's own module
+//! that another compiler has built.
 //!
-//! Handles are derived types, those that are predefined with MPICH's numbers ([`handles`]), and all procedures are those of `mpif.h`:
-//! addresses of everything, whatever its type, rank and kind, with names for keywords, and `ierror` optional. That is
-//! enough to analyse a program, not to run it: the library expects a place for `ierror`.
+//! Handles are derived types. Predefined ones have MPICH's numbers, whatever the library: analyses
+//! recognise those anywhere, while Open MPI's numbers are small and mean something else for each
+//! kind of handle. Procedures are those of `mpif.h`: they take addresses of everything, whatever
+//! its type, rank and kind, with names for keywords, and `ierror` is optional. That is enough to
+//! analyse a program, not to run it: the library expects a place for `ierror`.
 
-mod handles;
-
+use commsan_mpi_calls::abi::handles::HANDLES as PREDEFINED;
 use commsan_mpi_calls::{CALLS, Role};
-use handles::NUMBERS;
 use std::fmt::Write;
 
 /// Arguments of all procedures.
@@ -16,7 +17,8 @@ const PROCEDURES: &str = include_str!("mpi_f08/procedures.txt");
 /// Interfaces of what programs define for MPI to call (MPI 4.1 §A.4).
 const CALLBACKS: &str = include_str!("mpi_f08/callbacks.f90");
 
-/// Types of handles and how the names of their constants begin or end. What has no other type is a datatype.
+/// Types of handles, and how the names of their constants begin or end. What has no other type is a
+/// datatype.
 const HANDLES: [(&str, &[&str]); 11] = [
     ("Comm", &["comm_world", "comm_self", "comm_null"]),
     ("Datatype", &["datatype_null"]),
@@ -36,7 +38,8 @@ const OPS: [&str; 15] = [
     "lor", "lxor", "replace", "no_op",
 ];
 
-/// Datatypes of Fortran and C whose names are no longer than their first word, and first words of the others.
+/// Datatypes of Fortran and C whose names are no longer than their first word, and first words of
+/// the others.
 const DATATYPES: [&str; 29] = [
     "aint",
     "byte",
@@ -77,7 +80,8 @@ const FUNCTIONS: [(&str, &str); 4] = [
     ("mpi_aint_diff", "integer(8)"),
 ];
 
-/// The module's source. Constants are those of `mpi`, the module that flang has made of `mpif.h`, as it writes it down.
+/// The module's source. Constants are those of `mpi`, the module that flang has made of `mpif.h`,
+/// as flang writes it down.
 pub fn source(mpi: &str) -> String {
     let mut text = "module mpi_f08\n".to_owned();
     // What comes after belongs to interfaces.
@@ -103,10 +107,11 @@ pub fn source(mpi: &str) -> String {
             let _ = writeln!(text, "{kind}::mpi_{name}={value}");
             continue;
         };
-        let number = NUMBERS.iter().find(|(known, _)| known == name);
-        // Fortran has no other integers than those with a sign.
-        let number =
-            number.map_or_else(|| (*value).to_owned(), |(_, n)| n.cast_signed().to_string());
+        let mut known = PREDEFINED.iter().filter(|h| h.bare_name().eq_ignore_ascii_case(name));
+        // What MPICH does not have has the library's number. Integers of Fortran have a sign.
+        let number = known
+            .find_map(|handle| handle.mpich)
+            .map_or_else(|| (*value).to_owned(), |n| n.cast_signed().to_string());
         let _ =
             writeln!(text, "type(MPI_{handle}), parameter :: mpi_{name} = MPI_{handle}({number})");
     }
@@ -188,7 +193,7 @@ fn overloaded(text: &mut String, name: &str, arguments: &[&'static str]) {
         matches!(param.role, Role::Count | Role::Counts | Role::Displs) || param.name == "disp_unit"
     });
     let counts: Vec<_> = counts.collect();
-    // By counts they are told apart.
+    // Counts distinguish them.
     let has_twin = call("_c").is_some() && counts.contains(&true);
     let _ = writeln!(text, "interface MPI_{name}");
     for (suffix, kind) in [("", 4), ("_c", 8)] {
@@ -235,7 +240,7 @@ fn comparisons(text: &mut String) {
         }
         *text += "end interface\n";
     }
-    // Which library it is for, its sentinels tell.
+    // Its sentinels show which library it is for.
     *text += "contains\ninteger function sentinel()\nsentinel = MPI_BOTTOM\nend function\n";
     for (handle, _) in HANDLES {
         for (name, operator) in OPERATORS {

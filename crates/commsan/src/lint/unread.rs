@@ -41,7 +41,8 @@ pub fn programs(program: &Program) -> Option<String> {
     ))
 }
 
-/// A note about libraries that commsan has compiled, whose functions the program calls, and that nobody has named.
+/// A note about libraries that commsan has compiled, whose functions the program calls, and that
+/// the command line does not name.
 pub fn libraries(program: &Program, files: &[PathBuf]) -> Option<String> {
     let unknown: BTreeSet<&str> = unread(program).collect();
     let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -84,7 +85,8 @@ fn unread(program: &Program) -> impl Iterator<Item = &str> {
     functions.map(|function| &*function.name).filter(|name| !program.aliases.contains(*name))
 }
 
-/// Functions in a program or library that come from its own objects, not from libraries linked statically.
+/// Functions in a program or library that come from its own objects, not from libraries linked
+/// statically.
 fn own(bytes: &[u8]) -> Vec<String> {
     let Ok(file) = object::File::parse(bytes) else { return Vec::new() };
     let is_dynamic = file.sections().any(|section| section.name() == Ok(".dynamic"));

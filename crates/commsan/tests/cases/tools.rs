@@ -5,6 +5,7 @@ mod launchers;
 #[path = "../support/wrappers.rs"]
 mod wrappers;
 
+use commsan_mpi_calls::abi::MpiFamily;
 use commsan_test_cases::{Case, limited};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -14,12 +15,10 @@ use std::time::Duration;
 /// No program computes for more than a moment.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// An MPI library; Debian keeps them apart by suffixes.
+/// What a program is linked with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::enum_variant_names, reason = "Open MPI is called so")]
 pub enum Mpi {
-    OpenMpi,
-    Mpich,
+    Family(MpiFamily),
     /// The program uses devices without MPI.
     None,
 }
@@ -76,12 +75,11 @@ pub fn language(path: &Path) -> Option<Language> {
 
 impl Mpi {
     /// The libraries.
-    pub const ALL: [Mpi; 2] = [Mpi::OpenMpi, Mpi::Mpich];
+    pub const ALL: [Mpi; 2] = [Mpi::Family(MpiFamily::OpenMpi), Mpi::Family(MpiFamily::Mpich)];
 
     pub fn name(self) -> &'static str {
         match self {
-            Mpi::OpenMpi => "openmpi",
-            Mpi::Mpich => "mpich",
+            Mpi::Family(family) => family.key(),
             Mpi::None => "none",
         }
     }
@@ -229,7 +227,7 @@ impl Tools {
     fn compiler(&self, case: &Case, mpi: Mpi, language: Language) -> PathBuf {
         let clang = match &case.compiler {
             Some(compiler) => compiler == "clang",
-            None => mpi == Mpi::Mpich,
+            None => mpi == Mpi::Family(MpiFamily::Mpich),
         };
         match (language, clang) {
             (Language::C, true) => self.clang.clone(),

@@ -1,6 +1,6 @@
 //! Reads and writes of files, line by line.
 
-use crate::built::{Mpi, Work};
+use crate::built::{Installed, Mpi, Work};
 use crate::profiled::{Row, number, profile, repository, table};
 use std::collections::BTreeMap;
 use std::fs;

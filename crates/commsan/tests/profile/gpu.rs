@@ -1,7 +1,7 @@
 //! Simulated devices: copies, peer accesses, NCCL and NVSHMEM.
 
 use super::totals;
-use crate::built::{Mpi, Work};
+use crate::built::{Installed, Mpi, Work};
 use crate::profiled::{Row, number, nvcc, profile, profile_job, repository, table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

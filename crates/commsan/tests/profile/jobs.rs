@@ -1,7 +1,7 @@
 //! Runs of several jobs: started one after the other, spawned, or connected.
 
 use super::halo;
-use crate::built::{Mpi, Run, Work};
+use crate::built::{Installed, Mpi, Run, Work};
 use crate::profiled::{number, profile_job, table};
 use std::collections::BTreeMap;
 use std::fs;

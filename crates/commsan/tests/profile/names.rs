@@ -1,7 +1,7 @@
 //! Lines, objects and regions: those of the source.
 
 use super::halo;
-use crate::built::{Mpi, Work};
+use crate::built::{Installed, Mpi, Work};
 use crate::profiled::{Row, number, profile, repository, table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,6 +1,6 @@
 //! Lines of Python programs.
 
-use crate::built::{Mpi, Work};
+use crate::built::{Installed, Mpi, Work};
 use crate::profiled::{number, profile_job, repository, table};
 use std::fs;
 

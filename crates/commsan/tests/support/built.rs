@@ -7,6 +7,7 @@
 #[path = "launchers.rs"]
 pub mod launchers;
 
+pub use commsan_mpi_calls::abi::MpiFamily as Mpi;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -18,22 +19,15 @@ use std::time::{Duration, Instant};
 /// What takes longer hangs: much more than any needs, for machines may be slow and busy.
 const LIMIT: Duration = Duration::from_secs(90);
 
-/// An MPI library; Debian keeps them apart by suffixes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mpi {
-    OpenMpi,
-    Mpich,
+/// The commands of an MPI library as Debian installs them: suffixes distinguish the libraries.
+pub trait Installed {
+    /// `mpicc.openmpi` and the like.
+    fn tool(self, name: &str) -> String;
 }
 
-impl Mpi {
-    pub const ALL: [Mpi; 2] = [Mpi::OpenMpi, Mpi::Mpich];
-
-    /// `mpicc.openmpi` and the like.
-    pub fn tool(self, name: &str) -> String {
-        match self {
-            Mpi::OpenMpi => format!("{name}.openmpi"),
-            Mpi::Mpich => format!("{name}.mpich"),
-        }
+impl Installed for Mpi {
+    fn tool(self, name: &str) -> String {
+        format!("{name}.{}", self.key())
     }
 }
 

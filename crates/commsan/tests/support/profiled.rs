@@ -1,6 +1,6 @@
 //! Profiles of programs, and their tables.
 
-use crate::built::{Run, Work};
+use crate::built::{Installed, Run, Work};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

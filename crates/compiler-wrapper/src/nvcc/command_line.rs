@@ -137,8 +137,8 @@ impl CommandLine {
         }
     }
 
-    /// Reads files of options. Puts their contents in their place if they name the compiler for host
-    /// code, and says so; else nvcc reads them itself.
+    /// Reads files of options. Puts their contents in their place if they name the compiler for
+    /// host code, and returns whether they do; else nvcc reads them itself.
     fn options_files(&mut self, files: &str, depth: usize) -> bool {
         let texts: Option<Vec<String>> =
             files.split(',').map(|file| std::fs::read_to_string(file).ok()).collect();

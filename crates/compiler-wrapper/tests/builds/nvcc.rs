@@ -1,4 +1,5 @@
-//! `commsan nvcc`: builds are as without it, with hooks in the host's code and none in the device's.
+//! `commsan nvcc`: builds are as without it, with hooks in the host's code and none in the
+//! device's.
 
 use crate::setup::{Place, everything, installed, nvcc, simulated};
 

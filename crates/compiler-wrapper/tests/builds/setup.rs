@@ -17,8 +17,9 @@ impl Place {
         Place(path)
     }
 
-    /// `sh -c` in this directory. In the command, `@cc`, `@cxx`, `@fc` and `@nvcc` are the wrappers, `SRC`
-    /// is where the sources are, `LIB` the directory of the archive, `BARE` the same without plugins.
+    /// `sh -c` in this directory. In the command, `@cc`, `@cxx`, `@fc` and `@nvcc` are the
+    /// wrappers, `SRC` is where the sources are, `LIB` the directory of the archive, `BARE` a copy
+    /// of that without plugins.
     pub fn sh(&self, command: &str) -> Output {
         let driver = driver();
         let text = ["cc", "cxx", "fc", "nvcc"].iter().fold(command.to_owned(), |text, language| {

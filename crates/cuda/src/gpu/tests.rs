@@ -13,7 +13,7 @@ use commsan_callsite::{About, DEPTH, Doing, Findings, Place, Placed, Report, Sta
 use commsan_findings::Code;
 use commsan_findings::record::Record;
 use commsan_ptx::Strength;
-use commsan_shadow::{Access, Footprint, GRANULE_WORDS, Mode, Pages, Stamp};
+use commsan_shadow::{Access, Epoch, Footprint, GRANULE_WORDS, Mode, Pages};
 use proptest::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Place for At {
     fn frame_of(&self, _: usize) -> Option<usize> {
         None
     }
-    fn thread_of(&self, _: Stamp) -> u32 {
+    fn thread_of(&self, _: Epoch) -> u32 {
         0
     }
     fn name_at(&self, _: usize) -> Option<&'static str> {

@@ -1,32 +1,13 @@
-//! Constants of the two MPI libraries, and where a call is given one.
+//! Predefined handles, and which constants a call is given.
 
 use super::held::Content;
 use crate::Mpi;
 use crate::environment::Environment;
 use commsan_ir::{Body, Inst, InstId, Op, Program, Value};
+use commsan_mpi_calls::abi::handles::{self, HANDLES, Handle, HandleKind};
+use commsan_mpi_calls::abi::mpich;
 use commsan_mpi_calls::{Object, reduction};
 use commsan_points_to::mpi::stored;
-
-/// `MPI_ANY_TAG`, of both.
-pub const ANY_TAG: i64 = -1;
-
-/// `MPI_UNDEFINED`, of both.
-pub const UNDEFINED: i64 = -32766;
-
-/// Numbers that stand for no single rank.
-#[derive(Clone, Copy, Debug)]
-pub struct Ranks {
-    /// `MPI_PROC_NULL`.
-    pub nowhere: i64,
-    /// `MPI_ANY_SOURCE`.
-    pub any: i64,
-    /// `MPI_ROOT`.
-    pub root: i64,
-}
-
-/// Of Open MPI and MPICH.
-const RANKS: [Ranks; 2] =
-    [Ranks { nowhere: -2, any: -1, root: -4 }, Ranks { nowhere: -1, any: -2, root: -3 }];
 
 /// A predefined handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,105 +67,44 @@ impl Constant {
 
     /// By the name of Open MPI's variable.
     pub fn named(name: &str) -> Option<Constant> {
-        Some(match name {
-            "ompi_mpi_comm_null" => Constant::NullComm,
-            "ompi_mpi_win_null" => Constant::NullWin,
-            "ompi_mpi_op_null" => Constant::NullOp,
-            "ompi_mpi_datatype_null" => Constant::NullDatatype,
-            "ompi_mpi_group_null" => Constant::NullGroup,
-            "ompi_mpi_info_null" => Constant::NullInfo,
-            "ompi_mpi_file_null" => Constant::NullFile,
-            "ompi_mpi_comm_world" | "ompi_mpi_comm_self" => Constant::BuiltInComm,
-            "ompi_mpi_op_replace" => Constant::Replace,
-            "ompi_mpi_op_no_op" => Constant::NoOp,
-            "ompi_mpi_char"
-            | "ompi_mpi_byte"
-            | "ompi_mpi_int"
-            | "ompi_mpi_unsigned"
-            | "ompi_mpi_long"
-            | "ompi_mpi_unsigned_long"
-            | "ompi_mpi_long_long_int"
-            | "ompi_mpi_float"
-            | "ompi_mpi_double" => Constant::Datatype,
-            _ => return None,
-        })
+        handles::of_variable(name).and_then(Constant::of)
     }
 
-    /// By the number in MPICH's `mpi.h`, which its ABI fixes.
+    /// By MPICH's number.
     pub fn numbered(number: i64) -> Option<Constant> {
-        Some(match u32::try_from(number & 0xffff_ffff).ok()? {
-            0x0400_0000 => Constant::NullComm,
-            0x2000_0000 => Constant::NullWin,
-            0x1800_0000 => Constant::NullOp,
-            0x0c00_0000 => Constant::NullDatatype,
-            0x0800_0000 => Constant::NullGroup,
-            0x1c00_0000 => Constant::NullInfo,
-            0x4400_0000 | 0x4400_0001 => Constant::BuiltInComm,
-            0x5800_000d => Constant::Replace,
-            0x5800_000e => Constant::NoOp,
-            built_in if built_in >> 24 == 0x4c => Constant::Datatype,
+        let number = number as u32;
+        // Datatypes that the table does not have are encoded alike.
+        if mpich::is_built_in(number, HandleKind::Datatype) {
+            return Some(Constant::Datatype);
+        }
+        HANDLES.iter().find(|handle| handle.mpich == Some(number)).and_then(Constant::of)
+    }
+
+    fn of(handle: &Handle) -> Option<Constant> {
+        Some(match (handle.kind, handle.is_null()) {
+            (HandleKind::Comm, true) => Constant::NullComm,
+            (HandleKind::Comm, false) => Constant::BuiltInComm,
+            (HandleKind::Win, true) => Constant::NullWin,
+            (HandleKind::Op, true) => Constant::NullOp,
+            (HandleKind::Datatype, true) => Constant::NullDatatype,
+            (HandleKind::Group, true) => Constant::NullGroup,
+            (HandleKind::Info, true) => Constant::NullInfo,
+            (HandleKind::File, true) => Constant::NullFile,
+            (HandleKind::Op, false) => match handle.bare_name() {
+                "REPLACE" => Constant::Replace,
+                "NO_OP" => Constant::NoOp,
+                _ => return None,
+            },
+            // Pairs of a value and an index may have gaps.
+            (HandleKind::Datatype, false)
+                if handle.mpich.is_some_and(|n| mpich::is_built_in(n, handle.kind)) =>
+            {
+                Constant::Datatype
+            }
             _ => return None,
         })
     }
 }
-
-/// A predefined handle by what the library calls it.
-enum Predefined<'p> {
-    /// The name of Open MPI's variable, without its prefix.
-    Named(&'p str),
-    /// The number in MPICH's `mpi.h`.
-    Numbered(u32),
-}
-
-/// MPICH's predefined reductions, from 0x58000001 on.
-pub const REDUCTIONS: [&str; 12] =
-    ["MAX", "MIN", "SUM", "PROD", "LAND", "BAND", "LOR", "BOR", "LXOR", "BXOR", "MINLOC", "MAXLOC"];
-
-/// MPICH's predefined datatypes that programs reduce.
-pub const DATATYPES: [(u32, &str); 42] = [
-    (0x4c00_0101, "CHAR"),
-    (0x4c00_0118, "SIGNED_CHAR"),
-    (0x4c00_0102, "UNSIGNED_CHAR"),
-    (0x4c00_010d, "BYTE"),
-    (0x4c00_040e, "WCHAR"),
-    (0x4c00_0203, "SHORT"),
-    (0x4c00_0204, "UNSIGNED_SHORT"),
-    (0x4c00_0405, "INT"),
-    (0x4c00_0406, "UNSIGNED"),
-    (0x4c00_0807, "LONG"),
-    (0x4c00_0808, "UNSIGNED_LONG"),
-    (0x4c00_0809, "LONG_LONG_INT"),
-    (0x4c00_0819, "UNSIGNED_LONG_LONG"),
-    (0x4c00_040a, "FLOAT"),
-    (0x4c00_080b, "DOUBLE"),
-    (0x4c00_100c, "LONG_DOUBLE"),
-    (0x4c00_010f, "PACKED"),
-    (0x8c00_0000, "FLOAT_INT"),
-    (0x8c00_0001, "DOUBLE_INT"),
-    (0x8c00_0002, "LONG_INT"),
-    (0x8c00_0003, "SHORT_INT"),
-    (0x4c00_0816, "2INT"),
-    (0x8c00_0004, "LONG_DOUBLE_INT"),
-    (0x4c00_081e, "COMPLEX"),
-    (0x4c00_1022, "DOUBLE_COMPLEX"),
-    (0x4c00_041d, "LOGICAL"),
-    (0x4c00_041c, "REAL"),
-    (0x4c00_081f, "DOUBLE_PRECISION"),
-    (0x4c00_041b, "INTEGER"),
-    (0x4c00_0820, "2INTEGER"),
-    (0x4c00_0821, "2REAL"),
-    (0x4c00_1023, "2DOUBLE_PRECISION"),
-    (0x4c00_011a, "CHARACTER"),
-    (0x4c00_0427, "REAL4"),
-    (0x4c00_0829, "REAL8"),
-    (0x4c00_0137, "INT8_T"),
-    (0x4c00_0439, "INT32_T"),
-    (0x4c00_083a, "INT64_T"),
-    (0x4c00_043d, "UINT32_T"),
-    (0x4c00_083e, "UINT64_T"),
-    (0x4c00_0840, "C_FLOAT_COMPLEX"),
-    (0x4c00_1041, "C_DOUBLE_COMPLEX"),
-];
 
 /// Of one call.
 pub struct Constants<'p> {
@@ -294,51 +214,36 @@ impl Constants<'_> {
         }
     }
 
-    /// The predefined reduction that a call is given, by its number in `commsan_mpi`.
+    /// The predefined reduction that a call is given, by its number in `commsan_mpi_calls`.
     pub fn reduction(&self, mpi: &Mpi, inst: &Inst, index: usize) -> Option<u32> {
-        let name = match self.predefined(mpi, inst, index)? {
-            Predefined::Named(name) => format!("MPI_{}", name.strip_prefix("op_")?.to_uppercase()),
-            Predefined::Numbered(number) => {
-                let number = (number.checked_sub(0x5800_0001)?) as usize;
-                REDUCTIONS.get(number).map(|name| format!("MPI_{name}"))?
-            }
-        };
+        let handle = self.predefined(mpi, inst, index, HandleKind::Op)?;
         (1..)
             .map_while(|number| Some((number, reduction::name(number)?)))
-            .find_map(|(number, known)| (known == name).then_some(number))
+            .find_map(|(number, known)| (known == handle.name).then_some(number))
     }
 
     /// The name of the predefined datatype that a call is given.
-    pub fn datatype(&self, mpi: &Mpi, inst: &Inst, index: usize) -> Option<String> {
-        Some(match self.predefined(mpi, inst, index)? {
-            Predefined::Named(name) => format!("MPI_{}", name.to_uppercase()),
-            Predefined::Numbered(number) => {
-                let known = DATATYPES.iter().find(|(known, _)| *known == number);
-                known.map(|(_, name)| format!("MPI_{name}"))?
-            }
-        })
+    pub fn datatype(&self, mpi: &Mpi, inst: &Inst, index: usize) -> Option<&'static str> {
+        self.predefined(mpi, inst, index, HandleKind::Datatype).map(|handle| handle.name)
     }
 
-    fn predefined(&self, mpi: &Mpi, inst: &Inst, index: usize) -> Option<Predefined<'_>> {
+    fn predefined(
+        &self,
+        mpi: &Mpi,
+        inst: &Inst,
+        index: usize,
+        kind: HandleKind,
+    ) -> Option<&'static Handle> {
         let argument = self.given(inst, index)?;
         let number = match argument {
             _ if mpi.by_reference => self.number_behind(inst, index)?,
             Value::Int(number) => number,
             Value::Global(id, 0) => {
-                return self.program[id].name.strip_prefix("ompi_mpi_").map(Predefined::Named);
+                let handle = handles::of_variable(&self.program[id].name)?;
+                return (handle.kind == kind).then_some(handle);
             }
             _ => return None,
         };
-        let number = u32::try_from(number & 0xffff_ffff).ok()?;
-        self.environment.mpich.then_some(Predefined::Numbered(number))
-    }
-
-    /// What numbers may stand for, of each library that the program may be for.
-    pub fn special_ranks(&self) -> &'static [Ranks] {
-        match (self.environment.open_mpi, self.environment.mpich) {
-            (true, _) => &RANKS[..1],
-            (_, true) => &RANKS[1..],
-            _ => &RANKS,
-        }
+        self.environment.mpich.then(|| handles::of_mpich(kind, number as u32))?
     }
 }

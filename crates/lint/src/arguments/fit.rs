@@ -18,11 +18,11 @@ pub fn wrong(given: &Given) -> Option<(usize, String)> {
         let problem = || {
             format!("is {datatype}, but only integers, logicals and bytes are compared and swapped")
         };
-        return (can_be_swapped(&datatype) == Some(false)).then(|| (index, problem()));
+        return (can_be_swapped(datatype) == Some(false)).then(|| (index, problem()));
     }
     let op = at.op?;
     let reduction = given.constants.reduction(given.mpi, given.inst, op)?;
     let name = name(reduction)?;
-    (is_defined(reduction, &datatype) == Some(false))
+    (is_defined(reduction, datatype) == Some(false))
         .then(|| (op, format!("is {name}, which is not defined for {datatype}")))
 }

@@ -1,6 +1,7 @@
 //! Semantics of MPI calls in bounded execution.
 
 use super::asked::Asked;
+use super::comms::NULL_COMM;
 use super::store::Datum;
 use super::{Job, State};
 use commsan_mpi_calls::{Effect, Role};
@@ -67,8 +68,7 @@ impl<'p> Job<'_, 'p> {
                 return self.request_call(asked);
             }
             Effect::CommFree => {
-                let null =
-                    self.null_handle(rank, asked.mpi.by_reference, "comm", "ompi_mpi_comm_null");
+                let null = self.null_handle(rank, asked.mpi.by_reference, NULL_COMM);
                 self.answer(asked, "comm_inout", null);
             }
             _ if call.enters => return self.collective(asked),
@@ -103,7 +103,7 @@ impl<'p> Job<'_, 'p> {
     /// `MPI_Get_count`.
     fn count(&mut self, asked: &Asked) {
         let at = match asked.raw(self, "status_in") {
-            Datum::Address(object, at) => Datum::Address(object, at + self.numbers.bytes_at),
+            Datum::Address(object, at) => Datum::Address(object, at + self.constants.status_count),
             _ => Datum::Unknown,
         };
         let bytes = self.ranks[asked.rank].interpreter.load(at, 4);

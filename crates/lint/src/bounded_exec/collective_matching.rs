@@ -2,7 +2,8 @@
 //! executed together.
 
 use super::asked::{Asked, Place};
-use super::messages::{Request, shown};
+use super::comms::NULL_COMM;
+use super::messages::{Awaited, Request, shown};
 use super::store::{Datum, Kind};
 use super::types::{Elements, fits};
 use super::{After, Comm, Job, Need};
@@ -66,7 +67,7 @@ impl<'p> Job<'_, 'p> {
         }
         let own: &mut Request = &mut self.ranks[rank].requests[request];
         own.active = true;
-        own.needs = format!("other ranks to call {}", call.name);
+        own.awaits = Awaited::Collective(&call.name);
         let number = self.comms[scope].entered[place];
         self.comms[scope].entered[place] += 1;
         let members = self.comms[scope].members.len();
@@ -177,9 +178,7 @@ impl<'p> Job<'_, 'p> {
         }
         let predefined = |datum: Datum| matches!(datum, Datum::Int(_) | Datum::Address(..));
         if entry.op != other.op && predefined(entry.op) && predefined(other.op) {
-            let name = |job: &Self, rank, op| job.op_name(rank, op);
-            let names = (name(self, one.0, entry.op), name(self, two.0, other.op));
-            if names.0 != names.1 {
+            if self.op(one.0, entry.op) != self.op(two.0, other.op) {
                 self.ops_differ(one, two);
             }
         }
@@ -321,17 +320,17 @@ impl<'p> Job<'_, 'p> {
                 return None;
             }
             bytes = entry.bytes?;
-            op = self.op_name(rank, entry.op);
+            op = self.op(rank, entry.op);
             let Datum::Address(object, from) = entry.input else { return None };
             match self.ranks[members[at]].interpreter.store.load((object, from), bytes) {
                 Datum::Int(number) => all.push(number),
                 _ => return None,
             }
         }
-        let result = match op?.as_str() {
-            "sum" => all.iter().fold(0i64, |sum, number| sum.wrapping_add(*number)),
-            "max" => *all.iter().max()?,
-            "min" => *all.iter().min()?,
+        let result = match op?.bare_name() {
+            "SUM" => all.iter().fold(0i64, |sum, number| sum.wrapping_add(*number)),
+            "MAX" => *all.iter().max()?,
+            "MIN" => *all.iter().min()?,
             _ => return None,
         };
         Some(vec![(0, bytes, Datum::Int(result))])
@@ -403,7 +402,8 @@ impl<'p> Job<'_, 'p> {
         }
         for (rank, entry) in members.iter().zip(&entries).filter(|(rank, _)| !given.contains(rank))
         {
-            let null = if known { self.null(entry.by_reference, "comm") } else { Datum::Unknown };
+            let null =
+                if known { self.null(entry.by_reference, NULL_COMM) } else { Datum::Unknown };
             self.place_handle(*rank, entry, null);
         }
     }

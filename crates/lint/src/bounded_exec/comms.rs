@@ -2,25 +2,28 @@
 
 use super::asked::Asked;
 use super::collective_matching::Entry;
-use super::numbers::{self, UNDEFINED};
 use super::store::{Datum, Kind, Origin};
 use super::{Comm, Job};
+use commsan_mpi_calls::abi::handles::{self, Handle, HandleKind};
+
+/// `MPI_COMM_NULL`.
+pub const NULL_COMM: &Handle = handles::named("MPI_COMM_NULL");
 
 impl Job<'_, '_> {
     /// The communicator of a handle.
     pub fn comm(&self, rank: usize, handle: Datum) -> Option<usize> {
         let known = match handle {
             Datum::Handle(Kind::Comm, id) => return Some(id as usize),
-            Datum::Int(number) => numbers::communicator(self.environment, number),
-            Datum::Address(..) => match self.named(rank, handle)? {
-                "ompi_mpi_comm_world" => Some(0),
-                "ompi_mpi_comm_self" => Some(1),
-                _ => None,
-            },
+            Datum::Int(number) => self.environment.handle(HandleKind::Comm, number),
+            Datum::Address(..) => handles::of_variable(self.named(rank, handle)?),
             _ => None,
         };
-        // One of its own for each rank.
-        known.map(|known| if known == 1 { 1 + rank } else { known })
+        match known?.bare_name() {
+            "COMM_WORLD" => Some(0),
+            // One of its own for each rank.
+            "COMM_SELF" => Some(1 + rank),
+            _ => None,
+        }
     }
 
     pub fn comm_of(&mut self, asked: &Asked, name: &str) -> Option<usize> {
@@ -37,51 +40,38 @@ impl Job<'_, '_> {
         }
     }
 
-    /// The name of a predefined reduction.
-    pub fn op_name(&self, rank: usize, op: Datum) -> Option<String> {
-        match op {
-            Datum::Int(number) => numbers::reduction(self.environment, number),
-            Datum::Address(..) => {
-                self.named(rank, op)?.strip_prefix("ompi_mpi_op_").map(str::to_owned)
+    /// The predefined reduction. Of numbers MPICH's are known alone: with Open MPI they are those of
+    /// Fortran.
+    pub fn op(&self, rank: usize, op: Datum) -> Option<&'static Handle> {
+        let handle = match op {
+            Datum::Int(number) if self.environment.mpich => {
+                handles::of_mpich(HandleKind::Op, number as u32)
             }
+            Datum::Address(..) => handles::of_variable(self.named(rank, op)?),
             _ => None,
-        }
+        };
+        handle.filter(|handle| handle.kind == HandleKind::Op && !handle.is_null())
     }
 
-    /// The null handle of a kind, as C or Fortran has it.
-    pub fn null(&mut self, by_reference: bool, kind: &str) -> Datum {
-        if self.environment.mpich {
-            return match kind {
-                "comm" => Datum::Int(0x0400_0000),
-                "request" => Datum::Int(0x2c00_0000),
-                "win" => Datum::Int(0x2000_0000),
-                _ => Datum::Unknown,
-            };
-        }
-        if by_reference {
-            return match kind {
-                "comm" => Datum::Int(2),
-                "request" | "win" => Datum::Int(0),
-                _ => Datum::Unknown,
-            };
-        }
-        Datum::Unknown
+    /// The number of a null handle, as C or Fortran has it.
+    pub fn null(&self, by_reference: bool, handle: &Handle) -> Datum {
+        let number = match (self.environment.mpich, by_reference) {
+            (true, _) => handle.mpich.map(i64::from),
+            (false, true) => handle.open_mpi_fortran.map(i64::from),
+            (false, false) => None,
+        };
+        number.map_or(Datum::Unknown, Datum::Int)
     }
 
     pub fn null_request(&mut self, asked: &Asked) -> Datum {
-        self.null_handle(asked.rank, asked.mpi.by_reference, "request", "ompi_request_null")
+        const NULL: &Handle = handles::named("MPI_REQUEST_NULL");
+        self.null_handle(asked.rank, asked.mpi.by_reference, NULL)
     }
 
     /// The null handle, by name where it has one.
-    pub fn null_handle(
-        &mut self,
-        rank: usize,
-        by_reference: bool,
-        kind: &str,
-        name: &str,
-    ) -> Datum {
-        match self.null(by_reference, kind) {
-            Datum::Unknown => match self.text.global(name) {
+    pub fn null_handle(&mut self, rank: usize, by_reference: bool, handle: &Handle) -> Datum {
+        match self.null(by_reference, handle) {
+            Datum::Unknown => match handle.open_mpi.and_then(|name| self.text.global(name)) {
                 Some(id) => Datum::Address(self.ranks[rank].interpreter.global(id), 0),
                 // The program never asks for it.
                 None => Datum::Handle(Kind::Other, u32::MAX),
@@ -96,7 +86,10 @@ impl Job<'_, '_> {
     }
 
     fn width(&self, by_reference: bool) -> i64 {
-        if by_reference || self.environment.mpich && !self.environment.open_mpi { 4 } else { 8 }
+        const IN_FORTRAN: i64 = 4;
+        let families = self.environment.families();
+        let in_c = families.iter().map(|family| family.handle_bytes()).max();
+        if by_reference { IN_FORTRAN } else { in_c.unwrap_or(IN_FORTRAN) }
     }
 
     /// Stores the handle of what a collective has made.
@@ -110,7 +103,7 @@ impl Job<'_, '_> {
     /// Whether a buffer is `MPI_IN_PLACE`.
     pub fn is_in_place(&self, rank: usize, buffer: Datum) -> bool {
         match buffer {
-            Datum::Int(number) => number == self.numbers.in_place,
+            Datum::Int(number) => number == self.constants.in_place,
             Datum::Address(..) => self
                 .named(rank, buffer)
                 .is_some_and(|name| name.contains("in_place") || name.starts_with("mpipriv")),
@@ -165,9 +158,10 @@ impl Job<'_, '_> {
             }
             name @ ("Group_size" | "Group_rank") => {
                 let group = self.group_of(asked, "group");
+                let undefined = self.constants.undefined;
                 let answer = group.map(|group| match name {
                     "Group_size" => group.len() as i64,
-                    _ => group.iter().position(|r| *r == rank).map_or(UNDEFINED, |at| at as i64),
+                    _ => group.iter().position(|r| *r == rank).map_or(undefined, |at| at as i64),
                 });
                 self.answer(asked, "size_out", answer.map_or(Datum::Unknown, Datum::Int));
             }
@@ -250,7 +244,7 @@ impl Job<'_, '_> {
         let towards = |by: i64| {
             let mut coords = own.clone();
             *coords.get_mut(direction)? += by;
-            Some(place_at(&coords, &dims, &periods).unwrap_or(self.numbers.proc_null))
+            Some(place_at(&coords, &dims, &periods).unwrap_or(self.constants.proc_null))
         };
         Some((towards(-by)?, towards(by)?))
     }

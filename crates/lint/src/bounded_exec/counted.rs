@@ -12,13 +12,13 @@ const MAX_RANKS: i64 = 1 << 20;
 
 /// Findings of what is defect with each number of ranks that comes to the place.
 pub fn findings(program: &Program, outcomes: &[Outcome]) -> Vec<Finding> {
-    let mut told = FxHashSet::default();
+    let mut reported = FxHashSet::default();
     let mut found = Vec::new();
     for (index, outcome) in outcomes.iter().enumerate() {
         for defect in &outcome.defects {
             let (_, place, ..) = defect.spots[0];
             // Once is enough.
-            if counts(outcomes, index, defect) && told.insert((defect.code, place)) {
+            if counts(outcomes, index, defect) && reported.insert((defect.code, place)) {
                 found.push(finding(program, defect));
             }
         }
@@ -37,7 +37,7 @@ fn counts(outcomes: &[Outcome], index: usize, defect: &Defect) -> bool {
             .any(|w| w.code == defect.code && w.spots.iter().any(|spot| spot.1 == place))
     };
     // Collectives of one rank always fit, and it may have nobody to send to.
-    let of_messages = defect.rank.is_some()
+    let of_messages = defect.no_such_rank.is_some()
         || matches!(defect.code, Code::Deadlock | Code::SendMayWait | Code::MessageLost);
     let comparable = || {
         let same = outcomes.iter().filter(|other| other.strict == outcome.strict);
@@ -45,10 +45,11 @@ fn counts(outcomes: &[Outcome], index: usize, defect: &Defect) -> bool {
     };
     if defect.code == Code::InvalidArgument {
         let same = |other: &Outcome| {
-            other.defects.iter().any(|w| w.rank.is_some() && w.spots[0].3 == defect.spots[0].3)
+            other.defects.iter().any(|known| known.no_such_rank == defect.no_such_rank)
         };
         // The program may only want more ranks.
-        let is_small = defect.rank.is_some_and(|rank| (0..MAX_RANKS).contains(&rank));
+        let is_small =
+            defect.no_such_rank.as_ref().is_some_and(|wrong| (0..MAX_RANKS).contains(&wrong.rank));
         let constant = is_small && comparable().filter(|other| same(other)).count() > 1;
         let works = |other: &Outcome| other.complete && other.seen.contains(&place);
         let larger = comparable().filter(|other| other.ranks > 1);
@@ -88,14 +89,14 @@ fn finding(program: &Program, defect: &Defect) -> Finding {
 /// Adds those findings that no other analysis has reported.
 pub fn add(found: Vec<Finding>, analysis: &mut Analysis) {
     for finding in found {
-        if !analysis.findings.iter().any(|known| is_told(known, &finding)) {
+        if !analysis.findings.iter().any(|known| is_reported(known, &finding)) {
             analysis.findings.push(finding);
         }
     }
 }
 
 /// Whether another analysis has reported this: a finding of the same kind at one of the places.
-fn is_told(known: &Finding, new: &Finding) -> bool {
+fn is_reported(known: &Finding, new: &Finding) -> bool {
     let kind = |code: Code| code.id().rsplit_once('-').map(|(kind, _)| kind.to_owned());
     let place = |site: &commsan_findings::Site| (site.file.clone(), site.line);
     let meet = |sites: &[commsan_findings::Site]| {

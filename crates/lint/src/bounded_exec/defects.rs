@@ -2,7 +2,7 @@
 
 use super::asked::{Asked, Place};
 use super::collective_matching::Entry;
-use super::messages::Open;
+use super::messages::{Awaited, Open};
 use super::{Job, Outcome, State};
 use commsan_findings::{Code, Role};
 
@@ -15,6 +15,23 @@ type Spot = (usize, Place, Role, String);
 /// A rank, and how it enters a collective.
 type Party<'a> = (usize, &'a Entry);
 
+/// A rank that waits: where, for what, and how its site is labelled.
+struct Stuck {
+    rank: usize,
+    place: Place,
+    awaits: Awaited,
+    label: String,
+}
+
+/// An argument that names no rank of the communicator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoSuchRank {
+    pub parameter: String,
+    pub rank: i64,
+    /// The rank that passes it.
+    pub on: usize,
+}
+
 /// Something wrong.
 #[derive(Clone, Debug)]
 pub struct Defect {
@@ -26,8 +43,8 @@ pub struct Defect {
     pub help: String,
     /// Whether it depends on who is first.
     pub possible: bool,
-    /// The rank that is none of the communicator, if that is what is wrong.
-    pub rank: Option<i64>,
+    /// The argument, if what is wrong is that it names no rank.
+    pub no_such_rank: Option<NoSuchRank>,
 }
 
 impl<'p> Job<'_, 'p> {
@@ -40,8 +57,8 @@ impl<'p> Job<'_, 'p> {
 
     pub fn add(&mut self, code: Code, spots: Vec<Spot>, message: String, why: String, help: &str) {
         let possible = self.by_chance;
-        let (help, rank) = (help.to_owned(), None);
-        self.defects.push(Defect { code, spots, message, why, help, possible, rank });
+        let (help, no_such_rank) = (help.to_owned(), None);
+        self.defects.push(Defect { code, spots, message, why, help, possible, no_such_rank });
     }
 
     pub fn with(&self) -> String {
@@ -67,7 +84,8 @@ impl<'p> Job<'_, 'p> {
             "check how the rank is computed at the borders",
         );
         if let Some(added) = self.defects.last_mut() {
-            added.rank = Some(rank);
+            let parameter = parameter.to_owned();
+            added.no_such_rank = Some(NoSuchRank { parameter, rank, on: asked.rank });
         }
         self.unfit = true;
     }
@@ -289,43 +307,40 @@ impl<'p> Job<'_, 'p> {
     }
 
     /// Ranks that wait: where, and for what.
-    fn stuck(&self) -> Vec<(usize, Place, String, bool)> {
+    fn stuck(&self) -> Vec<Stuck> {
         let waits = |(rank, own): (usize, &super::Rank)| match &own.state {
             State::Waiting(asked, requests, ..) => {
                 let open =
                     requests.iter().map(|request| &own.requests[*request]).find(|r| !r.done)?;
-                let sends = open.needs.contains("to receive its message");
-                Some((
-                    rank,
-                    asked.place,
-                    format!("{} waits for {}", asked.mpi.name, open.needs),
-                    sends,
-                ))
+                let label = format!("{} waits for {}", asked.mpi.name, open.awaits);
+                Some(Stuck { rank, place: asked.place, awaits: open.awaits.clone(), label })
             }
-            State::Looking(place, needs) => {
-                Some((rank, *place, format!("waits for {needs}"), false))
+            State::Looking(place, awaits) => {
+                let label = format!("waits for {awaits}");
+                Some(Stuck { rank, place: *place, awaits: awaits.clone(), label })
             }
             _ => None,
         };
         self.ranks.iter().enumerate().filter_map(waits).collect()
     }
 
-    fn deadlock(&mut self, stuck: &[(usize, Place, String, bool)]) {
-        let collective = stuck.iter().all(|(_, _, needs, _)| needs.contains("other ranks to call"));
+    fn deadlock(&mut self, stuck: &[Stuck]) {
+        let sends = stuck.iter().any(|own| matches!(own.awaits, Awaited::Receive(..)));
+        let collective = stuck.iter().all(|own| matches!(own.awaits, Awaited::Collective(_)));
         let ended = stuck.len() < self.ranks.len();
         let code = match self.strict {
-            true if stuck.iter().any(|(.., sends)| *sends) => Code::SendMayWait,
+            true if sends => Code::SendMayWait,
             true => Code::CollectiveMayWait,
             false if collective && ended => Code::CollectiveNotEntered,
             false => Code::Deadlock,
         };
         let mut spots = Vec::<Spot>::new();
-        for (rank, place, needs, _) in stuck {
+        for Stuck { rank, place, label, .. } in stuck {
             if spots.len() < MAX_SITES && spots.iter().all(|(_, known, ..)| known != place) {
-                spots.push((*rank, *place, Role::Wait, format!("rank {rank}: {needs}")));
+                spots.push((*rank, *place, Role::Wait, format!("rank {rank}: {label}")));
             }
         }
-        let ranks: Vec<_> = stuck.iter().map(|(rank, ..)| rank.to_string()).collect();
+        let ranks: Vec<_> = stuck.iter().map(|own| own.rank.to_string()).collect();
         let who = match &ranks[..] {
             [rank] => format!("rank {rank} waits for ever"),
             ranks => format!("ranks {} wait for ever", ranks.join(", ")),

@@ -2,11 +2,11 @@
 
 use super::asked::{Asked, Place};
 use super::interpreter::Pending;
-use super::numbers::ANY_TAG;
 use super::store::{Datum, Kind};
 use super::types::{Elements, fits};
 use super::{After, Job, Need, State};
 use commsan_mpi_calls::Effect;
+use std::fmt;
 
 /// Maximum number of bytes of a message whose contents are transferred.
 const MAX_PAYLOAD_BYTES: i64 = 1 << 16;
@@ -22,8 +22,41 @@ pub struct Request {
     pub template: Option<Template>,
     /// The source, the tag and the bytes of what was received.
     pub got: Option<(Option<i64>, Option<i64>, Option<i64>)>,
-    /// What it waits for, in words.
-    pub needs: String,
+    /// What completes it.
+    pub awaits: Awaited,
+}
+
+/// The event that a request, or a probe, waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// Nothing yet: the request is made by this call, and its operation has not begun.
+    Start(String),
+    /// That a rank, or any, receives its message; with the tag, where there is one.
+    Receive(Option<i64>, Option<i64>),
+    /// A message from a rank, or any; with the tag, where a receive names one.
+    Message(Option<i64>, Option<i64>),
+    /// That the other ranks of the communicator enter this collective.
+    Collective(&'static str),
+}
+
+impl fmt::Display for Awaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |rank: &Option<i64>| match rank {
+            Some(rank) => format!("rank {rank}"),
+            None => "any rank".to_owned(),
+        };
+        let tag = |tag: &Option<i64>| tag.map_or_else(String::new, |tag| format!(" (tag {tag})"));
+        match self {
+            Awaited::Start(call) => f.write_str(call),
+            Awaited::Receive(rank, with) => {
+                write!(f, "{} to receive its message{}", name(rank), tag(with))
+            }
+            Awaited::Message(rank, with) => {
+                write!(f, "a message from {}{}", name(rank), tag(with))
+            }
+            Awaited::Collective(call) => write!(f, "other ranks to call {call}"),
+        }
+    }
 }
 
 /// A message to be sent, or a receive.
@@ -134,15 +167,17 @@ impl<'p> Job<'_, 'p> {
         // A message to nobody knows whom: nobody knows what comes of it.
         let peer = asked.number(self, peer)?;
         let tag = asked.number(self, tag)?;
-        let any = !sends && peer == self.numbers.any_source;
+        let any = !sends && peer == self.constants.any_source;
         let size = self.comms[comm].members.len() as i64;
-        if !any && peer != self.numbers.proc_null && !(0..size).contains(&peer) {
+        if !any && peer != self.constants.proc_null && !(0..size).contains(&peer) {
             self.no_such_rank(asked, names[3], peer, size);
             return None;
         }
-        let negative =
-            [(names[1], count), (names[4], Some(tag).filter(|_| sends || tag != ANY_TAG))];
-        let nowhere = peer == self.numbers.proc_null;
+        let negative = [
+            (names[1], count),
+            (names[4], Some(tag).filter(|_| sends || tag != self.constants.any_tag)),
+        ];
+        let nowhere = peer == self.constants.proc_null;
         for (parameter, number) in negative {
             if let Some(number) = number.filter(|number| *number < 0 && !nowhere) {
                 self.negative(asked, parameter, number);
@@ -156,7 +191,7 @@ impl<'p> Job<'_, 'p> {
             comm,
             peer: (!any).then_some(peer),
             any,
-            tag: (sends || tag != ANY_TAG).then_some(tag),
+            tag: (sends || tag != self.constants.any_tag).then_some(tag),
             buffer,
             bytes: known.and_then(|(count, of)| count.checked_mul(of.size)),
             elements: known.and_then(|(count, of)| of.amount(count)),
@@ -167,31 +202,26 @@ impl<'p> Job<'_, 'p> {
 
     pub fn new_request(&mut self, asked: &Asked<'p>, template: Option<Template>) -> usize {
         let requests = &mut self.ranks[asked.rank].requests;
-        let needs = asked.mpi.name.clone();
+        let awaits = Awaited::Start(asked.mpi.name.clone());
         let place = asked.place;
-        requests.push(Request { done: false, active: false, place, template, got: None, needs });
+        requests.push(Request { done: false, active: false, place, template, got: None, awaits });
         requests.len() - 1
     }
 
     /// Starts an operation.
     pub fn begin(&mut self, rank: usize, request: usize, what: Template) {
         let comm = &self.comms[what.comm];
-        let name = |peer: Option<i64>| match peer
-            .and_then(|p| comm.members.get(usize::try_from(p).ok()?))
-        {
-            Some(world) => format!("rank {world}"),
-            None => "any rank".to_owned(),
-        };
-        let tag = what.tag.map_or_else(String::new, |tag| format!(" (tag {tag})"));
-        let needs = match what.sends {
-            true => format!("{} to receive its message{tag}", name(what.peer)),
-            false => format!("a message from {}{tag}", name(what.peer)),
+        let peer = what.peer.and_then(|peer| comm.members.get(usize::try_from(peer).ok()?));
+        let peer = peer.map(|world| *world as i64);
+        let awaits = match what.sends {
+            true => Awaited::Receive(peer, what.tag),
+            false => Awaited::Message(peer, what.tag),
         };
         let own = &mut self.ranks[rank].requests[request];
-        (own.active, own.done, own.got, own.needs) = (true, false, None, needs);
-        if what.peer == Some(self.numbers.proc_null) {
+        (own.active, own.done, own.got, own.awaits) = (true, false, None, awaits);
+        if what.peer == Some(self.constants.proc_null) {
             own.done = true;
-            own.got = Some((what.peer, Some(ANY_TAG), Some(0)));
+            own.got = Some((what.peer, Some(self.constants.any_tag), Some(0)));
             return;
         }
         if let (Datum::Address(object, from), Some(bytes), true) =
@@ -460,14 +490,14 @@ impl<'p> Job<'_, 'p> {
         let comm = self.comm_of(asked, "comm")?;
         let source = asked.number(self, "source")?;
         let tag = asked.number(self, "tag")?;
-        let any = source == self.numbers.any_source;
+        let any = source == self.constants.any_source;
         let what = Template {
             sends: false,
             synchronous: false,
             comm,
             peer: (!any).then_some(source),
             any,
-            tag: (tag != ANY_TAG).then_some(tag),
+            tag: (tag != self.constants.any_tag).then_some(tag),
             buffer: Datum::Unknown,
             bytes: None,
             elements: None,
@@ -477,9 +507,8 @@ impl<'p> Job<'_, 'p> {
         let receive = Open { rank: asked.rank, request: 0, what, data: None };
         let found = self.sends.iter().find(|send| self.matches(send, &receive)).cloned();
         let Some(send) = found else {
-            let from = if any { "any rank".to_owned() } else { format!("rank {source}") };
-            let needs = format!("a message from {from}");
-            self.ranks[asked.rank].state = State::Looking(asked.place, needs);
+            let awaits = Awaited::Message((!any).then_some(source), None);
+            self.ranks[asked.rank].state = State::Looking(asked.place, awaits);
             return Some(());
         };
         if any && self.comms[comm].members.len() > 2 {
@@ -504,9 +533,9 @@ impl<'p> Job<'_, 'p> {
         let Datum::Address(object, at) = status else { return };
         let store = &mut self.ranks[rank].interpreter.store;
         let value = |number: Option<i64>| number.map_or(Datum::Unknown, Datum::Int);
-        store.store((object, at + self.numbers.source_at), 4, value(source));
-        store.store((object, at + self.numbers.tag_at), 4, value(tag));
-        store.store((object, at + self.numbers.bytes_at), 4, value(bytes));
+        store.store((object, at + self.constants.status_source), 4, value(source));
+        store.store((object, at + self.constants.status_tag), 4, value(tag));
+        store.store((object, at + self.constants.status_count), 4, value(bytes));
     }
 }
 

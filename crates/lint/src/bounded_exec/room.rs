@@ -29,7 +29,7 @@ impl<'p> Job<'_, 'p> {
             return None;
         }
         if let Some(peer) = rule.peer
-            && asked.number(self, name(peer))? == self.numbers.proc_null
+            && asked.number(self, name(peer))? == self.constants.proc_null
         {
             return None;
         }

@@ -1,9 +1,10 @@
 //! Type signatures of datatypes, for the comparison of messages.
 
+use super::Job;
 use super::asked::Asked;
 use super::store::{Datum, Kind};
-use super::{Job, numbers};
 use crate::datatypes::{size_of_name, size_of_number};
+use commsan_mpi_calls::abi::handles::{self, HandleKind};
 
 /// Basic elements in a row: which, how often.
 pub type Elements = Vec<(String, i64)>;
@@ -118,11 +119,16 @@ fn class(name: &str, size: i64) -> String {
         _ if name.starts_with("UNSIGNED") || name.starts_with("UINT") => {
             format!("{bits}-bit unsigned integer")
         }
-        "FLOAT" | "DOUBLE" | "LONG_DOUBLE" | "REAL" | "DOUBLE_PRECISION" | "DBLPREC" | "REAL4"
-        | "REAL8" => format!("{bits}-bit real number"),
+        "FLOAT" | "DOUBLE" | "LONG_DOUBLE" | "REAL" | "DOUBLE_PRECISION" | "REAL4" | "REAL8"
+        | "REAL16" => format!("{bits}-bit real number"),
         "SIGNED_CHAR" | "SHORT" | "INT" | "LONG" | "LONG_LONG" | "LONG_LONG_INT" | "INTEGER"
-        | "INT8_T" | "INT16_T" | "INT32_T" | "INT64_T" | "AINT" | "OFFSET" | "COUNT" => {
+        | "INTEGER1" | "INTEGER2" | "INTEGER4" | "INTEGER8" | "INT8_T" | "INT16_T" | "INT32_T"
+        | "INT64_T" | "AINT" | "OFFSET" | "COUNT" => {
             format!("{bits}-bit integer")
+        }
+        "C_BOOL" | "CXX_BOOL" => "c_bool".to_owned(),
+        _ if name.contains("COMPLEX") && !name.starts_with('2') => {
+            format!("{bits}-bit complex number")
         }
         _ => name.to_lowercase(),
     }
@@ -157,17 +163,16 @@ impl Job<'_, '_> {
                 return self.types.get(id as usize)?.clone();
             }
             Datum::Int(number) => {
-                let name = numbers::datatype(self.environment, number)?;
-                (name, size_of_number(number, self.environment.open_mpi)?)
+                let handle = self.environment.handle(HandleKind::Datatype, number)?;
+                (handle.bare_name(), size_of_number(number, self.environment.open_mpi)?)
             }
             Datum::Address(..) => {
                 let name = self.named(rank, handle)?;
-                let size = size_of_name(name)?;
-                (name.strip_prefix("ompi_mpi_")?.to_uppercase(), size)
+                (handles::of_variable(name)?.bare_name(), size_of_name(name)?)
             }
             _ => return None,
         };
-        Some(Type::basic(&name, size as i64))
+        Some(Type::basic(name, size as i64))
     }
 
     /// A call that makes a datatype; one that is not known where it cannot be worked out.

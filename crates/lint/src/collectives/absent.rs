@@ -82,15 +82,13 @@ struct Search<'c, 'p> {
 
 impl Search<'_, '_> {
     fn may_be(&mut self, function: FunctionId, value: Value) -> bool {
-        /// `MPI_UNDEFINED`, of both libraries.
-        const UNDEFINED: i64 = -32766;
         let program = self.comms.program;
         let Some(body) = &program[function].body else { return false };
         if !self.seen.insert((function, value)) {
             return false;
         }
         match value {
-            Value::Int(number) => number == UNDEFINED,
+            Value::Int(number) => number == self.comms.environment.constants().undefined,
             Value::Inst(id) => match (&body[id].op, &*body[id].args) {
                 (Op::Load(_), [address]) => self.is_stored(function, *address),
                 (Op::Select, [_, one, other]) => {

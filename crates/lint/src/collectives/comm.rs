@@ -4,8 +4,13 @@ use crate::callgraph::{self, CallGraph};
 use crate::environment::Environment;
 use crate::{Calls, Mpi};
 use commsan_ir::{Body, FunctionId, Inst, InstId, Program, Value};
+use commsan_mpi_calls::abi::handles::{self, Handle, HandleKind};
 use commsan_points_to::{Object, PointsTo};
 use rustc_hash::FxHashMap;
+
+const WORLD: &Handle = handles::named("MPI_COMM_WORLD");
+const OWN: &Handle = handles::named("MPI_COMM_SELF");
+const NULL: &Handle = handles::named("MPI_COMM_NULL");
 
 /// A communicator, or a window of one, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -86,9 +91,14 @@ impl<'p> Comms<'p> {
         if by_reference {
             let constant =
                 body.and_then(|body| commsan_points_to::mpi::stored(self.program, body, value));
-            match constant {
-                Some(0 | MPICH_WORLD) => return Comm::World,
-                Some(1 | MPICH_SELF) => return Comm::Own,
+            // Whichever library it is for: numbers of one are no handles of another.
+            let handle = constant.and_then(|number| {
+                let of_open_mpi = handles::of_open_mpi_fortran(HandleKind::Comm, number as i32);
+                of_open_mpi.or_else(|| handles::of_mpich(HandleKind::Comm, number as u32))
+            });
+            match handle {
+                Some(handle) if handle == WORLD => return Comm::World,
+                Some(handle) if handle == OWN => return Comm::Own,
                 _ => {}
             }
         }
@@ -111,21 +121,21 @@ impl<'p> Comms<'p> {
 
     /// Whether this is Open MPI's `MPI_COMM_NULL`: no call is made on it.
     pub fn is_null(&self, object: Object) -> bool {
-        matches!(object, Object::Global(id) if self.program[id].name == "ompi_mpi_comm_null")
+        matches!(object, Object::Global(id) if NULL.open_mpi == Some(&*self.program[id].name))
     }
 
     fn predefined(&self, object: Object) -> Option<Comm> {
-        match object {
-            Object::Handle(MPICH_WORLD) => Some(Comm::World),
-            Object::Handle(MPICH_SELF) => Some(Comm::Own),
-            Object::Global(id) => match &*self.program[id].name {
-                "ompi_mpi_comm_world" => Some(Comm::World),
-                "ompi_mpi_comm_self" => Some(Comm::Own),
-                _ => Some(Comm::Unknown),
-            },
-            Object::Made(..) => None,
-            _ => Some(Comm::Unknown),
-        }
+        let handle = match object {
+            Object::Handle(number) => handles::of_mpich(HandleKind::Comm, number as u32),
+            Object::Global(id) => handles::of_variable(&self.program[id].name),
+            Object::Made(..) => return None,
+            _ => None,
+        };
+        Some(match handle {
+            Some(handle) if handle == WORLD => Comm::World,
+            Some(handle) if handle == OWN => Comm::Own,
+            _ => Comm::Unknown,
+        })
     }
 
     /// Which ranks a communicator of a function has.
@@ -213,6 +223,3 @@ pub fn named_at(mpi: &Mpi) -> Option<usize> {
 
 /// Parameters that name a group of ranks for the last time.
 const FREED: [&str; 3] = ["comm_inout", "win_inout", "fh_inout"];
-
-const MPICH_WORLD: i64 = 0x4400_0000;
-const MPICH_SELF: i64 = 0x4400_0001;

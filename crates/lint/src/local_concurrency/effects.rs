@@ -253,7 +253,7 @@ impl<'p> View<'p> {
 
     /// `MPI_PROC_NULL`.
     pub fn is_no_rank(&self, rank: i64) -> bool {
-        rank == if self.environment.open_mpi { -2 } else { -1 }
+        rank == self.environment.constants().proc_null
     }
 
     /// None if it is certain that nothing is touched.

@@ -20,6 +20,7 @@ use super::state::{State, by_how_much, shifts};
 use crate::library::Library;
 use commsan_ir::{BlockId, Compare, InstId, Op, Value};
 use commsan_mpi_calls::Effect;
+use commsan_mpi_calls::abi::handles::{self, Handle};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
@@ -196,7 +197,7 @@ impl<'w, 'p> Walker<'w, 'p> {
         }
         let Some((_, call)) = self.view.row(operation.described) else { return };
         let of = |at: usize| self.view.argument(&state.known, operation.described, at);
-        let none = if self.view.environment.open_mpi { -2 } else { -1 };
+        let none = self.view.environment.constants().proc_null;
         let peer = call.accesses.iter().find_map(|rule| rule.peer).and_then(of);
         let count = call.at.count.and_then(of);
         if let Some(peer) = peer {
@@ -222,10 +223,11 @@ impl<'w, 'p> Walker<'w, 'p> {
 
     /// `MPI_REQUEST_NULL`, of MPICH, of Fortran with Open MPI, and of C.
     fn null_requests(&self) -> Vec<Linear> {
-        const MPICH: i64 = 0x2c00_0000;
-        let null = self.view.environment.null_request;
-        let null = null.map(|id| Linear::value(Value::Global(id, 0)));
-        [MPICH, 0].map(Linear::constant).into_iter().chain(null).collect()
+        const NULL: &Handle = handles::named("MPI_REQUEST_NULL");
+        let numbers = [NULL.mpich.map(i64::from), NULL.open_mpi_fortran.map(i64::from)];
+        let variable = self.view.environment.null_request;
+        let variable = variable.map(|id| Linear::value(Value::Global(id, 0)));
+        numbers.into_iter().flatten().map(Linear::constant).chain(variable).collect()
     }
 
     /// Calls that may complete an operation, wherever they are.

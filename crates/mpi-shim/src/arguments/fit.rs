@@ -71,7 +71,9 @@ fn differ(args: &Args) -> bool {
 fn look_again(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
     let found = reduction_problem(args).or_else(|| swap_problem(args)).or_else(|| sides(args));
     let Some(wrong) = found.or_else(|| pack_problem(args)) else { return false };
-    rank.with(here.thread, &mut |tracker, out| tracker.wrong_argument(args, &wrong, here, out));
+    rank.with(here.thread, &mut |tracker, out| {
+        tracker.reporter.wrong_argument(args, &wrong, here, out)
+    });
     true
 }
 

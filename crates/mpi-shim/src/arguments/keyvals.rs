@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 /// Keys that were freed, and not handed out again.
 static FREED: Mutex<Vec<c_int>> = Mutex::new(Vec::new());
 /// How many are remembered.
-const MOST: usize = 256;
+const MAX_KEYVALS: usize = 256;
 
 /// The key in the variable that a call is given.
 fn held(variable: usize) -> c_int {
@@ -51,7 +51,7 @@ pub(crate) fn to_be_freed(args: &Args) -> usize {
 /// It has been freed.
 pub(crate) fn freed(key: usize) {
     let mut freed = FREED.lock().unwrap_or_else(PoisonError::into_inner);
-    freed.truncate(MOST - 1);
+    freed.truncate(MAX_KEYVALS - 1);
     freed.insert(0, key as c_int);
 }
 

@@ -31,7 +31,7 @@ struct Handle {
 static HANDLES: LazyLock<Mutex<HashMap<(Object, usize), Handle>>> = LazyLock::new(Mutex::default);
 
 /// Handles that are kept, at most; then all are forgotten.
-const MOST: usize = 65_536;
+const MAX_FREED: usize = 65_536;
 
 fn bit(handle: usize) -> u64 {
     // Handles are addresses, or count up.
@@ -41,7 +41,7 @@ fn bit(handle: usize) -> u64 {
 /// A call has handed out a handle.
 pub(super) fn made(object: Object, handle: usize) {
     let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
-    if handles.len() >= MOST {
+    if handles.len() >= MAX_FREED {
         handles.clear();
     }
     let known = handles.entry((object, handle)).or_default();

@@ -2,8 +2,8 @@
 
 use super::{Described, InOrder};
 use commsan_callsite::StackId;
-use commsan_counters::{Amount, Identity, Key, STEPS, Step, Traffic, User};
-use commsan_mpi::moves::{Means, Move, Peers};
+use commsan_counters::{Amount, Identity, Key, MAX_STEPS, Step, Traffic, User};
+use commsan_mpi::transfers::{Peers, Transfer, TransferKind};
 use commsan_rundir::traffic::{End, Kind, Memory, Place, Side};
 use commsan_shadow::Footprint;
 use commsan_threads::Here;
@@ -18,44 +18,44 @@ pub(super) struct Counting<'a> {
     pub(super) stack: StackId,
     pub(super) time: u64,
     /// What has been added, as far as that can be done again.
-    pub(super) steps: Option<SmallVec<[Step; STEPS]>>,
+    pub(super) steps: Option<SmallVec<[Step; MAX_STEPS]>>,
 }
 
 impl Counting<'_> {
     pub(super) fn add(&mut self, described: &Described) {
         let group = described.group.or_else(|| self.traffic.group_of(described.handle?));
-        for a_move in &described.moves {
-            self.add_move(described, a_move, group);
+        for transfer in &described.transfers {
+            self.add_transfer(described, transfer, group);
         }
     }
 
-    fn add_move(&mut self, described: &Described, a_move: &Move, group: Option<u32>) {
+    fn add_transfer(&mut self, described: &Described, transfer: &Transfer, group: Option<u32>) {
         let (call, stack) = described.begun.unwrap_or((self.call, self.stack));
         let here = Place::Rank(self.me);
-        let own = a_move.footprint.span().start;
+        let own = transfer.footprint.span().start;
         let own = self.traffic.object_at(own, self.here);
-        let there = self.end(described, a_move, group);
+        let there = self.end(described, transfer, group);
         let afar = self.window(described, there);
         let (source, target) =
-            if a_move.sends { (End::At(here), there) } else { (there, End::At(here)) };
-        let side = match (described.means, a_move.sends) {
-            (Means::OneSided | Means::File, _) => Side::Both,
+            if transfer.sends { (End::At(here), there) } else { (there, End::At(here)) };
+        let side = match (described.kind, transfer.sends) {
+            (TransferKind::OneSided | TransferKind::File, _) => Side::Both,
             (_, true) => Side::Source,
             (_, false) => Side::Target,
         };
-        let own_part = own.map(|(object, base)| (object, (base, &a_move.footprint)));
+        let own_part = own.map(|(object, base)| (object, (base, &transfer.footprint)));
         // What one process sees of both ends is told from where to where.
-        let (first, second) = match side == Side::Both && !a_move.sends {
+        let (first, second) = match side == Side::Both && !transfer.sends {
             true => (afar, own_part),
             false => (own_part, afar),
         };
         let key = Key {
-            kind: match described.means {
-                Means::PointToPoint => Kind::PointToPoint,
-                Means::Collective => Kind::Collective,
-                Means::OneSided => Kind::Rma,
-                Means::File if a_move.sends => Kind::FileWrite,
-                Means::File => Kind::FileRead,
+            kind: match described.kind {
+                TransferKind::PointToPoint => Kind::PointToPoint,
+                TransferKind::Collective => Kind::Collective,
+                TransferKind::OneSided => Kind::Rma,
+                TransferKind::File if transfer.sends => Kind::FileWrite,
+                TransferKind::File => Kind::FileRead,
             },
             call,
             stack,
@@ -64,23 +64,23 @@ impl Counting<'_> {
             source,
             target,
             group,
-            tag: a_move.tag,
+            tag: transfer.tag,
             object: first.map(|(object, _)| object),
             other: second.map(|(object, _)| object),
             region: self.traffic.region(),
         };
         let parts = (first.map(|(_, part)| part), second.map(|(_, part)| part));
-        let amount = Amount::one(a_move.bytes);
-        let row = self.traffic.moved(self.time, key, amount, parts.0, parts.1);
+        let amount = Amount::one(transfer.bytes);
+        let row = self.traffic.record_transfer(self.time, key, amount, parts.0, parts.1);
         let channel = self.in_order(described.order, &key, row);
-        let step = match (row, &a_move.footprint, side) {
+        let step = match (row, &transfer.footprint, side) {
             (Some(row), Footprint::Dense(range), Side::Source | Side::Target) => {
                 // In memory that was allocated, or in a variable that is known by now.
                 let memory = (range.start, self.traffic.objects.at(range.start));
                 let size = range.len() as u64;
                 (memory.1 == own).then_some(Step {
                     row,
-                    bytes: a_move.bytes,
+                    bytes: transfer.bytes,
                     memory,
                     size,
                     channel,
@@ -110,21 +110,21 @@ impl Counting<'_> {
         let channel = self.traffic.channel(key, user).filter(|_| is_known);
         match (channel, key.side) {
             (Some(channel), _) if order != InOrder::Taken => {
-                self.traffic.next_in(channel, row, user);
+                self.traffic.record_message(channel, row, user);
                 return Some((channel, comm));
             }
-            (Some(channel), _) => self.traffic.out_of_order(channel),
+            (Some(channel), _) => self.traffic.lose_order(channel),
             // It may be anyone's.
-            (None, Side::Target) if !is_known => self.traffic.without_order(key.group),
+            (None, Side::Target) if !is_known => self.traffic.lose_receive_order(key.group),
             (None, _) => {}
         }
         None
     }
 
     /// The other end.
-    fn end(&mut self, described: &Described, a_move: &Move, group: Option<u32>) -> End {
+    fn end(&mut self, described: &Described, transfer: &Transfer, group: Option<u32>) -> End {
         let unknown = End::At(Place::Unknown);
-        match (a_move.peers, group) {
+        match (transfer.peers, group) {
             (Peers::One(rank), Some(group)) => {
                 let members = self.traffic.members(group);
                 let member = usize::try_from(rank).ok().and_then(|rank| members.get(rank));

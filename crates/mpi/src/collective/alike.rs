@@ -5,10 +5,10 @@ use crate::ids::mixed;
 use commsan_mpi_calls::{Call, Role};
 
 /// Of so many parameters of a call.
-pub const MOST: usize = 3;
+pub const MAX_VALUES: usize = 3;
 
 /// Their values, in the order of the parameters.
-pub type Values = [u64; MOST];
+pub type Values = [u64; MAX_VALUES];
 
 /// Elements of an array that a word has room for, and bits of each.
 const ELEMENTS: usize = 3;
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn no_call_has_more_of_them_than_there_is_room_for() {
-        assert!(CALLS.iter().all(|call| call.alike.len() <= MOST));
+        assert!(CALLS.iter().all(|call| call.alike.len() <= MAX_VALUES));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! collective of a communicator that has a name, and consists of these ranks; or these have made it as their n-th with
 //! one tag (`MPI_Comm_create_group`).
 
-use super::entry::{Progress, TOLD};
+use super::entry::{MAX_PROGRESS, Progress};
 pub use crate::ids::On;
 use crate::ids::{Group, mixed};
 use crate::threads::Calling;
@@ -69,7 +69,7 @@ pub struct Communicators {
 }
 
 /// Names that are remembered after their communicator, window or file was freed.
-const GONE: usize = 32;
+const MAX_GONE: usize = 32;
 
 impl Communicators {
     /// `MPI_COMM_WORLD` has this handle.
@@ -140,7 +140,7 @@ impl Communicators {
     /// The handle may come to mean something else.
     pub fn forget(&mut self, on: On) {
         if let Some(known) = self.all.remove(&on).filter(|known| known.name != 0) {
-            self.gone.truncate(GONE - 1);
+            self.gone.truncate(MAX_GONE - 1);
             self.gone.push_front((known.name, known.entered));
         }
         self.recent.retain(|other| *other != on);
@@ -148,7 +148,7 @@ impl Communicators {
 
     /// What has this name is over.
     pub fn leave(&mut self, name: u64) {
-        self.gone.truncate(GONE - 1);
+        self.gone.truncate(MAX_GONE - 1);
         self.gone.push_front((name, 0));
     }
 
@@ -206,19 +206,19 @@ impl Communicators {
         if self.recent.first() != Some(&on) {
             self.recent.retain(|other| *other != on);
             self.recent.insert(0, on);
-            self.recent.truncate(TOLD + 1);
+            self.recent.truncate(MAX_PROGRESS + 1);
         }
     }
 
     /// What was used last besides one.
     pub fn others(&self, on: On) -> impl Iterator<Item = (On, &Known)> {
-        let others = self.recent.iter().filter(move |other| **other != on).take(TOLD);
+        let others = self.recent.iter().filter(move |other| **other != on).take(MAX_PROGRESS);
         others.filter_map(|other| Some((*other, self.all.get(other)?)))
     }
 
     /// How far this rank has come on what it used last besides one.
-    pub fn progress(&self, on: On) -> [Progress; TOLD] {
-        let mut told = [Progress::default(); TOLD];
+    pub fn progress(&self, on: On) -> [Progress; MAX_PROGRESS] {
+        let mut told = [Progress::default(); MAX_PROGRESS];
         for (to, (_, known)) in told.iter_mut().zip(self.others(on)) {
             *to = known.progress();
         }

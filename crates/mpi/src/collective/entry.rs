@@ -6,9 +6,9 @@ use commsan_job_shm::ENTRY;
 use commsan_mpi_calls::{CALLS, Call};
 
 /// Communicators of which an entry tells how far its rank has come.
-pub const TOLD: usize = 3;
+pub const MAX_PROGRESS: usize = 3;
 /// Where the arguments are in an entry that all must pass alike.
-const ALIKE: usize = ENTRY - alike::MOST;
+const ALIKE: usize = ENTRY - alike::MAX_VALUES;
 /// The first word of a signature that is not there.
 const ABSENT: u64 = u64::MAX;
 
@@ -34,7 +34,7 @@ pub struct Entry {
     /// Arguments that all must pass alike.
     pub alike: alike::Values,
     /// How far the rank has come elsewhere.
-    pub progress: [Progress; TOLD],
+    pub progress: [Progress; MAX_PROGRESS],
 }
 
 /// Assertions that all ranks must give to a fence, or none (MPI 4.1 §12.5.5).
@@ -205,7 +205,7 @@ mod tests {
                 }),
                 asserted: Asserted { none_precede: rank % 3 == 0, none_succeed: rank % 5 == 0 },
                 alike: [op.into(), u64::MAX * u64::from(rank % 2), at],
-                progress: [Progress { name: at, entered, blocking }; TOLD],
+                progress: [Progress { name: at, entered, blocking }; MAX_PROGRESS],
             },
         )
     }

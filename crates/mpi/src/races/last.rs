@@ -11,7 +11,7 @@ use std::ops::{ControlFlow, Range};
 /// Bytes of a message that are kept, to be compared with those of another.
 pub(crate) const KEPT: usize = 64;
 /// Messages that are followed, and uses that are told.
-const MOST: usize = 16;
+const MAX_LASTS: usize = 16;
 
 /// The first bytes of a message, and where they were put.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +82,7 @@ impl Lasts {
 
     /// A message has replaced another one; the program may learn from the status whose it is.
     pub fn push(&mut self, replacing: Replacing, status: Option<Range<usize>>) {
-        if self.all.len() == MOST {
+        if self.all.len() == MAX_LASTS {
             self.remove(0);
         }
         let Content { address, length, .. } = replacing.last.content;
@@ -108,7 +108,7 @@ impl Lasts {
             State::Used(number) => seen.known = Some(number),
             State::Unseen(replacing) if differs(&replacing, access) => {
                 let place = (pc, replacing.last.by.pc);
-                if self.told.len() < MOST && !self.told.contains(&place) {
+                if self.told.len() < MAX_LASTS && !self.told.contains(&place) {
                     let number = self.told.len() as u32;
                     self.told.push(place);
                     let id = self.watched.begin(&mut [watch(status.clone())], ());

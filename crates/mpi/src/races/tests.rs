@@ -126,12 +126,12 @@ fn what_the_program_knows_is_no_race() {
     assert_eq!(race(&|races| see(races, 100..101)), 0);
     assert_eq!(race(&|races| see(races, 203..300)), 0);
     assert_eq!(race(&|races| see(races, 108..200)), 1);
-    assert_eq!(race(&|races| races.told()), 0);
+    assert_eq!(race(&|races| races.inform_others()), 0);
     assert_eq!(race(&|races| races.give_up(COMM)), 0);
     assert_eq!(race(&|races| races.give_up(COMM + 1)), 1);
     assert_eq!(race(&|races| races.forget(7)), 1); // that is complete
     let patient = |races: &mut Races| {
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_TOUCHES {
             see(races, 0..1);
         }
     };
@@ -143,7 +143,7 @@ fn what_is_not_complete_is_known_to_nobody() {
     let race = |request: usize| {
         let mut races = races();
         let position = races.post(wanted(None), by(1), Some(7), None).unwrap();
-        races.told();
+        races.inform_others();
         races.receive(2, wanted(Some(0)), || by(2));
         races.forget(request);
         races.complete(position, Some((1, 0)), None, None);
@@ -178,10 +178,13 @@ fn what_waits_for_long_is_bounded() {
     for sender in 0..1000 {
         let position = races.post(wanted(Some(0)), by(2), None, None).unwrap();
         races.complete(position, Some((sender, 0)), None, None);
-        races.told();
+        races.inform_others();
         races.receive(sender, wanted(Some(1)), || by(3));
         races.give_up(COMM + 1 + u64::from(sender) % 100);
     }
-    assert!(races.wildcards[0].settled.len() <= MOST && races.wildcards[0].later.len() <= MOST);
+    assert!(
+        races.wildcards[0].settled.len() <= MAX_WILDCARDS
+            && races.wildcards[0].later.len() <= MAX_WILDCARDS
+    );
     assert_eq!((races.wildcards.len(), races.given_up.len()), (1, 100));
 }

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 /// Bytes that share a cell.
 const WORD: isize = 8;
 /// Words of one operation that are told apart.
-const FEW: usize = 16;
+const MAX_WORDS: usize = 16;
 
 /// The cells of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Cells {
         let all = isize::MIN / 2..isize::MAX / 2;
         let _ = pattern.visit(offset as isize, &all, &mut |run| {
             let (first, last) = (run.start.div_euclid(WORD), (run.end - 1).div_euclid(WORD));
-            if words.len() as isize + last - first >= FEW as isize {
+            if words.len() as isize + last - first >= MAX_WORDS as isize {
                 words.clear();
                 return ControlFlow::Break(());
             }

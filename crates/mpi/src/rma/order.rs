@@ -178,7 +178,7 @@ impl Collectives {
 
 impl Collective {
     /// Ranks in the job that this one learns from.
-    pub fn teachers(&self, me: u32) -> Vec<u32> {
+    pub fn acquires_from(&self, me: u32) -> Vec<u32> {
         let members = self.group.members.iter().copied();
         let others = |rank: &u32| *rank != me;
         match self.flow {
@@ -254,8 +254,8 @@ mod tests {
     fn collectives_teach_as_their_data_flows() {
         let mut collective =
             Collective { key: 1, group: group(), flow: Flow::All, root: Some(2), sources: vec![4] };
-        assert_eq!(collective.teachers(2), [4, 7]);
-        for (flow, me, teachers) in [
+        assert_eq!(collective.acquires_from(2), [4, 7]);
+        for (flow, me, acquires_from) in [
             (Flow::FromRoot, 7, &[2][..]),
             (Flow::FromRoot, 2, &[]),
             (Flow::ToRoot, 2, &[4, 7]),
@@ -265,7 +265,7 @@ mod tests {
             (Flow::Neighbours, 7, &[4]),
         ] {
             collective.flow = flow;
-            assert_eq!(collective.teachers(me), teachers, "{flow:?} {me}");
+            assert_eq!(collective.acquires_from(me), acquires_from, "{flow:?} {me}");
         }
     }
 }

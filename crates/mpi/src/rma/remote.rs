@@ -1,11 +1,11 @@
 //! Operations of others on this process's windows.
 
 use crate::rma::accumulate::Atomic;
-use crate::rma::clock::Clock;
-use crate::rma::notice::{Announced, Epoch, Which};
+use crate::rma::clock::{Clock, RankClock};
+use crate::rma::message::{AccessEpoch, Announced, Which};
 use crate::threads::Threads;
 use commsan_mpi_calls::Call;
-use commsan_shadow::{Access, Actor, Footprint, Live, Mode, OpId, Pages, Stamp};
+use commsan_shadow::{Access, Actor, Epoch, Footprint, Live, Mode, OpId, Pages};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -22,18 +22,18 @@ pub struct Remote {
     /// The place in the origin's log.
     pub site: u32,
     pub atomic: Option<Atomic>,
-    pub epoch: Epoch,
+    pub epoch: AccessEpoch,
     pub number: u32,
     /// The segment that it began in.
     pub segment: u32,
     /// See [`Announced::each`].
     pub each: Option<NonZeroU32>,
-    /// The rank and its segment whose end comes after the operation's, once that is known.
-    pub complete: Option<(u32, u32)>,
+    /// The rank and its segment at whose end the operation is complete, once that is known.
+    pub complete: Option<Epoch>,
     /// This process has seen its effect.
     pub seen: bool,
     /// When a thread of this process came after it, if others did not yet.
-    pub learned: Option<Stamp>,
+    pub acquired: Option<Epoch>,
     /// Set in the separate memory model.
     pub separate: Option<Separate>,
 }
@@ -62,32 +62,37 @@ impl Remote {
             number,
             segment,
             each,
-            complete: announced.complete.then_some((origin, announced.segment)),
+            complete: announced.complete.then_some(Epoch { agent: origin, time: segment }),
             seen: false,
-            learned: None,
+            acquired: None,
             separate: None,
         }
     }
 
     /// Whether something with this clock comes after the operation.
-    fn is_before(&self, row: &[u32]) -> bool {
-        self.complete.is_some_and(|(rank, segment)| row[rank as usize] >= segment)
+    fn is_before(&self, clock: &RankClock) -> bool {
+        self.complete.is_some_and(|last| last.happens_before(clock))
     }
 
     /// Whether an atomic operation with this clock comes from one who may have read what this one wrote: he knows of
     /// the segment that ended with it, and of none later.
-    fn may_have_been_read(&self, by: &Announced, row: &[u32]) -> bool {
+    fn may_have_been_read(&self, by: &Announced, clock: &RankClock) -> bool {
         let both = self.atomic.is_some() && by.atomic.is_some();
-        both && self.origin != by.origin
-            && row[self.origin as usize].wrapping_add(1) == self.segment
+        both && self.origin != by.origin && clock.time(self.origin).wrapping_add(1) == self.segment
     }
 
     /// Whether whatever meets an access of this operation from now on also meets a later one's, so that remembering
     /// that is enough. The later one comes after this, and does as much to all of its bytes.
-    fn is_covered_by(&self, access: &Access, op: &Announced, row: &[u32], later: &Access) -> bool {
+    fn is_covered_by(
+        &self,
+        access: &Access,
+        op: &Announced,
+        clock: &RankClock,
+        later: &Access,
+    ) -> bool {
         let Footprint::Dense(all) = &later.footprint else { return false };
         let span = access.footprint.span();
-        (self.is_before(row) || self.is_repeated_by(op))
+        (self.is_before(clock) || self.is_repeated_by(op))
             && all.start <= span.start
             && span.end <= all.end
             && (access.mode == op.mode || op.mode == Mode::Write)
@@ -108,9 +113,9 @@ impl Remote {
             return false;
         }
         let apart = match (self.epoch, other.epoch) {
-            (Epoch::Fence(a), Epoch::Fence(b)) => a != b,
-            (Epoch::Exclusive, Epoch::Shared | Epoch::Exclusive)
-            | (Epoch::Shared, Epoch::Exclusive) => self.origin != other.origin,
+            (AccessEpoch::Fence(a), AccessEpoch::Fence(b)) => a != b,
+            (AccessEpoch::Exclusive, AccessEpoch::Shared | AccessEpoch::Exclusive)
+            | (AccessEpoch::Shared, AccessEpoch::Exclusive) => self.origin != other.origin,
             _ => false,
         };
         // Accumulates of one origin are done in its order (MPI 4.1 §12.7.2).
@@ -183,7 +188,7 @@ pub struct Remotes {
     /// Those this process is not ordered after; their bytes are marked for its own accesses.
     present: Live<Remote>,
     /// Of `present`, those that only some threads of this process come after.
-    retired: VecDeque<(Stamp, OpId)>,
+    retired: VecDeque<(Epoch, OpId)>,
     /// Those only others may be concurrent with, oldest first.
     past: Live<Remote>,
     order: VecDeque<OpId>,
@@ -199,11 +204,11 @@ pub struct Remotes {
 }
 
 /// Operations that are complete, of each origin and of the past, that are remembered.
-const MOST: usize = 1 << 16;
+const MAX_COMPLETE: usize = 1 << 16;
 /// Operations that some threads of this process have not come after.
-const MOST_RETIRED: usize = 256;
+const MAX_RETIRED: usize = 256;
 /// Meetings that are told of one operation.
-const MEETINGS: usize = 8;
+const MAX_MEETINGS: usize = 8;
 
 impl Remotes {
     pub fn new(pages: Pages) -> Remotes {
@@ -225,20 +230,25 @@ impl Remotes {
     }
 
     /// The operations that one with this clock is concurrent with and must not meet.
-    pub fn meetings(&self, op: &Announced, row: &[u32], footprint: &Footprint) -> Vec<Meeting> {
+    pub fn meetings(
+        &self,
+        op: &Announced,
+        clock: &RankClock,
+        footprint: &Footprint,
+    ) -> Vec<Meeting> {
         let mut found: Vec<Meeting> = Vec::new();
         for all in [&self.present, &self.past] {
             let _ = all.conflicts(op.mode, footprint, |id, access, bytes| {
                 let Some(first) = all.get(id) else { return ControlFlow::Continue(()) };
                 let known =
                     |m: &Meeting| (m.first.origin, m.first.site) == (first.origin, first.site);
-                let read = access.mode == Mode::Write && first.may_have_been_read(op, row);
-                let over = first.is_before(row) || read;
+                let read = access.mode == Mode::Write && first.may_have_been_read(op, clock);
+                let over = first.is_before(clock) || read;
                 if over || first.tolerates(op) || found.iter().any(known) {
                     return ControlFlow::Continue(());
                 }
                 found.push(Meeting { first: first.clone(), access: access.clone(), bytes });
-                if found.len() < MEETINGS {
+                if found.len() < MAX_MEETINGS {
                     ControlFlow::Continue(())
                 } else {
                     ControlFlow::Break(())
@@ -253,21 +263,25 @@ impl Remotes {
         let mut found = Vec::new();
         let _ = self.present.conflicts(access.mode, &access.footprint, |id, other, bytes| {
             let over = |first: &Remote| {
-                first.seen || first.learned.is_some_and(|stamp| threads.has_seen(stamp))
+                first.seen || first.acquired.is_some_and(|stamp| threads.comes_after(stamp))
             };
             if let Some(first) = self.present.get(id).filter(|first| !over(first)) {
                 found.push(Meeting { first: first.clone(), access: other.clone(), bytes });
             }
-            if found.len() < MEETINGS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if found.len() < MAX_MEETINGS {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
         });
         found
     }
 
     /// Forgets what an access of a new operation stands for from now on.
-    fn forget_covered(&mut self, op: &Announced, row: &[u32], later: &Access) {
+    fn forget_covered(&mut self, op: &Announced, clock: &RankClock, later: &Access) {
         for all in [&mut self.present, &mut self.past] {
             all.withdraw(&later.footprint.span(), |first, accesses, at| {
-                first.is_covered_by(&accesses[at], op, row, later)
+                first.is_covered_by(&accesses[at], op, clock, later)
             });
         }
     }
@@ -277,13 +291,13 @@ impl Remotes {
         &mut self,
         op: &Announced,
         remote: Remote,
-        row: &[u32],
+        clock: &RankClock,
         accesses: impl Iterator<Item = Access>,
     ) {
         self.forget_oldest();
         let mut accesses: SmallVec<[_; 1]> = accesses.map(Some).collect();
         for access in accesses.iter().flatten() {
-            self.forget_covered(op, row, access);
+            self.forget_covered(op, clock, access);
         }
         let id = self.present.begin(&mut accesses, remote);
         if !op.complete {
@@ -301,11 +315,11 @@ impl Remotes {
     /// room for.
     fn forget_oldest(&mut self) {
         let (past, order) = (&mut self.past, &mut self.order);
-        if order.len() <= 2 * MOST {
+        if order.len() <= 2 * MAX_COMPLETE {
             return;
         }
         order.retain(|id| past.get(*id).is_some());
-        let excess = order.len().saturating_sub(MOST);
+        let excess = order.len().saturating_sub(MAX_COMPLETE);
         for id in order.drain(..excess) {
             past.end(id);
             self.dropped += 1;
@@ -313,13 +327,13 @@ impl Remotes {
     }
 
     /// Operations of an origin on a window are complete, as of a segment of some rank.
-    pub fn complete(&mut self, window: u64, origin: u32, which: Which, when: (u32, u32)) {
+    pub fn complete(&mut self, window: u64, origin: u32, which: Which, when: Epoch) {
         let Some(open) = self.open.get_mut(&(window, origin)) else { return };
         let (present, complete) = (&mut self.present, &mut self.complete);
         open.end(which, |id| {
             let Some(remote) = present.get_mut(id) else { return };
             remote.complete = Some(when);
-            complete.entry(when.0).or_default().push_back((when.1, id));
+            complete.entry(when.agent).or_default().push_back((when.time, id));
         });
     }
 
@@ -345,16 +359,16 @@ impl Remotes {
     }
 
     /// This process may have come after some operations, or at least the thread that acts.
-    pub fn learn(&mut self, clock: &Clock, actor: Option<&Actor>) {
+    pub fn acquire(&mut self, clock: &Clock, actor: Option<&Actor>) {
         let (present, past, order) = (&mut self.present, &mut self.past, &mut self.order);
-        let alone = |actor: &&Actor| !(actor.all_have_seen)(actor.stamp);
+        let alone = |actor: &&Actor| !(actor.known_to_all)(actor.stamp);
         let when = actor.filter(alone).map(|actor| actor.stamp);
         for (rank, complete) in &mut self.complete {
             while let Some((segment, id)) = complete.front().copied()
-                && (clock.has_seen(*rank, segment) || complete.len() > MOST)
+                && (clock.comes_after(*rank, segment) || complete.len() > MAX_COMPLETE)
             {
                 complete.pop_front();
-                let is_lost = !clock.has_seen(*rank, segment) && present.get(id).is_some();
+                let is_lost = !clock.comes_after(*rank, segment) && present.get(id).is_some();
                 self.dropped += u64::from(is_lost);
                 let updates = present.accesses(id).iter().any(|a| a.mode == Mode::Write);
                 match (when, present.get_mut(id)) {
@@ -363,7 +377,7 @@ impl Remotes {
                         self.over.entry(*window).or_default().push(id);
                     }
                     (Some(when), Some(remote)) => {
-                        remote.learned = Some(when);
+                        remote.acquired = Some(when);
                         self.retired.push_back((when, id));
                     }
                     _ => pass(present, past, order, id),
@@ -378,9 +392,9 @@ impl Remotes {
     }
 
     /// All threads of this process have come after what happened then.
-    pub fn release(&mut self, by_all: impl Fn(Stamp) -> bool) {
+    pub fn release(&mut self, by_all: impl Fn(Epoch) -> bool) {
         while let Some((when, id)) = self.retired.front().copied()
-            && (self.retired.len() > MOST_RETIRED || by_all(when))
+            && (self.retired.len() > MAX_RETIRED || by_all(when))
         {
             self.retired.pop_front();
             pass(&mut self.present, &mut self.past, &mut self.order, id);

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 /// As many are kept: nobody is many fences behind.
-const MOST: usize = 64;
+const MAX_SEGMENTS: usize = 64;
 
 /// Ascending.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub struct Segments {
 impl Segments {
     /// It happens once more.
     pub fn push(&mut self, segment: u32) {
-        if self.last.len() == MOST {
+        if self.last.len() == MAX_SEGMENTS {
             self.last.pop_front();
             self.forgotten += 1;
         }

@@ -2,7 +2,7 @@
 //!
 //! What this process does to any rank's part is noted where accesses to its own window memory are
 //! ([`Shadow`](commsan_shadow::Shadow)), by hooks, without a lock. When it ends a segment, before anybody can
-//! learn of it, what it has done since is told to the others ([`Bulletin`]), and compared with what they have
+//! learn of it, what it has done since is told to the others ([`PublishedShadow`]), and compared with what they have
 //! told; of pages that nobody else has touched so far, only that it has touched them. Who comes to a page
 //! says so before he looks who was there, so that at least one of two knows of both.
 //!
@@ -25,9 +25,9 @@
 //! through memory outside the window that ranks share in another way, is not seen either: what it orders is reported.
 
 use crate::ids::mixed;
-use commsan_job_shm::sheets::{Name, Sheets};
+use commsan_job_shm::shm_segments::{SegmentName, ShmSegments};
 use commsan_shadow::{
-    Access, Bulletin, Exposed, Footprint, Mode, PAGE_SHIFT, Past, Pattern, Stamp, When,
+    Access, Epoch, Exposed, Footprint, Mode, PAGE_SHIFT, Past, Pattern, PublishedShadow, When,
 };
 use std::ops::{ControlFlow, Range};
 
@@ -35,9 +35,9 @@ const PAGE: usize = 1 << PAGE_SHIFT;
 /// Bytes that a flag has at most.
 const FLAG: usize = 8;
 /// Who touches more pages between two synchronisations may have waited for a flag among them.
-const FEW_PAGES: usize = 16;
+const MAX_POLLED_PAGES: usize = 16;
 /// Where there are no more pages, all are told of from the beginning.
-const FEW_TO_TELL: usize = 64;
+const MAX_PUBLISHED_FROM_START: usize = 64;
 
 /// One window's shared memory.
 pub struct Shared {
@@ -48,26 +48,26 @@ pub struct Shared {
     /// And where it lies among all parts, each of which begins a page.
     offsets: Vec<usize>,
     bytes: usize,
-    mine: Bulletin,
-    pub name: Name,
+    mine: PublishedShadow,
+    pub name: SegmentName,
     /// Of the other members, as far as they were found.
-    others: Vec<Option<Bulletin>>,
+    others: Vec<Option<PublishedShadow>>,
     /// How many pages each of them had touched when this process looked last.
     seen: Vec<u64>,
     /// A bit for each page that any of them has touched.
     foreign: Vec<u64>,
     /// Up to which segment this process's accesses to each page are told.
-    told: Vec<u32>,
+    published: Vec<u32>,
     /// In the segment that was told last, this process may have waited for a flag.
     polls: bool,
     /// All pages are to be told.
     reveals: bool,
     /// One-sided operations on others' parts that are not complete there.
-    far: Vec<Far>,
+    remote: Vec<RemoteOp>,
 }
 
 /// A one-sided operation on the part of a member, as this process sees that.
-struct Far {
+struct RemoteOp {
     member: usize,
     access: Access,
     pc: usize,
@@ -75,9 +75,9 @@ struct Far {
     by: usize,
 }
 
-impl Far {
+impl RemoteOp {
     /// It accesses the memory now.
-    fn note(&self, exposed: &Exposed, stamp: Stamp) {
+    fn note(&self, exposed: &Exposed, stamp: Epoch) {
         let footprint = &self.access.footprint;
         let when = When { segment: exposed.shadow().segment(), stamp };
         let _ = footprint.visit::<()>(&footprint.span(), &mut |run| {
@@ -88,10 +88,10 @@ impl Far {
 }
 
 /// Operations that are kept until they are complete.
-const MOST_FAR: usize = 1024;
+const MAX_REMOTE: usize = 1024;
 
 /// An access that was told just now, its bytes as offsets.
-pub struct Told {
+pub struct Published {
     pub past: Past,
     pub bytes: Range<usize>,
 }
@@ -108,8 +108,8 @@ impl Shared {
     pub fn new(
         window: u64,
         views: Vec<Range<usize>>,
-        told: u32,
-        sheets: &mut Sheets,
+        published: u32,
+        segments: &mut ShmSegments,
     ) -> Option<Shared> {
         let mut bytes = 0;
         let offset = |view: &Range<usize>| {
@@ -118,12 +118,13 @@ impl Shared {
             start
         };
         let offsets = views.iter().map(offset).collect();
-        let (name, words) = sheets.take(Bulletin::words(bytes)).ok()?;
-        let mine = Bulletin::new(words, bytes, window);
+        let (name, words) = segments.allocate(PublishedShadow::words(bytes)).ok()?;
+        let mine = PublishedShadow::new(words, bytes, window);
         let (others, seen) = (vec![None; views.len()], vec![0; views.len()]);
         let pages = bytes / PAGE;
-        let shared_from_start = if pages <= FEW_TO_TELL { !0 } else { 0 };
-        let (foreign, told) = (vec![shared_from_start; pages.div_ceil(64)], vec![told; pages]);
+        let shared_from_start = if pages <= MAX_PUBLISHED_FROM_START { !0 } else { 0 };
+        let (foreign, published) =
+            (vec![shared_from_start; pages.div_ceil(64)], vec![published; pages]);
         let (polls, reveals) = (false, false);
         Some(Shared {
             window,
@@ -135,16 +136,16 @@ impl Shared {
             others,
             seen,
             foreign,
-            told,
+            published,
             polls,
             reveals,
-            far: Vec::new(),
+            remote: Vec::new(),
         })
     }
 
     /// The words of each member's bulletin.
     pub fn words(&self) -> usize {
-        Bulletin::words(self.bytes)
+        PublishedShadow::words(self.bytes)
     }
 
     /// What of this process's memory is shared.
@@ -159,28 +160,28 @@ impl Shared {
     }
 
     /// Finds a member's bulletin.
-    pub fn found(&mut self, member: usize, name: Name, sheets: &mut Sheets) {
-        let words = sheets.read(name, self.words()).ok();
-        self.others[member] = words.map(|words| Bulletin::of_another(words, self.bytes));
+    pub fn found(&mut self, member: usize, name: SegmentName, segments: &mut ShmSegments) {
+        let words = segments.open(name, self.words()).ok();
+        self.others[member] = words.map(|words| PublishedShadow::of_another(words, self.bytes));
     }
 
     /// Takes what is to be told of what this process has done: to pages that have changed, which are given in
     /// ascending order, and to others that somebody else has come to, too. What only this process has touched
     /// is its own affair.
-    pub fn take(&mut self, exposed: &Exposed, pages: &[usize], segment: u32) -> Vec<Told> {
+    pub fn take(&mut self, exposed: &Exposed, pages: &[usize], segment: u32) -> Vec<Published> {
         let mut due = self.changed(pages);
         let changed = due.len();
-        self.mine.settle();
-        self.look_for_news(&mut due);
-        let mut told = Vec::new();
-        self.polls = changed > FEW_PAGES;
+        self.mine.fence();
+        self.look_for_changes(&mut due);
+        let mut published = Vec::new();
+        self.polls = changed > MAX_POLLED_PAGES;
         for (number, page) in due.into_iter().enumerate() {
             let is_shared = self.foreign[page / 64] >> (page % 64) & 1 != 0;
             let is_new = number < changed && !self.polls;
             if !is_shared && !is_new {
                 continue;
             }
-            let after = self.told[page];
+            let after = self.published[page];
             let (member, bytes) = self.place(&(page * PAGE..(page + 1) * PAGE));
             let (view, offset) = (&self.views[member], self.offsets[member]);
             let bytes = bytes.start..bytes.end.min(view.end);
@@ -188,14 +189,14 @@ impl Shared {
                 let bytes = bytes.start - view.start + offset..bytes.end - view.start + offset;
                 self.polls |= past.when.segment == segment && is_load_of_flag(&past, &bytes);
                 if is_shared {
-                    told.push(Told { past, bytes });
+                    published.push(Published { past, bytes });
                 }
             });
             if is_shared {
-                self.told[page] = segment;
+                self.published[page] = segment;
             }
         }
-        told
+        published
     }
 
     /// Pages of the bulletin that have changed, each once.
@@ -233,14 +234,14 @@ impl Shared {
     }
 
     /// Adds pages that this process has touched before, and others have since.
-    fn look_for_news(&mut self, due: &mut Vec<usize>) {
+    fn look_for_changes(&mut self, due: &mut Vec<usize>) {
         if std::mem::take(&mut self.reveals) {
-            return due.extend(0..self.told.len());
+            return due.extend(0..self.published.len());
         }
         for (other, seen) in self.others.iter().zip(&mut self.seen) {
             let Some(other) = other else { continue };
-            let news = other.news();
-            if std::mem::replace(seen, news) == news {
+            let changes = other.changes();
+            if std::mem::replace(seen, changes) == changes {
                 continue;
             }
             for (word, foreign) in self.foreign.iter_mut().enumerate() {
@@ -265,52 +266,53 @@ impl Shared {
         (member, offset): (usize, i64),
         access: (Mode, &Pattern),
         (by, pc): (usize, usize),
-        stamp: Stamp,
+        stamp: Epoch,
         lasts: bool,
     ) -> bool {
         let (mode, pattern) = access;
         let Some(view) = self.views.get(member) else { return true };
         let start = view.start.wrapping_add_signed(offset as isize);
         let footprint = Footprint::new(start, pattern.clone());
-        let far = Far { member, access: Access { mode, footprint }, pc, by };
-        far.note(exposed, stamp);
+        let op = RemoteOp { member, access: Access { mode, footprint }, pc, by };
+        op.note(exposed, stamp);
         if !lasts {
             return true;
         }
-        let fits = self.far.len() < MOST_FAR;
+        let fits = self.remote.len() < MAX_REMOTE;
         if fits {
-            self.far.push(far);
+            self.remote.push(op);
         }
         fits
     }
 
     /// Operations on a member, or on all, will be complete there when the call in progress returns, or at least
     /// those that only read.
-    pub fn complete(&mut self, exposed: &Exposed, target: Option<i32>, reads: bool, stamp: Stamp) {
-        let is_over = |far: &mut Far| {
-            target.is_none_or(|target| target as usize == far.member)
-                && (!reads || far.access.mode == Mode::Read)
+    pub fn complete(&mut self, exposed: &Exposed, target: Option<i32>, reads: bool, stamp: Epoch) {
+        let is_over = |op: &mut RemoteOp| {
+            target.is_none_or(|target| target as usize == op.member)
+                && (!reads || op.access.mode == Mode::Read)
         };
-        self.far.extract_if(.., is_over).for_each(|far| far.note(exposed, stamp));
+        self.remote.extract_if(.., is_over).for_each(|op| op.note(exposed, stamp));
     }
 
     /// Puts an access on the bulletin, told of as another place.
-    pub fn publish(&self, told: &Told, pc: usize, by: usize) {
-        self.mine.tell(&Past { pc, by, ..told.past }, told.bytes.clone());
+    pub fn publish(&self, published: &Published, pc: usize, by: usize) {
+        self.mine.publish(&Past { pc, by, ..published.past }, published.bytes.clone());
     }
 
     /// All is told; now others' accesses can be looked at.
-    pub fn settle(&self) {
-        self.mine.settle();
+    pub fn fence(&self) {
+        self.mine.fence();
     }
 
     /// What an access that was told meets, as far as others have told, until `f` returns false.
-    pub fn meet(&self, told: &Told, mut f: impl FnMut(Met) -> bool) {
+    pub fn meet(&self, published: &Published, mut f: impl FnMut(Met) -> bool) {
         for (member, other) in self.others.iter().enumerate() {
             let Some(other) = other else { continue };
             let mut go_on = true;
-            other.conflicts(&told.bytes, told.past.mode, |past, bytes| {
-                let bytes = bytes.start.max(told.bytes.start)..bytes.end.min(told.bytes.end);
+            other.conflicts(&published.bytes, published.past.mode, |past, bytes| {
+                let bytes =
+                    bytes.start.max(published.bytes.start)..bytes.end.min(published.bytes.end);
                 let is_atomic = self.mine.is_atomic(&bytes)
                     || self.others.iter().flatten().any(|one| one.is_atomic(&bytes));
                 // What was read is of this window if the bulletin is so still.
@@ -327,13 +329,13 @@ impl Shared {
 
     /// Whether a load and a store are of a flag that is set after a barrier, and whose reader, who is coming to
     /// one, goes on after it: from now on that is an atomic variable.
-    pub fn is_flag(&self, told: &Told, met: &Met, own: usize) -> bool {
-        if met.bytes.len() > FLAG || told.bytes.len() > FLAG {
+    pub fn is_flag(&self, published: &Published, met: &Met, own: usize) -> bool {
+        if met.bytes.len() > FLAG || published.bytes.len() > FLAG {
             return false;
         }
-        let (reader, writer) = match told.past.mode {
-            Mode::Read => ((own, &told.past), (met.member, &met.past)),
-            Mode::Write => ((met.member, &met.past), (own, &told.past)),
+        let (reader, writer) = match published.past.mode {
+            Mode::Read => ((own, &published.past), (met.member, &met.past)),
+            Mode::Write => ((met.member, &met.past), (own, &published.past)),
         };
         if (reader.1.mode, writer.1.mode) != (Mode::Read, Mode::Write) {
             return false;

@@ -4,7 +4,7 @@ use crate::ids::{Group, mixed};
 use crate::overlap::conflict;
 use crate::rma::accumulate::Rules;
 use crate::rma::cells::Cells;
-use crate::rma::notice::Epoch;
+use crate::rma::message::AccessEpoch;
 use crate::rma::segments::Segments;
 use crate::rma::shared::Shared;
 use commsan_callsite::Site;
@@ -246,25 +246,25 @@ impl Window {
     }
 
     /// In which epoch an operation on a target would be.
-    pub fn epoch(&self, target: i32) -> Epoch {
+    pub fn epoch(&self, target: i32) -> AccessEpoch {
         if let Some(lock) = self.lock_on(target) {
-            return if lock.exclusive { Epoch::Exclusive } else { Epoch::Shared };
+            return if lock.exclusive { AccessEpoch::Exclusive } else { AccessEpoch::Shared };
         }
         let rank = self.world(target).unwrap_or(u32::MAX);
         if self.access.as_ref().is_some_and(|access| access.ranks.contains(&rank)) {
-            return Epoch::Start(self.starts.get(&rank).copied().unwrap_or(0));
+            return AccessEpoch::Start(self.starts.get(&rank).copied().unwrap_or(0));
         }
         match self.fence {
-            Some(_) => Epoch::Fence(self.fences.count() as u32),
-            None => Epoch::None,
+            Some(_) => AccessEpoch::Fence(self.fences.count() as u32),
+            None => AccessEpoch::None,
         }
     }
 
     /// What has opened the access epoch to a target, if that is one of active synchronisation.
     pub fn active(&self, target: i32) -> Option<Site> {
         match self.epoch(target) {
-            Epoch::Start(_) => self.access.as_ref().map(|access| access.site),
-            Epoch::Fence(_) => self.fence,
+            AccessEpoch::Start(_) => self.access.as_ref().map(|access| access.site),
+            AccessEpoch::Fence(_) => self.fence,
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! Calls that are given what they must not be given.
 
-use super::{Operation, Tracker};
+use super::{Operation, Reporter, Tracker};
 use crate::buffers::Args;
 use commsan_callsite::{About, Findings, Place, Report, Site};
 use commsan_findings::{Code, Problem, Role};
@@ -54,12 +54,7 @@ impl Wrong {
     }
 }
 
-impl Tracker {
-    /// Where a call is made, for whoever may have to tell it later.
-    pub fn site_of(&mut self, call: &'static Call, place: &impl Place) -> Site {
-        place.site(Some(&call.name), &mut self.stacks)
-    }
-
+impl Reporter {
     /// A call is about to be made with a wrong argument.
     pub fn wrong_argument(
         &mut self,
@@ -71,13 +66,13 @@ impl Tracker {
         if out.again(wrong.code, 0, place.pc()) {
             return;
         }
-        let site = self.site_of(args.call, place);
+        let site = self.site(args.call, place);
         let freed = wrong.freed.map(|freed| (Role::Release, freed));
         let sites: Vec<_> = [(Role::Operation, site)].into_iter().chain(freed).collect();
         let report = Report {
             code: wrong.code,
             access: None,
-            operation: Operation::new(args, place, &mut self.stacks).party(),
+            operation: self.operation(args, place).party(),
             concerned: None,
             sites: &sites,
             threads: false,
@@ -87,7 +82,7 @@ impl Tracker {
                 kind: (wrong.code == Code::InvalidArgument).then_some(wrong.kind),
             }),
         };
-        out.report(&report, &self.stacks);
+        self.report(&report, out);
     }
 
     /// A call is made before MPI is there, or after it; `problem` says which.
@@ -103,14 +98,7 @@ impl Tracker {
         self.wrong_argument(args, &wrong, place, out);
     }
 
-    /// The process ends well, but has not ended MPI.
-    pub fn never_finalized(&mut self, out: &mut dyn Findings) {
-        if let Some((call, site)) = self.levels.began {
-            self.never_ended(call, site, out);
-        }
-    }
-
-    /// The same of what `call` has begun there.
+    /// The process exits with success, and what `call` has initialised was not finalised.
     pub fn never_ended(&mut self, call: &'static Call, site: Site, out: &mut dyn Findings) {
         let report = Report {
             code: Code::NeverFinalized,
@@ -121,7 +109,7 @@ impl Tracker {
             threads: false,
             about: None,
         };
-        out.report(&report, &self.stacks);
+        self.report(&report, out);
     }
 
     /// The library ends the program within a call.
@@ -150,7 +138,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let operation = Operation::new(args, place, &mut self.stacks);
+        let operation = self.operation(args, place);
         let report = Report {
             code,
             access: None,
@@ -160,6 +148,15 @@ impl Tracker {
             threads: false,
             about,
         };
-        out.report(&report, &self.stacks);
+        self.report(&report, out);
+    }
+}
+
+impl Tracker {
+    /// The process exits with success after `MPI_Init`, without `MPI_Finalize`.
+    pub fn never_finalized(&mut self, out: &mut dyn Findings) {
+        if let Some((call, site)) = self.thread_calls.began {
+            self.reporter.never_ended(call, site, out);
+        }
     }
 }

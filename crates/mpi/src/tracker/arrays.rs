@@ -1,12 +1,12 @@
 //! Arrays of counts, displacements and datatypes, which collectives may read until they are complete (MPI 4.1 §6.12),
 //! persistent ones until their request is freed (§2.4.1, §6.13).
 
-use super::{Operation, Tracker};
+use super::Tracker;
 use crate::buffers::Args;
 use crate::ids::Token;
 use crate::requests::State;
 use commsan_callsite::{About, Place};
-use commsan_shadow::{Access, Footprint, Mode, OpId};
+use commsan_shadow::OpId;
 use std::ops::Range;
 
 /// Each with its operation, beginning, and the parameter that it is passed as.
@@ -14,6 +14,11 @@ use std::ops::Range;
 pub(super) struct Arrays(Vec<(OpId, usize, &'static str)>);
 
 impl Arrays {
+    /// An operation reads the array that begins there, and was passed as this parameter.
+    pub fn add(&mut self, id: OpId, start: usize, parameter: &'static str) {
+        self.0.push((id, start, parameter));
+    }
+
     /// The operation has ended.
     pub fn forget(&mut self, id: OpId) {
         if !self.0.is_empty() {
@@ -43,7 +48,7 @@ impl Tracker {
             return;
         };
         let id = *id;
-        self.use_arrays(id, arrays, place);
+        self.operations.use_arrays(id, arrays, place);
     }
 
     /// The persistent collective that this request has just been made for uses these as long as the request is there.
@@ -55,41 +60,11 @@ impl Tracker {
         place: &impl Place,
     ) {
         let token = Token { key, variable, before: self.now() };
-        let operation = Operation::new(args, place, &mut self.stacks);
+        let operation = self.reporter.operation(args, place);
         let Some(request) = self.requests.one(token) else { return };
         let Some(persistent) = &mut request.persistent else { return };
-        let id = self.live.begin(&mut [], operation);
+        let id = self.operations.live.begin(&mut [], operation);
         persistent.arrays = Some(id);
-        self.use_arrays(id, arrays, place);
-    }
-
-    fn use_arrays(
-        &mut self,
-        id: OpId,
-        arrays: &[(&'static str, Range<usize>)],
-        place: &impl Place,
-    ) {
-        for (parameter, bytes) in arrays {
-            if let Some(frame) = place.frame_of(bytes.start) {
-                self.lies_on_stack(id, frame, bytes.start);
-            }
-            let footprint = Footprint::Dense(bytes.clone());
-            self.live.extend(id, Access { mode: Mode::Read, footprint });
-            self.arrays.0.push((id, bytes.start, parameter));
-        }
-    }
-
-    /// Of several functions whose variables an operation uses, the innermost returns first.
-    fn lies_on_stack(&mut self, id: OpId, frame: usize, address: usize) {
-        let Some(operation) = self.live.get(id) else { return };
-        if operation.frame.is_some_and(|known| known <= frame) {
-            return;
-        }
-        self.leave_stack(id);
-        if let Some(operation) = self.live.get_mut(id) {
-            operation.frame = Some(frame);
-            operation.on_stack = address;
-        }
-        self.know_frame(id);
+        self.operations.use_arrays(id, arrays, place);
     }
 }

@@ -4,11 +4,10 @@
 //! its part since it last synchronised the window; missed are gets that the same call completes, and what
 //! [`Shadow`](commsan_shadow::Shadow) does not know. `MPI_MODE_NOPUT` does not hold if an operation that writes arrives in the epoch that the call opens.
 
-use super::OneSided;
-use super::Tracker;
 use super::operation::Operation;
+use super::{OneSided, Reporter, Tracker};
 use crate::buffers::Args;
-use crate::rma::notice::{Announced, Epoch};
+use crate::rma::message::{AccessEpoch, Announced};
 use commsan_callsite::{Findings, Place, Report, Side, Site};
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::{Call, Effect};
@@ -16,7 +15,7 @@ use commsan_shadow::{Mode, Past};
 use std::ops::Range;
 
 /// Fences that are remembered.
-const FENCES: usize = 4;
+const MAX_FENCES: usize = 4;
 
 impl OneSided {
     /// A call that synchronises a window goes on; it may be one that says that nobody puts.
@@ -37,7 +36,7 @@ impl OneSided {
             Effect::Fence => {
                 let fence = window.fences.count();
                 // Operations arrive late, but not that late.
-                window.no_put.retain(|(number, _)| number + FENCES > fence);
+                window.no_put.retain(|(number, _)| number + MAX_FENCES > fence);
                 window.no_put.extend(no_put.map(|site| (fence, site)));
             }
             Effect::ExposureBegin => {
@@ -70,8 +69,8 @@ impl Tracker {
             });
         }
         let Some((past, bytes)): Option<(Past, Range<usize>)> = written else { return };
-        let (access, by) = self.past(&past, place);
-        self.does_not_hold(args.call, (number, base), (by, access, bytes), site, out);
+        let (access, by) = self.reporter.past(&past, place);
+        self.reporter.does_not_hold(args.call, (number, base), (by, access, bytes), site, out);
     }
 
     /// An operation has arrived.
@@ -88,8 +87,8 @@ impl Tracker {
         };
         let granted = |n| window.granted.get(&op.origin).is_some_and(|g| g.count == n);
         let epoch = match op.epoch {
-            Epoch::Fence(n) => n as usize,
-            Epoch::Start(n) if granted(n) => 0,
+            AccessEpoch::Fence(n) => n as usize,
+            AccessEpoch::Start(n) if granted(n) => 0,
             _ => return,
         };
         let Some((_, site)) = window.no_put.iter().find(|(number, _)| *number == epoch) else {
@@ -101,9 +100,11 @@ impl Tracker {
         let access =
             (call.name.as_str(), Site::afar(&call.name, op.origin, op.site), bytes.clone());
         let place = (window.number, window.made.base);
-        self.does_not_hold(asserts, place, access, site, out);
+        self.reporter.does_not_hold(asserts, place, access, site, out);
     }
+}
 
+impl Reporter {
     fn does_not_hold(
         &mut self,
         call: &'static Call,
@@ -126,6 +127,6 @@ impl Tracker {
             threads: false,
             about: None,
         };
-        out.report(&report, &self.stacks);
+        self.report(&report, out);
     }
 }

@@ -24,7 +24,7 @@ impl Tracker {
             _ => detach_problem(&window.memory, base),
         };
         if let Some((kind, parameter, problem)) = found {
-            self.wrong_argument(args, &Wrong::of(kind, parameter, problem), place, out);
+            self.reporter.wrong_argument(args, &Wrong::of(kind, parameter, problem), place, out);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What an MPI call touches, against what is pending and against itself.
 
-use super::{Operation, Tracker};
+use super::{Reporter, Tracker};
 use crate::buffers::{Accesses, Args};
 use commsan_callsite::{Findings, Place, Report, Side};
 use commsan_findings::{Code, Role};
@@ -18,7 +18,7 @@ impl Tracker {
     ) {
         self.check_all(args, accesses.iter().flatten(), place, out);
         if !args.is_aliased() {
-            self.check_itself(args, accesses, place, out);
+            self.reporter.check_itself(args, accesses, place, out);
         }
     }
 
@@ -33,6 +33,44 @@ impl Tracker {
         }
     }
 
+    pub(super) fn check_all<'a>(
+        &mut self,
+        args: &Args,
+        accesses: impl Iterator<Item = &'a Access>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        for access in accesses {
+            let conflicts = self.conflicts(access);
+            if conflicts.is_some() {
+                if access.mode == Mode::Read {
+                    self.accounts.races.race_for(
+                        &mut self.reporter.stacks,
+                        access,
+                        Some(&args.call.name),
+                        place,
+                        out,
+                    );
+                }
+                let name: &'static str = &args.call.name;
+                self.meets_remotes(name, Some(name), access, place, out);
+                if self.gpu.shares_memory() {
+                    self.tell_time(Some(args.call));
+                }
+                self.gpu.meets(name, Some(name), access, place, out);
+            }
+            for conflict in conflicts.into_iter().flatten().flatten() {
+                let by =
+                    Side { by: &args.call.name, mode: access.mode, bytes: conflict.bytes.clone() };
+                let code = Code::OperationsOverlap;
+                self.report(code, Role::Access, by, Some(&args.call.name), &conflict, place, out);
+            }
+            self.meets_threads(args, access, place, out);
+        }
+    }
+}
+
+impl Reporter {
     /// Checks the buffers of an MPI call against each other.
     pub fn check_itself(
         &mut self,
@@ -74,7 +112,7 @@ impl Tracker {
         if out.again(code, pc, pc) {
             return;
         }
-        let operation = Operation::new(args, place, &mut self.stacks);
+        let operation = self.operation(args, place);
         let site = operation.site;
         let report = Report {
             code,
@@ -85,42 +123,6 @@ impl Tracker {
             threads: false,
             about: None,
         };
-        out.report(&report, &self.stacks);
-    }
-
-    pub(super) fn check_all<'a>(
-        &mut self,
-        args: &Args,
-        accesses: impl Iterator<Item = &'a Access>,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        for access in accesses {
-            let conflicts = self.conflicts(access);
-            if conflicts.is_some() {
-                if access.mode == Mode::Read {
-                    self.races.race_for(
-                        &mut self.stacks,
-                        access,
-                        Some(&args.call.name),
-                        place,
-                        out,
-                    );
-                }
-                let name: &'static str = &args.call.name;
-                self.meets_remotes(name, Some(name), access, place, out);
-                if self.gpu.shares_memory() {
-                    self.tell_time(Some(args.call));
-                }
-                self.gpu.meets(name, Some(name), access, place, out);
-            }
-            for conflict in conflicts.into_iter().flatten().flatten() {
-                let by =
-                    Side { by: &args.call.name, mode: access.mode, bytes: conflict.bytes.clone() };
-                let code = Code::OperationsOverlap;
-                self.report(code, Role::Access, by, Some(&args.call.name), &conflict, place, out);
-            }
-            self.meets_threads(args, access, place, out);
-        }
+        self.report(&report, out);
     }
 }

@@ -1,10 +1,8 @@
 //! The collectives that this rank enters, compared with what other ranks enter; see
 //! [`crate::collective`].
 
-use super::Levels;
-use super::OneSided;
-use super::Tracker;
-use super::makers::Making;
+use super::group_creation::Making;
+use super::{OneSided, ThreadCalls, Tracker};
 use crate::buffers::Args;
 use crate::collective::alike;
 use crate::collective::communicators::{Communicators, Known};
@@ -14,14 +12,14 @@ use crate::ids::{Group, On};
 use commsan_callsite::{About, Findings, Place, Site, Stacks};
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
-use commsan_job_shm::{Board, Posted};
+use commsan_job_shm::{Posted, Rendezvous};
 use commsan_mpi_calls::{Call, Effect, reduction};
 
 /// What there is to know about collectives.
 #[derive(Default)]
 pub struct Together {
     /// Where ranks compare; `None` where they cannot.
-    pub(super) board: Option<(Board, u32)>,
+    pub(super) rendezvous: Option<(Rendezvous, u32)>,
     pub(super) on: Communicators,
     /// What groups that this rank is in are making by themselves.
     pub(super) making: Vec<Making>,
@@ -64,9 +62,9 @@ struct Mismatch {
 }
 
 impl Together {
-    /// Ranks can compare their collectives on this board from now on.
-    pub fn connect_board(&mut self, board: Board, me: u32) {
-        self.board = Some((board, me));
+    /// Ranks can compare their collectives on this rendezvous from now on.
+    pub fn connect(&mut self, rendezvous: Rendezvous, me: u32) {
+        self.rendezvous = Some((rendezvous, me));
     }
 
     /// This is the number of this process, which may have no `MPI_COMM_WORLD`.
@@ -117,8 +115,8 @@ impl Together {
 
     /// What the first rank has entered as a communicator's collective of this number.
     fn posted(&self, known: &Known, number: u32) -> Option<Entry> {
-        let (board, _) = self.board?;
-        board.find(known.key(number)).as_ref().map(Entry::from_words)
+        let (rendezvous, _) = self.rendezvous?;
+        rendezvous.find(known.key(number)).as_ref().map(Entry::from_words)
     }
 
     /// A communicator, window or file in words.
@@ -153,7 +151,7 @@ impl OneSided {
     }
 }
 
-impl Levels {
+impl ThreadCalls {
     /// The call that ends what this process has of MPI.
     pub(super) fn last_call(&self) -> Option<&'static Call> {
         let began = self.began.map(|(call, _)| call.effect);
@@ -176,15 +174,16 @@ impl Tracker {
             return self.together.on.touch(entering.on);
         }
         let known = self.together.on.get(entering.on);
-        let Some((board, me)) = self.together.board.filter(|_| known.name != 0 && known.size > 1)
+        let Some((rendezvous, me)) =
+            self.together.rendezvous.filter(|_| known.name != 0 && known.size > 1)
         else {
             return;
         };
         let (name, number, key) = (known.name, known.entered, known.key(known.entered));
-        let site = place.site(Some(&entering.call.name), &mut self.stacks);
+        let site = self.reporter.site(entering.call, place);
         let entry = Entry {
             rank: me,
-            site: self.rma.number_of(&self.stacks, &site, entering.call, out),
+            site: self.rma.number_of(&self.reporter.stacks, &site, entering.call, out),
             kind: entering.call.kind,
             threads: entering.parallel,
             root: entering.root,
@@ -196,7 +195,7 @@ impl Tracker {
         };
         self.compare_own(entering, number, site, out);
         let alone = entering.blocking && !entering.parallel;
-        if let Posted::After(words) = board.post(key, &entry.to_words()) {
+        if let Posted::After(words) = rendezvous.post(key, &entry.to_words()) {
             let first = Entry::from_words(&words);
             let difference = self.compare(entering.on, number, (&entry, site), &first, out);
             if difference == Some(Difference::Kind) {
@@ -221,10 +220,12 @@ impl Tracker {
 
     /// `MPI_Finalize` is about to be called: nothing is entered any more.
     pub(super) fn enter_finalize(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        let Some(call) = self.levels.last_call().filter(|_| !self.together.ignored) else { return };
-        let Some((board, me)) = self.together.board else { return };
-        let site = place.site(Some(&call.name), &mut self.stacks);
-        let number = self.rma.number_of(&self.stacks, &site, call, out);
+        let Some(call) = self.thread_calls.last_call().filter(|_| !self.together.ignored) else {
+            return;
+        };
+        let Some((rendezvous, me)) = self.together.rendezvous else { return };
+        let site = self.reporter.site(call, place);
+        let number = self.rma.number_of(&self.reporter.stacks, &site, call, out);
         let entry = Entry {
             rank: me,
             site: number,
@@ -241,7 +242,7 @@ impl Tracker {
             self.together.on.named().map(|(on, known)| (on, known.clone())).collect();
         for (on, known) in open.into_iter().filter(|(_, known)| known.size > 1) {
             let next = known.entered + 1;
-            if let Posted::After(words) = board.post(known.key(next), &entry.to_words()) {
+            if let Posted::After(words) = rendezvous.post(known.key(next), &entry.to_words()) {
                 self.compare(on, next, (&entry, site), &Entry::from_words(&words), out);
             }
         }
@@ -289,7 +290,7 @@ impl Tracker {
             ),
             Difference::Data => (
                 Code::SignaturesDiffer,
-                passed(own, first, |entry| entry.data.map(Signature::describe)).map(told_apart),
+                passed(own, first, |entry| entry.data.map(Signature::describe)).map(distinguished),
             ),
             Difference::Assertions => (
                 Code::AssertionsDiffer,
@@ -369,12 +370,12 @@ impl Tracker {
     fn report_mismatch(&mut self, mismatch: Mismatch, out: &mut dyn Findings) {
         let Mismatch { code, sites: [offender, other], about } = mismatch;
         if out.again(code, offender.pc, other.pc)
-            || !self.report_calls(code, offender, other, about, out)
+            || !self.reporter.report_calls(code, offender, other, about, out)
         {
             return;
         }
-        if let Some((board, _)) = &self.together.board {
-            board.count_mismatch();
+        if let Some((rendezvous, _)) = &self.together.rendezvous {
+            rendezvous.count_mismatch();
         }
     }
 }
@@ -389,7 +390,7 @@ fn passed(
 }
 
 /// Two sides of which the words may be the same, though the data are not.
-fn told_apart([own, other]: [String; 2]) -> [String; 2] {
+fn distinguished([own, other]: [String; 2]) -> [String; 2] {
     match own == other {
         true => [format!("{own} of other types, or otherwise shared out"), other],
         false => [own, other],

@@ -8,23 +8,20 @@
 //! **Soundness.** Both sides of a finding were performed by agents of which neither had come after
 //! the other ([`Actor`]). Missed is what another thread did, before an operation started, to memory
 //! that is neither in a window nor among the pages that are shared (see `docs/threads.md`), what was
-//! completed before the last [`MOST`](crate::threads::MOST) operations, and what has memory that was used [`TOUCHES`] times since
+//! completed before the last [`MAX_RETIRED`](crate::threads::MAX_RETIRED) operations, and what has memory that was used [`MAX_TOUCHES`](super::operations::MAX_TOUCHES) times since
 //! by threads that knew of its completion.
 
-use super::OneSided;
-use super::{Operation, Tracker};
+use super::{OneSided, Operation, Reporter, Tracker};
 use crate::buffers::{Accesses, Args};
 use crate::threads::Retired;
 use commsan_callsite::{Findings, Place, Report, Side, Site};
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::CALLS;
-use commsan_shadow::{Access, Actor, Mode, OpId, Past, Stamp};
+use commsan_shadow::{Access, Actor, Epoch, Mode, OpId, Past};
 use std::ops::{ControlFlow, Range};
 
-/// Accesses by threads that know of its completion, after which an operation is forgotten.
-const TOUCHES: u8 = 4;
 /// Accesses that are told of one operation.
-const TOLD: usize = 4;
+const MAX_REPORTED: usize = 4;
 
 impl OneSided {
     /// Threads use these pages: what they do there is noted from now on.
@@ -55,30 +52,24 @@ impl Tracker {
         self.gpu.act_as(self.threads.actor.as_ref(), alone);
         if alone {
             while let Some(id) = self.threads.take_oldest() {
-                self.live.end(id);
+                self.operations.live.end(id);
             }
             self.rma.remotes.release(|_| true);
             return;
         }
         self.settle();
-        self.settle_transfers();
+        self.settle_rma();
         let Some(actor) = &self.threads.actor else { return };
-        let all_have_seen = actor.all_have_seen;
-        while let Some(id) = self.threads.take_known(all_have_seen) {
-            self.live.end(id);
+        let known_to_all = actor.known_to_all;
+        while let Some(id) = self.threads.take_known(known_to_all) {
+            self.operations.live.end(id);
         }
-        self.rma.remotes.release(all_have_seen);
+        self.rma.remotes.release(known_to_all);
     }
 
     /// Whether it matters who acts: something is known of several threads.
     pub fn knows_threads(&self) -> bool {
         self.threads.are_known() || self.rma.remotes.has_retired()
-    }
-
-    /// Whether the acting thread knows that the operation is complete, if it is.
-    pub(super) fn is_over(&self, id: OpId) -> bool {
-        let retired = self.live.get(id).and_then(|operation| operation.retired.as_ref());
-        retired.is_some_and(|retired| retired.is_known(&self.threads))
     }
 
     /// All operations on a target of a window, or on all, are complete, also those of which another thread's call
@@ -89,10 +80,10 @@ impl Tracker {
         }
         let Some(number) = self.rma.windows.get(window).map(|window| window.number) else { return };
         for id in self.threads.retired() {
-            let Some(operation) = self.live.get_mut(id) else { continue };
+            let Some(operation) = self.operations.live.get_mut(id) else { continue };
             let concerned = operation.window == Some(number)
                 && (target.is_none() || operation.peer == target)
-                && self.threads.has_seen(operation.since);
+                && self.threads.comes_after(operation.since);
             if concerned
                 && let Some(retired) = &mut operation.retired
                 && !retired.is_known(&self.threads)
@@ -113,56 +104,35 @@ impl Tracker {
     ) {
         let Some(actor) = &self.threads.actor else { return };
         // Without the program's atomics, what orders its threads is not known well enough.
-        if !self.levels.sees_all {
+        if !self.thread_calls.sees_all {
             return;
         }
         let only_reads = accesses.iter().flatten().all(|access| access.mode == Mode::Read);
         let now = actor.stamp;
         let when = match tells && only_reads {
-            true => Stamp { epoch: now.epoch.saturating_sub(1), ..now },
+            true => Epoch { time: now.time.saturating_sub(1), ..now },
             false => now,
         };
-        if accesses.iter().all(Option::is_none) || (actor.all_have_seen)(when) {
+        if accesses.iter().all(Option::is_none) || (actor.known_to_all)(when) {
             return;
         }
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
-        let operation = Operation::new(args, place, &mut self.stacks);
+        let site = self.reporter.site(args.call, place);
+        let operation = self.reporter.operation(args, place);
         let retired = Some(Retired::new(when, site));
         let operation = Operation { retired, ..operation };
-        let id = self.live.begin(accesses, operation);
+        let id = self.operations.live.begin(accesses, operation);
         self.threads.retire(id, when);
-    }
-
-    /// Perhaps not this operation is complete but another one of the same handle: if another thread
-    /// has started this, its completion shall order everybody.
-    pub(super) fn doubt(&mut self, id: OpId, place: &impl Place) {
-        if let Some(operation) = self.live.get_mut(id) {
-            operation.known_to_all = operation.site.thread != place.thread();
-        }
-    }
-
-    /// Memory of an operation that is complete is used by a thread that knows it: it has gone on to other things,
-    /// and each such access costs much. Soon nobody asks for the operation any more.
-    pub(super) fn touch_retired(&mut self, id: OpId) {
-        let Some(retired) = self.live.get_mut(id).and_then(|op| op.retired.as_mut()) else {
-            return;
-        };
-        retired.touched += 1;
-        if retired.touched == TOUCHES {
-            self.threads.forget(|other| other == id);
-            self.live.end(id);
-        }
     }
 
     /// Keeps an operation that is complete; false if nobody needs it any more.
     pub(super) fn retire(&mut self, id: OpId, call: &'static str, place: &impl Place) -> bool {
         let Some(actor) = &self.threads.actor else { return false };
         let when = actor.stamp;
-        if (actor.all_have_seen)(when) {
+        if (actor.known_to_all)(when) {
             return false;
         }
-        let site = place.site(Some(call), &mut self.stacks);
-        let Some(operation) = self.live.get_mut(id).filter(|op| !op.known_to_all) else {
+        let site = place.site(Some(call), &mut self.reporter.stacks);
+        let Some(operation) = self.operations.live.get_mut(id).filter(|op| !op.known_to_all) else {
             return false;
         };
         operation.retired = Some(Retired::new(when, site));
@@ -172,8 +142,8 @@ impl Tracker {
 
     /// What is done to these bytes from now on has nothing to do with what was.
     pub fn forget(&mut self, bytes: &Range<usize>) {
-        self.levels.forget_completions(bytes);
-        let live = &mut self.live;
+        self.thread_calls.forget_completions(bytes);
+        let live = &mut self.operations.live;
         self.threads.forget(|id| {
             let inside = live.accesses(id).iter().any(|access| {
                 let span = access.footprint.span();
@@ -205,10 +175,10 @@ impl Tracker {
         let _ = access.footprint.visit::<()>(&access.footprint.span(), &mut |run| {
             exposed.shadow().conflicts(&run, access.mode, |past, bytes| {
                 let told = found.iter().any(|(other, _)| other.pc == past.pc);
-                if !told && !self.threads.has_seen(past.when.stamp) {
+                if !told && !self.threads.comes_after(past.when.stamp) {
                     found.push((past, bytes));
                 }
-                found.len() < TOLD
+                found.len() < MAX_REPORTED
             });
             ControlFlow::Continue(())
         });
@@ -226,7 +196,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let by_call = past.by >= super::afar::CALL;
+        let by_call = past.by >= super::remote_ops::CALL;
         let code = match by_call {
             true => Code::OperationsOverlap,
             false => code(args.call.at.win.is_some(), access.mode, past.mode),
@@ -236,8 +206,8 @@ impl Tracker {
         if known || out.again(code, past.pc, place.pc()) {
             return;
         }
-        let (site, by) = self.past(past, place);
-        let operation = Operation::new(args, place, &mut self.stacks);
+        let (site, by) = self.reporter.past(past, place);
+        let operation = self.reporter.operation(args, place);
         let report = Report {
             code,
             access: Some(Side { by, mode: past.mode, bytes }),
@@ -247,13 +217,15 @@ impl Tracker {
             threads: true,
             about: None,
         };
-        out.report(&report, &self.stacks);
+        self.reporter.report(&report, out);
     }
+}
 
+impl Reporter {
     /// Where and by what something was done that was noted.
     pub(super) fn past(&mut self, past: &Past, place: &impl Place) -> (Site, &'static str) {
         let stack = self.stacks.intern(&[past.pc]);
-        let call = super::afar::row(past.by).map(|row| CALLS[row].name.as_str());
+        let call = super::remote_ops::row(past.by).map(|row| CALLS[row].name.as_str());
         let plain = if past.mode == Mode::Write { "store" } else { "load" };
         let by = call.or_else(|| place.name_at(past.by)).unwrap_or(plain);
         let thread = place.thread_of(past.when.stamp);

@@ -6,7 +6,6 @@ use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::Effect;
 use commsan_shadow::{Access, Mode, OpId};
-use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
 
 /// A conflict, copied out of the engine.
@@ -19,11 +18,14 @@ pub(super) struct Conflict {
 }
 
 /// Conflicts looked at for one access; more are repetitions for the reader.
-pub(super) const CONFLICTS: usize = 8;
+pub(super) const MAX_CONFLICTS: usize = 8;
 
 impl Tracker {
     /// The operations an access conflicts with; `None`, nearly always and quickly, without any.
-    pub(super) fn conflicts(&mut self, access: &Access) -> Option<[Option<Conflict>; CONFLICTS]> {
+    pub(super) fn conflicts(
+        &mut self,
+        access: &Access,
+    ) -> Option<[Option<Conflict>; MAX_CONFLICTS]> {
         let footprint = &access.footprint;
         let possible = footprint.visit(&footprint.span(), &mut |run| match self
             .pages
@@ -40,15 +42,15 @@ impl Tracker {
         &mut self,
         access: &Access,
         filtered: bool,
-    ) -> [Option<Conflict>; CONFLICTS] {
+    ) -> [Option<Conflict>; MAX_CONFLICTS] {
         self.requests.accessed(access);
         self.settle_if_met(access);
-        let mut found = [const { None }; CONFLICTS];
+        let mut found = [const { None }; MAX_CONFLICTS];
         let (mut count, mut over) = (0, None);
         let take = |id, other: &Access, bytes| {
             // Named once for each run of bytes they share.
             let known = |known: &Conflict| known.id == id;
-            if self.is_over(id) {
+            if self.operations.is_over(id, &self.threads) {
                 over = Some(id);
                 return ControlFlow::Continue(());
             }
@@ -68,11 +70,11 @@ impl Tracker {
         };
         let Access { mode, footprint } = access;
         let _ = match filtered {
-            true => self.live.conflicts(*mode, footprint, take),
-            false => self.live.meeting(*mode, footprint, take),
+            true => self.operations.live.conflicts(*mode, footprint, take),
+            false => self.operations.live.meeting(*mode, footprint, take),
         };
         if let Some(id) = over {
-            self.touch_retired(id);
+            self.operations.touch_retired(id, &mut self.threads);
         }
         found
     }
@@ -88,7 +90,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let Some(operation) = self.live.get(conflict.id) else { return };
+        let Some(operation) = self.operations.live.get(conflict.id) else { return };
         let is_lent = operation.call.effect == Effect::BufferAttach;
         let code = match is_lent && code != Code::PendingBufferFreed {
             true => Code::AttachedBufferUsed,
@@ -102,55 +104,20 @@ impl Tracker {
             access: Some(side),
             operation: operation.party(),
             concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
-            sites: &[(role, place.site(call, &mut self.stacks)), (Role::Operation, operation.site)],
+            sites: &[
+                (role, place.site(call, &mut self.reporter.stacks)),
+                (Role::Operation, operation.site),
+            ],
             threads: operation.retired.is_some(),
-            about: self.arrays.about(conflict.id, conflict.span.start),
+            about: self.operations.arrays.about(conflict.id, conflict.span.start),
         };
-        let number = out.report(&report, &self.stacks);
+        let number = self.reporter.report(&report, out);
         match &operation.retired {
             Some(retired) => out.emit(
                 Record::Completed { id: number, site: (Role::Completion, retired.site) },
-                &self.stacks,
+                &self.reporter.stacks,
             ),
-            None => self.subscribe(conflict.id, number),
-        }
-    }
-
-    /// A call that must not be made while this operation is pending.
-    pub(super) fn misuse(
-        &mut self,
-        code: Code,
-        id: OpId,
-        call: &'static str,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let Some(operation) = self.live.get(id) else { return };
-        if out.again(code, place.pc(), operation.site.pc) {
-            return;
-        }
-        let concerned = self.live.accesses(id).first();
-        let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
-        let site = place.site(Some(call), &mut self.stacks);
-        let sites = [(Role::Access, site), (Role::Operation, operation.site)];
-        let report = Report {
-            code,
-            access: None,
-            operation: operation.party(),
-            concerned,
-            sites: &sites,
-            threads: false,
-            about: None,
-        };
-        let number = out.report(&report, &self.stacks);
-        self.subscribe(id, number);
-    }
-
-    pub(super) fn subscribe(&mut self, id: OpId, finding: u32) {
-        if let Some(operation) = self.live.get_mut(id)
-            && let Some(cell) = operation.findings.iter_mut().find(|cell| cell.is_none())
-        {
-            *cell = NonZeroU32::new(finding + 1);
+            None => self.operations.subscribe(conflict.id, number),
         }
     }
 }

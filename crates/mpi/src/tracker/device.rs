@@ -8,7 +8,7 @@
 
 use super::Together;
 use super::Tracker;
-use crate::rma::notice::Announced;
+use crate::rma::message::Announced;
 use crate::rma::remote::{Meeting, Remote};
 use commsan_callsite::{About, Findings, Place, Report, Side};
 use commsan_cuda::{
@@ -36,17 +36,17 @@ const WORK: &CStr = c"stream work";
 impl Together {
     /// What is found on the board under a handle.
     fn found(&self, key: u64) -> Option<(u64, u64)> {
-        let (board, _) = self.board?;
-        board.find(key).map(|entry| (entry[0], entry[1]))
+        let (rendezvous, _) = self.rendezvous?;
+        rendezvous.find(key).map(|entry| (entry[0], entry[1]))
     }
 
     /// Tells others of the node what a handle stands for. Those who do not find it, since the board is busy or has
     /// forgotten it, report less.
     fn post_handle(&self, key: u64, words: [u64; 2]) {
-        if let Some((board, _)) = self.board {
+        if let Some((rendezvous, _)) = self.rendezvous {
             let mut entry = [0; ENTRY];
             entry[..2].copy_from_slice(&words);
-            board.post_here(key, &entry);
+            rendezvous.post_here(key, &entry);
         }
     }
 }
@@ -64,7 +64,7 @@ impl Tracker {
     /// is one.
     #[cold]
     pub(super) fn tell_time(&mut self, call: Option<&Call>) {
-        let clock = self.rma.clock.as_ref().filter(|clock| !clock.fabric().is_off());
+        let clock = self.rma.clock.as_ref().filter(|clock| !clock.shm().is_off());
         self.gpu.set_time(clock.map(|clock| {
             |time: &mut Time| {
                 // Whoever is told something by the call has been told in the segment before.
@@ -72,7 +72,7 @@ impl Tracker {
                 (time.rank, time.segment) = (clock.me(), clock.segment() - u32::from(tells));
                 time.learns = call.is_some_and(|call| call.enters || call.at.status.is_some());
                 time.known.clear();
-                time.known.extend_from_slice(clock.row());
+                time.known.extend_from_slice(clock.row().components());
             }
         }));
     }
@@ -86,8 +86,8 @@ impl Tracker {
     ) {
         if self.gpu.shares_memory() {
             self.tell_time(None);
-            if let Some(operation) = self.live.get(id) {
-                let accesses = self.live.accesses(id);
+            if let Some(operation) = self.operations.live.get(id) {
+                let accesses = self.operations.live.accesses(id);
                 self.gpu.operation_starts(id, accesses, &operation.call.name, place, out);
             }
         }
@@ -97,8 +97,12 @@ impl Tracker {
     pub(super) fn ends_for_others(&mut self, id: OpId) {
         if self.gpu.shares_memory() {
             self.tell_time(None);
-            if let Some(operation) = self.live.get(id) {
-                self.gpu.operation_ends(id, self.live.accesses(id), &operation.call.name);
+            if let Some(operation) = self.operations.live.get(id) {
+                self.gpu.operation_ends(
+                    id,
+                    self.operations.live.accesses(id),
+                    &operation.call.name,
+                );
             }
         }
     }
@@ -142,7 +146,7 @@ impl Tracker {
 
     /// Work has been put into a stream.
     pub fn enqueue(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) -> Ticket {
-        self.told(); // NCCL, and kernels with memory of others, may tell other ranks
+        self.accounts.inform_others(); // NCCL, and kernels with memory of others, may tell other ranks
         self.meets_operations(work, place, out);
         let ticket = self.gpu().enqueue(work, place, out);
         self.suspect_operations(work, (work.stream, ticket), place);
@@ -178,7 +182,7 @@ impl Tracker {
         if self.gpu.makes_graph(stream) {
             return self.gpu().graph_launched(exec, stream, place, out);
         }
-        self.told();
+        self.accounts.inform_others();
         let all = self.gpu.work_of_graph(exec);
         for (work, _) in &all {
             self.meets_operations(work, place, out);
@@ -214,14 +218,14 @@ impl Tracker {
         if self.gpu.is_idle() || window.is_locked(op.epoch, op.origin) {
             return;
         }
-        for met in self.gpu.met_by(access, &mut self.stacks) {
+        for met in self.gpu.met_by(access, &mut self.reporter.stacks) {
             let side = Side { by: &met.by, mode: met.mode, bytes: met.bytes.clone() };
             let first = Remote::new(op, call);
             let meeting = Meeting { first, access: access.clone(), bytes: met.bytes };
             let about = About::Work { access: Some(met.doing), operation: None };
             let code = Code::WorkMeetsRemote;
             self.rma.report_meeting(
-                &self.stacks,
+                &self.reporter.stacks,
                 code,
                 side,
                 met.site,
@@ -242,11 +246,18 @@ impl Tracker {
     ) {
         for meeting in self.meetings_with_remotes(access, place, out) {
             let side = Side { by: work.by(), mode: access.mode, bytes: meeting.bytes.clone() };
-            let site = place.site(Some(work.call), &mut self.stacks);
+            let site = place.site(Some(work.call), &mut self.reporter.stacks);
             let doing = self.gpu.doing(work, touch);
             let about = About::Work { access: Some(doing), operation: None };
             let code = Code::WorkMeetsRemote;
-            self.rma.report_meeting(&self.stacks, code, side, site, (&meeting, Some(about)), out);
+            self.rma.report_meeting(
+                &self.reporter.stacks,
+                code,
+                side,
+                site,
+                (&meeting, Some(about)),
+                out,
+            );
         }
     }
 
@@ -274,27 +285,36 @@ impl Tracker {
         if !doubtful || self.is_quiet() || self.gpu.may_wait_for_host(work) {
             return;
         }
-        let site = place.site(Some(work.call), &mut self.stacks);
-        for (access, now) in self.gpu.open_suspects(work, put, &self.stacks, site) {
+        let site = place.site(Some(work.call), &mut self.reporter.stacks);
+        for (access, now) in self.gpu.open_suspects(work, put, &self.reporter.stacks, site) {
             self.settle_if_met(&access);
             let mut met = Vec::new();
-            let _ = self.live.meeting::<()>(access.mode, &access.footprint, |id, other, _| {
-                met.push((id, other.clone()));
-                ControlFlow::Continue(())
-            });
+            let _ = self.operations.live.meeting::<()>(
+                access.mode,
+                &access.footprint,
+                |id, other, _| {
+                    met.push((id, other.clone()));
+                    ControlFlow::Continue(())
+                },
+            );
             for (id, other) in met {
-                let Some(operation) = self.live.get(id).filter(|_| !self.is_over(id)) else {
+                let Some(operation) = self
+                    .operations
+                    .live
+                    .get(id)
+                    .filter(|_| !self.operations.is_over(id, &self.threads))
+                else {
                     continue;
                 };
                 let before = (operation.party(), other);
-                self.gpu.suspect_operation(now.clone(), before, &self.stacks);
+                self.gpu.suspect_operation(now.clone(), before, &self.reporter.stacks);
             }
         }
     }
 
     /// Whether nothing of MPI's is pending.
     fn is_quiet(&self) -> bool {
-        self.nursery.is_empty() && self.live.ranges() == 0 && self.rma.windows.len() == 0
+        self.nursery.is_empty() && self.operations.live.ranges() == 0 && self.rma.windows.len() == 0
     }
 
     fn meets_operation(
@@ -307,13 +327,13 @@ impl Tracker {
     ) {
         let conflicts = self.met_by(access, false);
         for conflict in conflicts.into_iter().flatten() {
-            let Some(operation) = self.live.get(conflict.id) else { continue };
+            let Some(operation) = self.operations.live.get(conflict.id) else { continue };
             let code = Code::CallMeetsWork;
             if out.again(code, place.pc(), operation.site.pc) {
                 continue;
             }
             let party = operation.party();
-            let site = place.site(Some(work.call), &mut self.stacks);
+            let site = place.site(Some(work.call), &mut self.reporter.stacks);
             let report = Report {
                 code,
                 access: Some(Side {
@@ -330,8 +350,8 @@ impl Tracker {
                     operation: None,
                 }),
             };
-            let number = out.report(&report, &self.stacks);
-            self.subscribe(conflict.id, number);
+            let number = self.reporter.report(&report, out);
+            self.operations.subscribe(conflict.id, number);
         }
     }
 }

@@ -19,7 +19,7 @@ use commsan_mpi_calls::{Call, Role as Kind};
 use std::collections::VecDeque;
 
 /// Uses, and probes, that are remembered.
-const MOST: usize = 64;
+const MAX_USES: usize = 64;
 
 /// A source and tag on a communicator; either may be a wildcard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Sought {
 
 /// What threads have done lately.
 #[derive(Default)]
-pub(crate) struct Handles {
+pub(crate) struct ObjectUses {
     uses: VecDeque<Use>,
     probes: VecDeque<Probe>,
 }
@@ -61,7 +61,7 @@ impl Sought {
     }
 }
 
-impl Handles {
+impl ObjectUses {
     /// The calls of this agent have returned.
     pub fn returned(&mut self, agent: u32) {
         let own = self.uses.iter_mut().filter(|used| used.calling.stamp.agent == agent);
@@ -83,18 +83,18 @@ impl Tracker {
         place: &impl Place,
     ) {
         let Some(stamp) = self.threads.actor.as_ref().map(|actor| actor.stamp) else { return };
-        if self.levels.ignored {
+        if self.thread_calls.ignored {
             return;
         }
-        let site = place.site(Some(&call.name), &mut self.stacks);
+        let site = self.reporter.site(call, place);
         let calling = Calling { stamp, site, lasts: true };
-        let uses = &mut self.handles.uses;
+        let uses = &mut self.thread_calls.objects.uses;
         for object in objects {
             uses.retain(|used| used.object != *object || used.calling.stamp.agent != stamp.agent);
-            uses.truncate(MOST - 1);
+            uses.truncate(MAX_USES - 1);
             uses.push_front(Use { object: *object, calling });
         }
-        self.levels.remember();
+        self.thread_calls.remember();
     }
 
     /// One of several threads is about to free an object, for good or, if it is not the last, only its own share of it.
@@ -106,38 +106,38 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let mut uses = self.handles.uses.iter().filter(|used| used.object == object);
-        let other = uses.find(|used| self.is_concurrent(&used.calling));
+        let mut uses = self.thread_calls.objects.uses.iter().filter(|used| used.object == object);
+        let other = uses.find(|used| self.thread_calls.is_concurrent(&used.calling, &self.threads));
         let other = other.map(|used| used.calling.site);
-        self.handles.uses.retain(|used| used.object != object);
-        let Some(other) = other.filter(|_| is_last && !self.levels.ignored) else { return };
+        self.thread_calls.objects.uses.retain(|used| used.object != object);
+        let Some(other) = other.filter(|_| is_last && !self.thread_calls.ignored) else { return };
         if out.again(Code::FreedWhileUsed, place.pc(), other.pc) {
             return;
         }
-        let site = place.site(Some(&call.name), &mut self.stacks);
+        let site = self.reporter.site(call, place);
         let what = match object.0 {
             Kind::Comm => "the communicator",
             Kind::Datatype => "the datatype",
             Kind::Win => "the window",
             _ => "the group",
         };
-        self.report_calls(Code::FreedWhileUsed, site, other, about(what), out);
+        self.reporter.report_calls(Code::FreedWhileUsed, site, other, about(what), out);
     }
 
     /// One of several threads has found a message, and not received it.
     pub fn probed(&mut self, call: &'static Call, found: Sought, place: &impl Place) {
         let Some(stamp) = self.threads.actor.as_ref().map(|actor| actor.stamp) else { return };
-        if self.levels.ignored {
+        if self.thread_calls.ignored {
             return;
         }
-        let site = place.site(Some(&call.name), &mut self.stacks);
+        let site = self.reporter.site(call, place);
         let calling = Calling { stamp, site, lasts: false };
-        let probes = &mut self.handles.probes;
+        let probes = &mut self.thread_calls.objects.probes;
         let is_of = |probe: &Probe| probe.calling.stamp.agent == stamp.agent;
         probes.retain(|probe| !is_of(probe) || probe.received && probe.found != found);
-        probes.truncate(MOST - 1);
+        probes.truncate(MAX_USES - 1);
         probes.push_front(Probe { found, calling, received: false, taken: None });
-        self.levels.remember();
+        self.thread_calls.remember();
     }
 
     /// One of several threads is about to receive a message.
@@ -149,12 +149,12 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let Some(stamp) = self.threads.actor.as_ref().map(|actor| actor.stamp) else { return };
-        if self.handles.probes.is_empty() {
+        if self.thread_calls.objects.probes.is_empty() {
             return;
         }
-        let here = place.site(Some(&call.name), &mut self.stacks);
+        let here = self.reporter.site(call, place);
         let mut found: Option<(Site, Site)> = None;
-        let mut probes = std::mem::take(&mut self.handles.probes);
+        let mut probes = std::mem::take(&mut self.thread_calls.objects.probes);
         for probe in probes.iter_mut().filter(|probe| probe.found.fits(&wanted)) {
             if probe.calling.stamp.agent == stamp.agent {
                 // What this thread receives otherwise is none of the probe's business.
@@ -162,9 +162,9 @@ impl Tracker {
                     probe.received = true;
                     found = found.or(probe.taken.map(|taker| (taker, probe.calling.site)));
                 }
-            } else if !self.threads.has_seen(probe.calling.stamp) {
+            } else if !self.threads.comes_after(probe.calling.stamp) {
                 match probe.received {
-                    true if self.levels.sees_all => {
+                    true if self.thread_calls.sees_all => {
                         found = found.or(Some((here, probe.calling.site)));
                     }
                     true => {}
@@ -172,11 +172,11 @@ impl Tracker {
                 }
             }
         }
-        self.handles.probes = probes;
+        self.thread_calls.objects.probes = probes;
         if let Some((taker, prober)) = found
             && !out.again(Code::ProbedTwice, taker.pc, prober.pc)
         {
-            self.report_calls(Code::ProbedTwice, taker, prober, about("the message"), out);
+            self.reporter.report_calls(Code::ProbedTwice, taker, prober, about("the message"), out);
         }
     }
 }

@@ -18,13 +18,14 @@
 //! Missed are threads that only compute with `MPI_THREAD_SINGLE`, which no level would allow to exist, and
 //! of calls with `MPI_THREAD_SERIALIZED` all but the last before each.
 
-use super::{Operation, Tracker};
+use super::handles::ObjectUses;
+use super::{Operation, Reporter, Tracker};
 use crate::ids::{On, Token};
-use crate::threads::Calling;
+use crate::threads::{Calling, Threads};
 use commsan_callsite::{About, Findings, Place, Report, Site};
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::{Call, Effect};
-use commsan_shadow::Stamp;
+use commsan_shadow::Epoch;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -41,7 +42,7 @@ pub enum ThreadLevel {
     Multiple,
 }
 
-impl Levels {
+impl ThreadCalls {
     /// Something is remembered of threads.
     pub fn remember(&mut self) {
         self.remembers = true;
@@ -61,11 +62,11 @@ impl ThreadLevel {
 }
 
 /// Completions that are remembered.
-const MOST: usize = 64;
+const MAX_COMPLETIONS: usize = 64;
 
-/// What there is to know about threads that call MPI.
+/// Calls of MPI by several threads, as far as the rules for them need.
 #[derive(Default)]
-pub(crate) struct Levels {
+pub struct ThreadCalls {
     /// Nothing is looked at.
     pub(super) ignored: bool,
     /// The call that has initialised MPI.
@@ -78,6 +79,8 @@ pub(crate) struct Levels {
     completions: VecDeque<Completion>,
     /// Whether anything is remembered of threads.
     remembers: bool,
+    /// What threads have done with objects and messages.
+    pub(super) objects: ObjectUses,
 }
 
 #[derive(Clone, Copy)]
@@ -92,11 +95,23 @@ struct Completion {
     variable: usize,
     /// Whether the call has not returned.
     waits: bool,
-    stamp: Stamp,
+    stamp: Epoch,
     site: Site,
 }
 
-impl Levels {
+impl ThreadCalls {
+    /// Whether any call of a thread is remembered.
+    pub fn are_remembered(&self) -> bool {
+        self.remembers
+    }
+
+    /// Whether a call of another thread has not returned, or the acting thread is not ordered after it.
+    pub(super) fn is_concurrent(&self, before: &Calling, threads: &Threads) -> bool {
+        let possible = before.lasts || self.sees_all;
+        let is_other = before.stamp.agent != threads.stamp().agent;
+        possible && is_other && !threads.comes_after(before.stamp)
+    }
+
     /// Memory that may have held requests has been given back.
     pub(super) fn forget_completions(&mut self, bytes: &Range<usize>) {
         self.completions.retain(|completion| !bytes.contains(&completion.variable));
@@ -106,7 +121,7 @@ impl Levels {
 impl Tracker {
     /// What calls of several threads are looked at for, and whether collectives are compared between ranks.
     pub fn limit(&mut self, threads: bool, collectives: bool) {
-        self.levels.ignored = !threads;
+        self.thread_calls.ignored = !threads;
         self.together.ignored = !collectives;
     }
 
@@ -119,29 +134,29 @@ impl Tracker {
         place: &impl Place,
     ) {
         let site = self.began(call, place);
-        if self.levels.ignored {
+        if self.thread_calls.ignored {
             return;
         }
-        self.levels.initialised = Some(Initialised { required, provided, site });
+        self.thread_calls.initialised = Some(Initialised { required, provided, site });
     }
 
     /// This call has begun what is followed.
     pub fn began(&mut self, call: &'static Call, place: &impl Place) -> Site {
-        let site = place.site(Some(&call.name), &mut self.stacks);
-        self.levels.began = Some((call, site));
+        let site = self.reporter.site(call, place);
+        self.thread_calls.began = Some((call, site));
         site
     }
 
     /// Another thread calls than the one that may.
     pub fn excluded(&mut self, call: &'static Call, place: &impl Place, out: &mut dyn Findings) {
-        let Some(initialised) = self.levels.initialised else { return };
+        let Some(initialised) = self.thread_calls.initialised else { return };
         let code = match initialised.required >= ThreadLevel::Serialized {
             true => Code::LevelNotProvided,
             false => Code::ThreadExcluded,
         };
         if !out.again(code, place.pc(), initialised.site.pc) {
-            let site = place.site(Some(&call.name), &mut self.stacks);
-            self.report_calls(code, site, initialised.site, initialised.about(), out);
+            let site = self.reporter.site(call, place);
+            self.reporter.report_calls(code, site, initialised.site, initialised.about(), out);
         }
     }
 
@@ -152,7 +167,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let Some(initialised) = self.levels.initialised else { return };
+        let Some(initialised) = self.thread_calls.initialised else { return };
         if initialised.provided > ThreadLevel::Single || call.effect == Effect::Abort {
             return;
         }
@@ -161,8 +176,8 @@ impl Tracker {
             false => Code::ThreadExcluded,
         };
         if !out.again(code, place.pc(), initialised.site.pc) {
-            let site = place.site(Some(&call.name), &mut self.stacks);
-            self.report_calls(code, site, initialised.site, initialised.about(), out);
+            let site = self.reporter.site(call, place);
+            self.reporter.report_calls(code, site, initialised.site, initialised.about(), out);
         }
     }
 
@@ -173,30 +188,34 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let Some(initialised) = self.levels.initialised else { return };
-        let site = place.site(Some(&call.name), &mut self.stacks);
+        let Some(initialised) = self.thread_calls.initialised else { return };
+        let site = self.reporter.site(call, place);
         if site.thread != initialised.site.thread {
             let (code, about) = (Code::FinalizedElsewhere, initialised.about());
-            self.report_calls(code, site, initialised.site, about, out);
+            self.reporter.report_calls(code, site, initialised.site, about, out);
         }
     }
 
     /// One of several threads calls, where one at a time may.
     pub fn serialised(&mut self, call: &'static Call, place: &impl Place, out: &mut dyn Findings) {
-        let Some(initialised) = self.levels.initialised else { return };
+        let Some(initialised) = self.thread_calls.initialised else { return };
         let stamp = self.threads.stamp();
         let known = self.threads.actor.is_some();
-        let before = self.levels.last.take().filter(|_| known);
-        let site = place.site(Some(&call.name), &mut self.stacks);
-        self.levels.last = known.then_some(Calling { stamp, site, lasts: true });
-        self.levels.remembers |= known;
-        let Some(before) = before.filter(|before| self.is_concurrent(before)) else { return };
+        let before = self.thread_calls.last.take().filter(|_| known);
+        let site = self.reporter.site(call, place);
+        self.thread_calls.last = known.then_some(Calling { stamp, site, lasts: true });
+        self.thread_calls.remembers |= known;
+        let Some(before) =
+            before.filter(|before| self.thread_calls.is_concurrent(before, &self.threads))
+        else {
+            return;
+        };
         let (code, other) = match initialised.required > initialised.provided {
             true => (Code::LevelNotProvided, initialised.site),
             false => (Code::CallsConcurrent, before.site),
         };
         if !out.again(code, site.pc, other.pc) {
-            self.report_calls(code, site, other, initialised.about(), out);
+            self.reporter.report_calls(code, site, other, initialised.about(), out);
         }
     }
 
@@ -209,48 +228,45 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) -> bool {
-        if self.levels.ignored {
+        if self.thread_calls.ignored {
             return false;
         }
         let now = self.threads.actor.as_ref().map(|actor| actor.stamp);
         let known = self.together.on.get(on);
         let before = known.by_thread.take();
         let Some(now) = now else { return false };
-        let site = place.site(Some(&call.name), &mut self.stacks);
-        let told = Stamp { epoch: now.epoch.saturating_sub(1), ..now };
+        let site = self.reporter.site(call, place);
+        let told = Epoch { time: now.time.saturating_sub(1), ..now };
         let calling = Calling { stamp: told, site, lasts: true };
         self.together.on.get(on).by_thread = Some(calling);
-        self.levels.remembers = true;
-        let Some(before) = before.filter(|before| self.is_concurrent(before)) else { return false };
+        self.thread_calls.remembers = true;
+        let Some(before) =
+            before.filter(|before| self.thread_calls.is_concurrent(before, &self.threads))
+        else {
+            return false;
+        };
         let (code, other) = (Code::CollectivesConcurrent, before.site);
         if !out.again(code, site.pc, other.pc) {
             let on = self.together.words_for(on);
             let about = About::Collective { on, number: 0, passed: None };
-            self.report_calls(code, site, other, about, out);
+            self.reporter.report_calls(code, site, other, about, out);
         }
         true
-    }
-
-    /// Whether a call of another thread has not returned, or the acting thread is not ordered after it.
-    pub(super) fn is_concurrent(&self, before: &Calling) -> bool {
-        let own = self.threads.stamp();
-        let possible = before.lasts || self.levels.sees_all;
-        possible && before.stamp.agent != own.agent && !self.threads.has_seen(before.stamp)
     }
 
     /// A call by one of several threads has returned, of a collective on this.
     pub fn returned(&mut self, on: Option<On>) {
         let own = self.threads.stamp();
         let of_collective = on.and_then(|on| self.together.on.by_thread(on));
-        for calling in self.levels.last.as_mut().into_iter().chain(of_collective) {
+        for calling in self.thread_calls.last.as_mut().into_iter().chain(of_collective) {
             calling.lasts &= calling.stamp.agent != own.agent;
         }
-        self.handles.returned(own.agent);
+        self.thread_calls.objects.returned(own.agent);
     }
 
     /// Whether the program's loads and stores are seen, atomics included.
     pub fn sees_accesses(&mut self, all: bool) {
-        self.levels.sees_all = all;
+        self.thread_calls.sees_all = all;
         self.requests.see_stores(all);
     }
 
@@ -263,60 +279,57 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let Some(now) = self.threads.actor.as_ref().map(|actor| actor.stamp) else { return };
-        if self.levels.ignored {
+        if self.thread_calls.ignored {
             return;
         }
-        let site = place.site(Some(&call.name), &mut self.stacks);
+        let site = self.reporter.site(call, place);
         for token in tokens.iter().filter(|token| token.variable != 0) {
             let active = self.knows(*token);
-            let other = self.levels.completions.iter().find(|other| {
+            let other = self.thread_calls.completions.iter().find(|other| {
                 let same = other.variable == token.variable && other.site.thread != site.thread;
-                let possible = other.waits || self.levels.sees_all;
-                same && possible && other.waits == active && !self.threads.has_seen(other.stamp)
+                let possible = other.waits || self.thread_calls.sees_all;
+                same && possible && other.waits == active && !self.threads.comes_after(other.stamp)
             });
             if let Some(other) = other.map(|other| other.site)
                 && !out.again(Code::RequestShared, site.pc, other.pc)
             {
                 let on = "the request".to_owned();
                 let about = About::Collective { on, number: 0, passed: None };
-                self.report_calls(Code::RequestShared, site, other, about, out);
+                self.reporter.report_calls(Code::RequestShared, site, other, about, out);
             }
             if active {
                 let variable = token.variable;
-                self.levels.completions.retain(|other| other.variable != variable);
-                self.levels.completions.truncate(MOST - 1);
+                self.thread_calls.completions.retain(|other| other.variable != variable);
+                self.thread_calls.completions.truncate(MAX_COMPLETIONS - 1);
                 let completion = Completion { variable, waits: true, stamp: now, site };
-                self.levels.completions.push_front(completion);
-                self.levels.remembers = true;
+                self.thread_calls.completions.push_front(completion);
+                self.thread_calls.remembers = true;
             }
         }
     }
 
     /// The call has returned. What it has not completed is as it was.
     pub fn has_completed(&mut self, tokens: &[Token]) {
-        let mut known = std::mem::take(&mut self.levels.completions);
+        let mut known = std::mem::take(&mut self.thread_calls.completions);
         known.retain_mut(|completion| {
             let token = tokens.iter().find(|token| token.variable == completion.variable);
             completion.waits &= token.is_none();
             token.is_none_or(|token| !self.knows(*token))
         });
-        self.levels.completions = known;
-    }
-
-    /// Whether it is remembered what threads have called.
-    pub fn remembers_calls(&self) -> bool {
-        self.levels.remembers
+        self.thread_calls.completions = known;
     }
 
     /// There is one thread again: what others have called is over.
     pub fn forget_calls(&mut self) {
-        self.levels.last = None;
-        self.levels.completions.clear();
-        self.levels.remembers = false;
-        self.handles.forget();
+        self.thread_calls.last = None;
+        self.thread_calls.completions.clear();
+        self.thread_calls.remembers = false;
+        self.thread_calls.objects.forget();
         self.together.on.forget_threads();
     }
+}
 
+impl Reporter {
     /// Reports two calls that do not go together; whether there was something to tell.
     pub(super) fn report_calls(
         &mut self,
@@ -336,7 +349,7 @@ impl Tracker {
             threads: false,
             about: Some(about),
         };
-        out.report(&report, &self.stacks);
+        self.report(&report, out);
         true
     }
 }

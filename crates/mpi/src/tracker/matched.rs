@@ -1,7 +1,7 @@
 //! Messages that `MPI_Mprobe` and `MPI_Improbe` have found, and which only one call can receive from then on (MPI 4.1
 //! §3.8.2).
 
-use super::{Operation, Tracker};
+use super::{Accounts, Tracker};
 use crate::buffers::{Args, Library};
 use crate::ids::On;
 use crate::ledger::Key;
@@ -14,7 +14,8 @@ use rustc_hash::FxHashMap;
 pub(super) struct Matched(FxHashMap<usize, Party>);
 
 impl Matched {
-    pub(super) fn tell(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
+    /// Reports those that nothing has received.
+    pub(super) fn report_left(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
         let mut left: Vec<Party> = self.0.drain().map(|(_, party)| party).collect();
         left.sort_unstable_by_key(|party| party.site.pc);
         for party in left {
@@ -58,18 +59,20 @@ impl Tracker {
             empty: true,
         };
         self.count(args, key, place, library);
-        let party = Operation::new(args, place, &mut self.stacks).party();
-        self.matched.0.insert(message, party);
+        let party = self.reporter.operation(args, place).party();
+        self.accounts.matched.0.insert(message, party);
     }
 
     /// What receives from any rank get on this communicator may depend on a probe.
     pub fn looks_for_message(&mut self, comm: usize) {
         if let Some(known) = self.together.on.find(On::Comm(comm)) {
-            self.races.give_up(known.name);
+            self.accounts.races.give_up(known.name);
         }
     }
+}
 
-    /// A call is about to receive it.
+impl Accounts {
+    /// A call is about to receive the message with this handle.
     pub fn receives_message(&mut self, message: usize) {
         self.matched.0.remove(&message);
     }

@@ -2,12 +2,12 @@
 //! leaves the function it belongs to.
 
 use super::concurrent::code;
-use super::conflicts::{CONFLICTS, Conflict};
+use super::conflicts::{Conflict, MAX_CONFLICTS};
 use super::{Operation, Tracker};
 use crate::nursery::Young;
-use commsan_callsite::{Findings, Place, Report, Side};
+use commsan_callsite::{Findings, Place, Side};
 use commsan_findings::{Code, Role};
-use commsan_shadow::{Access, Footprint, Mode, OpId};
+use commsan_shadow::{Access, Footprint, Mode};
 use std::ops::Range;
 
 impl Tracker {
@@ -22,25 +22,16 @@ impl Tracker {
     ) {
         let access = Access { mode, footprint: Footprint::Dense(bytes) };
         let Some(conflicts) = self.conflicts(&access) else { return };
-        self.races.race_for(&mut self.stacks, &access, None, place, out);
+        self.accounts.races.race_for(&mut self.reporter.stacks, &access, None, place, out);
         self.meets_remotes(by, None, &access, place, out);
         self.gpu.meets(by, None, &access, place, out);
         for conflict in conflicts.into_iter().flatten() {
-            let one_sided = self.live.get(conflict.id).is_some_and(|op| op.window.is_some());
+            let one_sided =
+                self.operations.live.get(conflict.id).is_some_and(|op| op.window.is_some());
             let code = code(one_sided, conflict.mode, mode);
             let side = Side { by, mode, bytes: conflict.bytes.clone() };
             self.report(code, Role::Access, side, None, &conflict, place, out);
         }
-    }
-
-    /// `MPI_Alloc_mem` has returned memory.
-    pub fn allocated(&mut self, address: usize, size: usize) {
-        self.allocations.insert(address, size);
-    }
-
-    /// The size of memory from `MPI_Alloc_mem`, which is about to be freed.
-    pub fn take_allocation(&mut self, address: usize) -> usize {
-        self.allocations.remove(&address).unwrap_or(0)
     }
 
     /// The program is about to give memory back.
@@ -53,11 +44,11 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.forget(&bytes);
-        self.rma.window_memory_released(&mut self.stacks, by, call, &bytes, place);
+        self.rma.window_memory_released(&mut self.reporter.stacks, by, call, &bytes, place);
         let mode = Mode::Write;
         let access = Access { mode, footprint: Footprint::Dense(bytes.clone()) };
         let Some(conflicts) = self.conflicts(&access) else { return };
-        self.races.race_for(&mut self.stacks, &access, call, place, out);
+        self.accounts.races.race_for(&mut self.reporter.stacks, &access, call, place, out);
         self.gpu.released(by, &bytes, place, out);
         self.release_buffers(by, call, conflicts, place, out);
     }
@@ -67,7 +58,7 @@ impl Tracker {
         &mut self,
         by: &str,
         call: Option<&'static str>,
-        conflicts: [Option<Conflict>; CONFLICTS],
+        conflicts: [Option<Conflict>; MAX_CONFLICTS],
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
@@ -88,7 +79,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let Some(bytes) = self.gpu.block_at(address) else { return };
-        self.rma.window_memory_released(&mut self.stacks, call, Some(call), &bytes, place);
+        self.rma.window_memory_released(&mut self.reporter.stacks, call, Some(call), &bytes, place);
         let access = Access { mode: Mode::Write, footprint: Footprint::Dense(bytes) };
         if let Some(conflicts) = self.conflicts(&access) {
             self.release_buffers(call, Some(call), conflicts, place, out);
@@ -113,7 +104,7 @@ impl Tracker {
         if self.nursery.on_stack().any(popped) {
             self.settle();
         }
-        if self.on_stack.len() > 0 {
+        if self.operations.on_stack.len() > 0 {
             let thread = place.thread();
             let gone = |op: &Operation| op.site.thread == thread && place.is_popped(op.on_stack);
             let may = |_, lowest| place.is_popped(lowest);
@@ -131,45 +122,11 @@ impl Tracker {
     ) {
         // One return can leave several behind.
         loop {
-            let live = &self.live;
+            let live = &self.operations.live;
             let is_gone = |id| live.get(id).is_some_and(&gone);
-            let Some(id) = self.on_stack.find(&may, is_gone) else { return };
-            self.left_behind(id, call, place, out);
+            let Some(id) = self.operations.on_stack.find(&may, is_gone) else { return };
+            self.operations.left_behind(id, (call, place), &mut self.reporter, out);
+            self.end(id);
         }
-    }
-
-    /// The variable that an operation uses is gone.
-    fn left_behind(
-        &mut self,
-        id: OpId,
-        call: Option<&'static str>,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let (address, op) = match self.live.get(id) {
-            Some(op) => (op.on_stack, op),
-            None => return,
-        };
-        let code = Code::PendingStackBuffer;
-        if !out.again(code, place.pc(), op.site.pc) {
-            let concerned =
-                self.live.accesses(id).iter().find(|a| a.footprint.span().contains(&address));
-            let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
-            let start = concerned.as_ref().map_or(0, |(_, span, _)| span.start);
-            let sites =
-                [(Role::Return, place.site(call, &mut self.stacks)), (Role::Operation, op.site)];
-            let report = Report {
-                code,
-                access: None,
-                operation: op.party(),
-                concerned,
-                sites: &sites,
-                threads: false,
-                about: self.arrays.about(id, start),
-            };
-            let number = out.report(&report, &self.stacks);
-            self.subscribe(id, number);
-        }
-        self.end(id);
     }
 }

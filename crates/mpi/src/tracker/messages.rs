@@ -6,13 +6,12 @@
 //! that fail. A message that a probe has matched is received by that. Nothing at all is compared after a call with wrong arguments, which
 //! the library may have performed. Partitioned messages are not counted.
 
-use super::Together;
-use super::Tracker;
+use super::{Accounts, Reporter, Together, Tracker};
 use crate::buffers::{Args, Library};
 use commsan_callsite::{Findings, Place};
 use commsan_findings::Role;
 use commsan_findings::record::{RawMessages, Record};
-use commsan_mpi_calls::Message;
+use commsan_mpi_calls::{Call, Message};
 use std::borrow::Cow;
 
 use crate::ids::{On, Token};
@@ -60,8 +59,7 @@ impl Tracker {
         }
     }
 
-    /// A key goes from here to there in registers: written to memory in parts and read as a whole, it would
-    /// cost more than all the rest.
+    /// Counts a message.
     #[inline(always)]
     pub(super) fn count<L: Library>(
         &mut self,
@@ -70,47 +68,15 @@ impl Tracker {
         place: &impl Place,
         library: &L,
     ) {
-        if !self.ledger.count(key) {
-            self.count_new(args, &key, place, library);
-        }
-    }
-
-    #[cold]
-    fn count_new(&mut self, args: &Args, key: &Key, place: &impl Place, library: &impl Library) {
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
-        let entry = self.together.sort(key, library).map(|sort| Entry {
-            sort,
-            call: &args.call.name,
-            on: self.together.words_for(On::Comm(key.comm)),
-            tag: tag(args, key.sends),
-            site,
-            count: 1,
-        });
-        self.ledger.count_new(key, entry);
-    }
-
-    /// A persistent request has been started.
-    pub(super) fn count_repeated(
-        &mut self,
-        repeated: &Repeated,
-        call: &'static str,
-        place: &impl Place,
-    ) {
-        for (sort, on, tag) in repeated {
-            if !sort.sends && sort.peer.is_none() {
-                self.races.give_up(sort.name);
-            }
-            let site = place.site(Some(call), &mut self.stacks);
-            let sort = Sort { pc: place.pc(), ..*sort };
-            self.ledger.add(Entry { sort, call, on: on.clone(), tag: *tag, site, count: 1 });
-        }
+        let (together, reporter) = (&self.together, &mut self.reporter);
+        self.accounts.count(args, key, (place, library), together, reporter);
     }
 
     /// A request is about to be cancelled, or freed: its message may be received by another receive.
     pub(super) fn unbalance_request(&mut self, token: Token, receives_only: bool) {
         let Some(request) = self.requests.one(token) else { return };
         let State::Active(id) = request.state else { return };
-        let operation = self.live.get(id).filter(|operation| {
+        let operation = self.operations.live.get(id).filter(|operation| {
             let receives = operation.call.at.source.is_some();
             !receives_only || receives
         });
@@ -122,31 +88,81 @@ impl Tracker {
     /// What happens to messages on this communicator is not known from now on.
     pub fn unbalance(&mut self, comm: usize) {
         if let Some(known) = self.together.on.find(On::Comm(comm)) {
-            self.ledger.unbalance(known.name);
-            self.races.give_up(known.name);
+            self.accounts.unbalance(known.name);
+        }
+    }
+}
+
+impl Accounts {
+    /// Counts a message. A key goes from here to there in registers: written to memory in parts and read as a whole,
+    /// it would cost more than all the rest.
+    #[inline(always)]
+    pub(super) fn count<L: Library>(
+        &mut self,
+        args: &Args,
+        key: Key,
+        (place, library): (&impl Place, &L),
+        together: &Together,
+        reporter: &mut Reporter,
+    ) {
+        if !self.ledger.count(key) {
+            self.count_new(args, &key, (place, library), together, reporter);
         }
     }
 
-    /// What happens to any messages is not known from now on.
-    pub fn lose_count(&mut self) {
-        self.ledger.give_up();
-        self.races.give_up_all();
+    #[cold]
+    fn count_new(
+        &mut self,
+        args: &Args,
+        key: &Key,
+        (place, library): (&impl Place, &impl Library),
+        together: &Together,
+        reporter: &mut Reporter,
+    ) {
+        let site = reporter.site(args.call, place);
+        let entry = together.sort(key, library).map(|sort| Entry {
+            sort,
+            call: &args.call.name,
+            on: together.words_for(On::Comm(key.comm)),
+            tag: tag(args, key.sends),
+            site,
+            count: 1,
+        });
+        self.ledger.count_new(key, entry);
     }
 
-    /// A datatype or communicator is gone.
-    pub fn handle_gone(&mut self, handle: usize) {
-        self.ledger.forget(handle);
+    /// Counts the messages of a persistent request that is started.
+    pub(super) fn count_repeated(
+        &mut self,
+        repeated: &Repeated,
+        call: &'static Call,
+        place: &impl Place,
+        reporter: &mut Reporter,
+    ) {
+        for (sort, on, tag) in repeated {
+            if !sort.sends && sort.peer.is_none() {
+                self.races.give_up(sort.name);
+            }
+            let site = reporter.site(call, place);
+            let sort = Sort { pc: place.pc(), ..*sort };
+            let (call, on) = (call.name.as_str(), on.clone());
+            self.ledger.add(Entry { sort, call, on, tag: *tag, site, count: 1 });
+        }
     }
 
-    /// Tells what was counted.
-    pub(super) fn tell_messages(&mut self, out: &mut dyn Findings) {
+    /// Writes the messages that were counted to the log.
+    pub(super) fn write_messages(
+        &self,
+        together: &Together,
+        reporter: &Reporter,
+        out: &mut dyn Findings,
+    ) {
         let Some(entries) = self.ledger.entries() else { return };
-        let left_out = self.parts.left_out();
-        let unbalanced = [self.ledger.unbalanced(), left_out, self.together.on.distrusted()];
-        let unbalanced = unbalanced.concat();
-        let names = Cow::Borrowed(self.together.on.given());
+        let left_out = self.volumes.left_out();
+        let unbalanced = [self.ledger.unbalanced(), left_out, together.on.distrusted()].concat();
+        let names = Cow::Borrowed(together.on.given());
         let balance = Record::Balance { names, unbalanced: unbalanced.into() };
-        out.emit(balance, &self.stacks);
+        out.emit(balance, &reporter.stacks);
         for Entry { sort, call, on, tag, site, count } in entries {
             let element = sort.element.map(|element| element.describe_element());
             let messages = RawMessages {
@@ -160,7 +176,7 @@ impl Tracker {
                 site: (Role::Operation, *site),
                 count: *count,
             };
-            out.emit(Record::Messages(messages), &self.stacks);
+            out.emit(Record::Messages(messages), &reporter.stacks);
         }
     }
 }

@@ -40,8 +40,8 @@ impl Objects {
 }
 
 impl Objects {
-    /// Tells of those that are left, in the order in which they were made.
-    pub(super) fn tell(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
+    /// Reports those that are left, in the order in which they were made.
+    pub(super) fn report_left(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
         let made = self.made.drain();
         let mut left: Vec<_> = made
             .flat_map(|((object, _), sites)| sites.into_iter().map(move |site| (object, site)))
@@ -77,7 +77,7 @@ impl Tracker {
         (object, handle): (Object, usize),
         place: &impl Place,
     ) {
-        let site = place.site(Some(&call.name), &mut self.stacks);
+        let site = self.reporter.site(call, place);
         self.objects.count += 1;
         let made = self.objects.made.entry((object, handle)).or_default();
         made.push((self.objects.count, site));
@@ -108,21 +108,23 @@ impl Tracker {
             State::Active(id) => Some(id),
             _ => None,
         });
-        let is_on =
-            |id: &OpId| self.live.get(*id).is_some_and(|operation| operation.of.on == Some(on));
+        let is_on = |id: &OpId| {
+            self.operations.live.get(*id).is_some_and(|operation| operation.of.on == Some(on))
+        };
         let pending: Vec<_> = pending.filter(is_on).collect();
         for id in pending {
-            self.misuse(Code::FileClosedEarly, id, call, place, out);
+            let (code, here) = (Code::FileClosedEarly, (call, place));
+            self.operations.misuse(code, id, here, &mut self.reporter, out);
         }
     }
 
-    /// Tells of the requests of one-sided operations that the end of their epoch has completed, and nobody freed.
-    pub(super) fn tell_lost_requests(&mut self, out: &mut dyn Findings) {
+    /// Reports the requests of one-sided operations that the end of their epoch has completed, and nobody freed.
+    pub(super) fn report_lost_requests(&mut self, out: &mut dyn Findings) {
         let lost: Vec<_> = self
             .requests
             .iter()
             .filter_map(|request| match (&request.state, &request.began) {
-                (State::Active(id), Some(began)) if self.live.get(*id).is_none() => {
+                (State::Active(id), Some(began)) if self.operations.live.get(*id).is_none() => {
                     Some((request.call, **began))
                 }
                 _ => None,
@@ -141,7 +143,7 @@ impl Tracker {
                 threads: false,
                 about: None,
             };
-            out.report(&report, &self.stacks);
+            self.reporter.report(&report, out);
         }
     }
 }

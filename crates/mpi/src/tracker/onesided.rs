@@ -1,11 +1,10 @@
 //! The windows of this process: made and freed, synchronised, and the epochs of each.
 
-use super::OneSided;
-use super::{Operation, Tracker};
+use super::{OneSided, Operation, Reporter, Tracker};
 use crate::buffers::Args;
 use crate::ids::Group;
 use crate::rma::clock::Clock;
-use crate::rma::notice::{Notice, Which};
+use crate::rma::message::{RmaMessage, Which};
 use crate::rma::windows::{Active, Fetch, Lock, Made, Part, Released, Window, Young};
 use commsan_callsite::{Findings, Place, Report, Side, Site, Stacks};
 use commsan_findings::{Code, Role};
@@ -47,7 +46,7 @@ impl OneSided {
 
     /// Memory is attached to a dynamic window.
     pub fn attach(&mut self, window: usize, bytes: Range<usize>) {
-        self.tell_attached(window, &bytes, true);
+        self.send_attached(window, &bytes, true);
         let Some(window) = self.windows.get_mut(window) else { return };
         window.memory.push(bytes.clone());
         if let Some(exposed) = &mut self.exposed {
@@ -61,22 +60,22 @@ impl OneSided {
         let Some(at) = window.memory.iter().position(|bytes| bytes.start == base) else { return };
         let bytes = window.memory.swap_remove(at);
         window.released = None;
-        self.tell_attached(handle, &bytes, false);
+        self.send_attached(handle, &bytes, false);
         if let Some(exposed) = &mut self.exposed {
             exposed.remove(&bytes);
         }
     }
 
     /// Tells all who could access it.
-    fn tell_attached(&mut self, handle: usize, bytes: &Range<usize>, attached: bool) {
+    fn send_attached(&mut self, handle: usize, bytes: &Range<usize>, attached: bool) {
         let (Some(window), Some(clock)) = (self.windows.get(handle), &mut self.clock) else {
             return;
         };
         let (window, members) = (window.name, window.made.group.members.clone());
         for rank in members.iter() {
             let (owner, bytes) = (clock.me(), bytes.clone());
-            let notice = Notice::Attached { window, owner, bytes, attached };
-            clock.tell(*rank, &notice);
+            let message = RmaMessage::Attached { window, owner, bytes, attached };
+            clock.send(*rank, &message);
         }
     }
 }
@@ -135,8 +134,8 @@ impl Tracker {
         let name = self.rma.windows.next_name(group);
         let segment = self.end_segment();
         if let Some(clock) = &self.rma.clock {
-            clock.fabric().publish_part(name, part.size, part.unit);
-            clock.fabric().enter(name, segment);
+            clock.shm().publish_part(name, part.size, part.unit);
+            clock.shm().enter(name, segment);
         }
     }
 
@@ -148,16 +147,16 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        if self.rma.clock.as_ref().is_some_and(|clock| !clock.fabric().is_complete()) {
+        if self.rma.clock.as_ref().is_some_and(|clock| !clock.shm().is_complete()) {
             self.rma.disconnect();
         }
         if let Some(clock) = &self.rma.clock {
             let name = self.rma.windows.next_name(&made.group);
-            let parts = clock.fabric().parts(&made.group.members, name).into_iter();
+            let parts = clock.shm().parts(&made.group.members, name).into_iter();
             made.parts = parts.map(|part| part.map(|(size, unit)| Part { size, unit })).collect();
         }
         made.separate = self.rma.memory_model.is_separate(made.separate);
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        let site = self.reporter.site(args.call, place);
         let memory = made.own_memory();
         if let Some(exposed) = &mut self.rma.exposed {
             self.rma.incomplete |= !memory.iter().all(|bytes| exposed.add(bytes));
@@ -179,7 +178,7 @@ impl Tracker {
         let Some(window) = self.rma.windows.get(handle) else { return };
         let (key, group) = (window.name, window.made.group.clone());
         let me = self.rma.clock.as_ref().map_or(0, Clock::me);
-        self.learn_of_collective(key, &group, &group.others(me), true, place, out);
+        self.acquire_from_collective(key, &group, &group.others(me), true, place, out);
     }
 
     /// A synchronisation call is about to be made: does it fit, and what will others be told by it?
@@ -192,21 +191,21 @@ impl Tracker {
     ) {
         let handle = args.call.at.win.map_or(0, |index| args.words[index]);
         if args.call.effect != Effect::WindowFree {
-            self.rma.must_have_memory(&self.stacks, handle, out);
+            self.rma.must_have_memory(&self.reporter.stacks, handle, out);
         }
         let Some(window) = self.rma.windows.get(handle) else { return };
         let (number, left_open) = (window.number, left_open(window, args, sync));
         if let Some(opened) = misfit(window, args) {
-            self.window_misuse(Code::EpochMismatch, args, number, opened, place, out);
+            self.reporter.window_misuse(Code::EpochMismatch, args, number, opened, place, out);
             let opens = [Effect::Lock, Effect::EpochBegin, Effect::ExposureBegin];
             if opens.contains(&args.call.effect) {
                 return; // the library refuses it, or goes on as before
             }
         }
         if left_open.is_some() {
-            self.window_misuse(Code::EpochMismatch, args, number, left_open, place, out);
+            self.reporter.window_misuse(Code::EpochMismatch, args, number, left_open, place, out);
         }
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        let site = self.reporter.site(args.call, place);
         if sync.no_store && matches!(args.call.effect, Effect::Fence | Effect::ExposureBegin) {
             self.check_no_store(handle, args, site, place, out);
         }
@@ -223,7 +222,7 @@ impl Tracker {
             }
             Effect::ExposureBegin => self.expose(handle, active),
             Effect::EpochEnd => {
-                self.tell_complete(handle, None, Which::Epoch);
+                self.send_complete(handle, None, Which::Epoch);
                 let ended = self.end_segment();
                 if let Some(window) = self.rma.windows.get_mut(handle) {
                     window.ended = Some(ended);
@@ -239,10 +238,10 @@ impl Tracker {
                 window.hold(target, exclusive, segment);
             }
             Effect::Unlock => {
-                self.tell_complete(handle, target(args), Which::All);
+                self.send_complete(handle, target(args), Which::All);
                 self.rma.pass_locks(handle, target(args));
             }
-            Effect::Flush => self.tell_complete(handle, target(args), Which::All),
+            Effect::Flush => self.send_complete(handle, target(args), Which::All),
             Effect::WindowSync => {
                 self.publish(handle);
                 self.synchronise_shared(handle, place, out);
@@ -252,7 +251,7 @@ impl Tracker {
         self.rma.note_synchronised(handle, args, sync.no_put.then_some(site));
         match args.call.effect {
             // What is complete there is still this rank's own affair.
-            Effect::Flush => self.take_notices(place, out),
+            Effect::Flush => self.take_messages(place, out),
             _ => self.drain(place, out),
         }
     }
@@ -271,7 +270,7 @@ impl Tracker {
         match args.call.effect {
             Effect::Fence => {
                 self.complete_locally(handle, None, call, place, out);
-                let site = place.site(Some(call), &mut self.stacks);
+                let site = place.site(Some(call), &mut self.reporter.stacks);
                 let fence = (!sync.last).then_some(site);
                 self.leave_fence(handle, fence, place, out);
                 self.update_view(handle, place, out);
@@ -310,7 +309,7 @@ impl Tracker {
             }
             Effect::FlushLocal => {
                 self.complete_locally(handle, target, call, place, out);
-                self.tell_complete(handle, target, Which::Reads);
+                self.send_complete(handle, target, Which::Reads);
             }
             _ => {}
         }
@@ -345,12 +344,12 @@ impl Tracker {
         self.rma.noted_as_of = None;
         self.complete_again(handle, target);
         let returned = |fetch: &Fetch| target.is_none_or(|target| fetch.target == target);
-        self.learn_from_fetches(handle, returned, place, out);
+        self.acquire_from_fetches(handle, returned, place, out);
     }
 
     /// Operations on a target, or on all, will be complete there when the call returns; everybody in
     /// the access epoch is told of its end.
-    pub(super) fn tell_complete(&mut self, handle: usize, target: Option<i32>, which: Which) {
+    pub(super) fn send_complete(&mut self, handle: usize, target: Option<i32>, which: Which) {
         let rma = &mut self.rma;
         let Some(window) = rma.windows.get_mut(handle) else { return };
         let Some(clock) = &mut rma.clock else { return };
@@ -379,7 +378,7 @@ impl Tracker {
         for rank in told {
             match which {
                 Which::All => clock.complete(rank, window),
-                _ => clock.tell(rank, &Notice::Complete { window, origin, segment, which }),
+                _ => clock.send(rank, &RmaMessage::Complete { window, origin, segment, which }),
             }
         }
     }
@@ -395,7 +394,14 @@ impl Tracker {
         let Some(window) = self.rma.windows.get(handle) else { return };
         let (number, opened) = (window.number, open_epochs(window));
         for opened in opened {
-            self.window_misuse(Code::EpochNotClosed, args, number, Some(opened), place, out);
+            self.reporter.window_misuse(
+                Code::EpochNotClosed,
+                args,
+                number,
+                Some(opened),
+                place,
+                out,
+            );
         }
         self.complete_locally(handle, None, &args.call.name, place, out);
         self.enter_fence(handle);
@@ -405,10 +411,10 @@ impl Tracker {
     pub fn window_freed(&mut self, handle: usize, place: &impl Place, out: &mut dyn Findings) {
         self.leave_fence(handle, None, place, out);
         // All have said by now which memory they have touched.
-        self.rma.tell_shared(&mut self.stacks);
-        self.say_shared(place, out);
+        self.rma.publish_shared(&mut self.reporter.stacks);
+        self.report_shared(place, out);
         self.update_view(handle, place, out);
-        self.settle_transfers();
+        self.settle_rma();
         let Some(mut window) = self.rma.windows.remove(handle) else { return };
         if let Some(exposed) = &mut self.rma.exposed {
             window.memory.iter().for_each(|bytes| exposed.remove(bytes));
@@ -422,7 +428,7 @@ impl Tracker {
 
     /// `MPI_Finalize`: windows that are still there.
     pub(super) fn finalize_windows(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        self.rma.reveal_shared(&mut self.stacks);
+        self.rma.reveal_shared(&mut self.reporter.stacks);
         self.drain(place, out);
         let left: Vec<_> = self
             .rma
@@ -430,18 +436,20 @@ impl Tracker {
             .iter()
             .map(|window| (window.number, window.site, open_epochs(window)))
             .collect();
-        let last = self.levels.last_call().map(|call| &*call.name);
-        let here = place.site(last, &mut self.stacks);
+        let last = self.thread_calls.last_call().map(|call| &*call.name);
+        let here = place.site(last, &mut self.reporter.stacks);
         for (number, made, opened) in left {
             for opened in opened {
                 let sites = &[(Role::Access, here), (Role::Operation, opened)];
-                self.report_window(Code::EpochNotClosed, number, opened, sites, out);
+                self.reporter.report_window(Code::EpochNotClosed, number, opened, sites, out);
             }
             let sites = &[(Role::Operation, made)];
-            self.report_window(Code::WindowNotFreed, number, made, sites, out);
+            self.reporter.report_window(Code::WindowNotFreed, number, made, sites, out);
         }
     }
+}
 
+impl Reporter {
     fn report_window(
         &mut self,
         code: Code,
@@ -464,7 +472,7 @@ impl Tracker {
             threads: false,
             about: None,
         };
-        out.report(&report, &self.stacks);
+        self.report(&report, out);
     }
 
     /// A call that must not be made in the window's present epoch, which `opened` began.
@@ -481,7 +489,7 @@ impl Tracker {
         if out.again(code, place.pc(), pc) {
             return;
         }
-        let mut operation = Operation::new(args, place, &mut self.stacks);
+        let mut operation = self.operation(args, place);
         operation.window = Some(window);
         let mut sites = vec![(Role::Access, operation.site)];
         if let Some(opened) = opened {
@@ -499,7 +507,7 @@ impl Tracker {
             threads: false,
             about: None,
         };
-        out.report(&report, &self.stacks);
+        self.report(&report, out);
     }
 }
 

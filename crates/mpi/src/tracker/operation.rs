@@ -6,7 +6,7 @@ use crate::ids::Of;
 use crate::threads::Retired;
 use commsan_callsite::{Party, Place, Site, Stacks};
 use commsan_mpi_calls::Call;
-use commsan_shadow::Stamp;
+use commsan_shadow::Epoch;
 use std::num::NonZeroU32;
 
 /// An operation in flight.
@@ -27,7 +27,7 @@ pub struct Operation {
     /// Where it was started.
     pub site: Site,
     /// When it was started on a window, if there were several threads.
-    pub(super) since: Stamp,
+    pub(super) since: Epoch,
     /// What it does at its target, if there were several threads.
     pub(super) there: Option<Box<There>>,
     /// Set when it is complete, as long as some thread may not know.
@@ -67,7 +67,7 @@ impl Operation {
             window: None,
             base: None,
             site: place.site(Some(&args.call.name), stacks),
-            since: Stamp::default(),
+            since: Epoch::default(),
             there: None,
             retired: None,
             known_to_all: false,
@@ -88,7 +88,7 @@ impl Operation {
             window: None,
             base: None,
             site,
-            since: Stamp::default(),
+            since: Epoch::default(),
             there: None,
             retired: None,
             known_to_all: false,

@@ -3,7 +3,7 @@
 use super::OneSided;
 use super::Tracker;
 use crate::ids::{Group, Token};
-use crate::rma::notice::Notice;
+use crate::rma::message::RmaMessage;
 use crate::rma::order::{Collective, Envelope, Expected};
 use crate::rma::windows::Window;
 use commsan_callsite::{Findings, Place};
@@ -52,7 +52,7 @@ pub enum Template {
 
 /// What the completion of a request teaches.
 #[derive(Clone, Debug)]
-pub enum Learning {
+pub enum Acquisition {
     /// Of a message that was received.
     Message(Envelope, Expected),
     /// Of a message that was found, and whether only `MPI_Mrecv` can receive it now.
@@ -66,9 +66,9 @@ pub enum Learning {
 
 impl OneSided {
     /// A receive is about to be posted.
-    fn expect(&mut self, envelope: Envelope) -> Learning {
+    fn expect(&mut self, envelope: Envelope) -> Acquisition {
         let expected = self.messages.expect(&envelope);
-        Learning::Message(envelope, expected)
+        Acquisition::Message(envelope, expected)
     }
 
     /// A persistent request will do this whenever it is started.
@@ -83,14 +83,14 @@ impl OneSided {
         if let Some(templates) = self.templates.remove(&old) {
             self.templates.insert(new, templates);
         }
-        if let Some(learnings) = self.expected.remove(&old) {
-            self.expected.insert(new, learnings);
+        if let Some(acquisitions) = self.expected.remove(&old) {
+            self.expected.insert(new, acquisitions);
         }
     }
 
     /// The request is no more, and its operation of no interest. Where several share a handle, it is
     /// not known whose that is.
-    pub(super) fn unlearn(&mut self, key: usize) {
+    pub(super) fn forget_request(&mut self, key: usize) {
         if self.expected.get(&key).is_some_and(|waiting| waiting.len() == 1) {
             self.expected.remove(&key);
         }
@@ -98,8 +98,8 @@ impl OneSided {
     }
 
     /// The completion of a request will teach something.
-    pub fn learn_at(&mut self, key: usize, learning: Learning) {
-        self.expected.entry(key).or_default().push(learning);
+    pub fn acquire_at(&mut self, key: usize, acquisition: Acquisition) {
+        self.expected.entry(key).or_default().push(acquisition);
     }
 
     /// A communicator is gone.
@@ -114,9 +114,9 @@ impl OneSided {
         };
         let windows = &self.windows;
         self.remotes.forget(|remote| {
-            let complete = remote
-                .complete
-                .is_some_and(|(rank, segment)| entered.get(&rank).is_some_and(|e| segment <= *e));
+            let complete = remote.complete.is_some_and(|last| {
+                entered.get(&last.agent).is_some_and(|entered| last.time <= *entered)
+            });
             complete && windows.named(remote.window).is_none_or(everyone)
         });
         if self.windows.iter().all(everyone)
@@ -136,25 +136,27 @@ impl Tracker {
         let rma = &mut self.rma;
         let Some(clock) = &mut rma.clock else { return };
         let (origin, handle) = (clock.me(), comm as u32);
-        let notice = Notice::Message { origin, tag, comm: group.name, handle, segment };
+        let message = RmaMessage::MessageSent { origin, tag, comm: group.name, handle, segment };
         // If there is no room, the receiver will take this rank's newest clock.
-        clock.mention(rank, &notice);
+        clock.send_if_room(rank, &message);
     }
 
     /// A call begins that sends, receives or is a collective; returns what its end will teach.
-    pub fn begin_order(&mut self, template: &Template) -> Option<Learning> {
+    pub fn begin_order(&mut self, template: &Template) -> Option<Acquisition> {
         match template {
             Template::Send { group, comm, dest, tag, synchronous } => {
                 self.sending(group, *comm, *dest, *tag);
                 let rank = group.member(*dest).filter(|_| *synchronous);
-                rank.map(Learning::Newest)
+                rank.map(Acquisition::Newest)
             }
-            Template::Partitions { group, source } => group.member(*source).map(Learning::Newest),
+            Template::Partitions { group, source } => {
+                group.member(*source).map(Acquisition::Newest)
+            }
             Template::Receive(envelope) => Some(self.rma.expect(envelope.clone())),
             Template::Collective { group, comm, flow, root, sources } => {
                 let key = self.rma.collectives.next(group, *comm);
                 let collective = self.enter_collective(key, group.clone(), *flow, *root, sources);
-                Some(Learning::Collective(collective))
+                Some(Acquisition::Collective(collective))
             }
         }
     }
@@ -162,19 +164,19 @@ impl Tracker {
     /// A persistent request is about to be started.
     pub fn go_order(&mut self, token: Token) {
         for template in self.rma.templates.get(&token.key).cloned().unwrap_or_default() {
-            if let Some(learning) = self.begin_order(&template) {
-                self.rma.learn_at(token.key, learning);
+            if let Some(acquisition) = self.begin_order(&template) {
+                self.rma.acquire_at(token.key, acquisition);
             }
         }
     }
 
     /// Partitions are about to be sent: who waits for one may learn all that has happened before.
-    pub fn tell_by_partitions(&mut self) {
+    pub fn release_by_partitions(&mut self) {
         self.end_segment();
     }
 
     /// A partition has arrived.
-    pub fn learn_from_partition(
+    pub fn acquire_from_partition(
         &mut self,
         token: Token,
         place: &impl Place,
@@ -184,13 +186,13 @@ impl Tracker {
             if let Template::Partitions { group, source } = template
                 && let Some(rank) = group.member(source)
             {
-                self.learn(&Learning::Newest(rank), None, place, out);
+                self.acquire(&Acquisition::Newest(rank), None, place, out);
             }
         }
     }
 
     /// A request is complete; `status` holds the source and tag if they are known.
-    pub fn learn_from_request(
+    pub fn acquire_from_request(
         &mut self,
         token: Token,
         status: Option<(i32, i32)>,
@@ -198,25 +200,25 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let Some(waiting) = self.rma.expected.get_mut(&token.key) else { return };
-        let learning = waiting.remove(0);
+        let acquisition = waiting.remove(0);
         if waiting.is_empty() {
             self.rma.expected.remove(&token.key);
         }
-        self.learn(&learning, status, place, out);
+        self.acquire(&acquisition, status, place, out);
     }
 
     /// Something is over that taught this process about others.
-    pub fn learn(
+    pub fn acquire(
         &mut self,
-        learning: &Learning,
+        acquisition: &Acquisition,
         status: Option<(i32, i32)>,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
         self.drain(place, out);
         let Some(clock) = &mut self.rma.clock else { return };
-        match learning {
-            Learning::Message(envelope, expected) => {
+        match acquisition {
+            Acquisition::Message(envelope, expected) => {
                 let (actual, messages) = (envelope.channel(status), &mut self.rma.messages);
                 messages.received(envelope);
                 let message = match (*expected, actual) {
@@ -237,25 +239,25 @@ impl Tracker {
                     }
                     None => envelope.group.members.iter().for_each(|r| clock.join_newest(*r)),
                 }
-                self.learned(place, out);
+                self.acquired(place, out);
             }
-            Learning::Probe(envelope, matched) => {
+            Acquisition::Probe(envelope, matched) => {
                 let Some(channel) = envelope.channel(status) else { return };
                 match self.rma.messages.found(channel, *matched) {
                     Some(segment) => clock.join(channel.source, segment),
                     None => clock.join_newest(channel.source),
                 }
-                self.learned(place, out);
+                self.acquired(place, out);
             }
-            Learning::Newest(rank) => {
+            Acquisition::Newest(rank) => {
                 clock.join_newest(*rank);
-                self.learned(place, out);
+                self.acquired(place, out);
             }
-            Learning::Collective(collective) => {
+            Acquisition::Collective(collective) => {
                 let (key, group) = (collective.key, collective.group.clone());
-                let teachers = collective.teachers(clock.me());
+                let acquires_from = collective.acquires_from(clock.me());
                 let all = collective.flow == Flow::All;
-                self.learn_of_collective(key, &group, &teachers, all, place, out);
+                self.acquire_from_collective(key, &group, &acquires_from, all, place, out);
             }
         }
     }
@@ -271,31 +273,31 @@ impl Tracker {
     ) -> Collective {
         let segment = self.end_segment();
         if let Some(clock) = &self.rma.clock {
-            clock.fabric().enter(key, segment);
+            clock.shm().enter(key, segment);
         }
         let root = group.member(root);
         let sources = sources.iter().filter_map(|rank| group.member(*rank)).collect();
         Collective { key, group, flow, root, sources }
     }
 
-    pub(super) fn learn_of_collective(
+    pub(super) fn acquire_from_collective(
         &mut self,
         key: u64,
         group: &Group,
-        teachers: &[u32],
+        acquires_from: &[u32],
         all: bool,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
         let Some(clock) = &mut self.rma.clock else { return };
         let mut entered = FxHashMap::default();
-        clock.gather(key, teachers, |rank, segment| {
+        clock.gather(key, acquires_from, |rank, segment| {
             entered.insert(rank, segment);
         });
-        if let Some(own) = clock.fabric().entered(clock.me() as usize, key) {
+        if let Some(own) = clock.shm().entered(clock.me() as usize, key) {
             entered.insert(clock.me(), own);
         }
-        self.learned(place, out);
+        self.acquired(place, out);
         if all {
             self.rma.synchronised(group, &entered);
         }

@@ -64,7 +64,8 @@ impl Tracker {
             // What the library makes of it is its own affair: the operation is followed no longer.
             request.state = State::Inactive;
             let Some(id) = running else { return };
-            self.misuse(Code::ActiveRequestStarted, id, &args.call.name, place, out);
+            let (code, here) = (Code::ActiveRequestStarted, (args.call.name.as_str(), place));
+            self.operations.misuse(code, id, here, &mut self.reporter, out);
             self.finish(id, None, place, out);
             return;
         }
@@ -73,24 +74,26 @@ impl Tracker {
             peer: persistent.peer,
             tag: persistent.tag,
             of: persistent.of,
-            ..Operation::new(args, place, &mut self.stacks)
+            ..self.reporter.operation(args, place)
         };
         let (accesses, partitioned) = (persistent.accesses.clone(), persistent.partitioned);
         let (call, messages) = (request.call, persistent.messages.clone());
-        self.count_repeated(&messages, &call.name, place);
+        self.accounts.count_repeated(&messages, call, place, &mut self.reporter);
         self.step_again(&messages, call, token.key, place, out);
         let sends = accesses.first().is_some_and(|a| a.mode == Mode::Read);
         let state = match (partitioned, sends) {
             (true, true) => State::Partitions(vec![None; accesses.len()].into()),
             (true, false) => {
                 self.check_all(args, accesses.iter(), place, out);
-                let begin = |access| Some(self.begin(&mut [Some(access)], operation.copy(), place));
+                let begin = |access| {
+                    Some(self.operations.begin(&mut [Some(access)], operation.copy(), place))
+                };
                 State::Partitions(accesses.into_iter().map(begin).collect())
             }
             (false, _) => {
                 self.check_all(args, accesses.iter(), place, out);
                 let mut accesses: Vec<_> = accesses.into_iter().map(Some).collect();
-                let id = self.begin(&mut accesses, operation, place);
+                let id = self.operations.begin(&mut accesses, operation, place);
                 self.starts_for_others(id, place, out);
                 State::Active(id)
             }
@@ -114,7 +117,7 @@ impl Tracker {
             return false;
         }
         let problem = format!("is that of {}: MPI completes it", request.call.name);
-        self.wrong_argument(args, &Wrong::value("request", problem), place, out);
+        self.reporter.wrong_argument(args, &Wrong::value("request", problem), place, out);
         true
     }
 
@@ -131,7 +134,7 @@ impl Tracker {
             let Some(request) = self.requests.one(token) else { return };
             if let Some(problem) = misfit(request) {
                 let wrong = Wrong::value("request", problem.to_owned());
-                return self.wrong_argument(args, &wrong, place, out);
+                return self.reporter.wrong_argument(args, &wrong, place, out);
             }
             let (State::Partitions(ids), Some(persistent)) = (&request.state, &request.persistent)
             else {
@@ -147,10 +150,10 @@ impl Tracker {
                 peer: persistent.peer,
                 tag: persistent.tag,
                 of: persistent.of,
-                ..Operation::new(args, place, &mut self.stacks)
+                ..self.reporter.operation(args, place)
             };
             self.check_all(args, std::iter::once(&access), place, out);
-            let id = self.begin(&mut [Some(access)], operation, place);
+            let id = self.operations.begin(&mut [Some(access)], operation, place);
             if let Some(Request { state: State::Partitions(ids), .. }) = self.requests.one(token) {
                 ids[partition] = Some(id);
             }
@@ -175,7 +178,7 @@ impl Tracker {
                 all.saturating_sub(1)
             ),
         };
-        self.wrong_argument(args, &Wrong::value("partition", problem), place, out);
+        self.reporter.wrong_argument(args, &Wrong::value("partition", problem), place, out);
     }
 
     /// A partition of a started receive has arrived.

@@ -4,7 +4,7 @@
 //! nor of one with several threads in MPI, or with windows: there others may learn something of this rank without
 //! a call.
 
-use super::Tracker;
+use super::{Accounts, Tracker};
 use crate::buffers::{Accesses, Args, Library};
 use crate::ids::{On, Token};
 use crate::races::{Content, KEPT, Races, Replacing, Wanted};
@@ -81,8 +81,8 @@ impl Races {
         }
     }
 
-    /// Tells of receives that may wait for ever.
-    pub(super) fn tell(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
+    /// Writes the receives that may wait for ever to the log.
+    pub(super) fn write(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
         for race in self.finish() {
             let race = RawRace {
                 name: race.comm(),
@@ -98,15 +98,6 @@ impl Races {
 }
 
 impl Tracker {
-    /// How things stand.
-    pub fn races_stand(&self) -> Standing {
-        Standing {
-            possible: self.races.are_possible(),
-            secret: self.races.are_secret(),
-            useless: self.races.are_useless(),
-        }
-    }
-
     /// A call has received something, or is to receive it: then it has a request.
     pub fn receive<L: Library>(
         &mut self,
@@ -116,8 +107,9 @@ impl Tracker {
         read: Read,
         place: &impl Place,
     ) {
-        if !self.levels.sees_all || self.threads.actor.is_some() || self.rma.windows.len() > 0 {
-            return self.races.give_up_all();
+        if !self.thread_calls.sees_all || self.threads.actor.is_some() || self.rma.windows.len() > 0
+        {
+            return self.accounts.races.give_up_all();
         }
         let at = &args.call.at;
         let (Some(comm), Some(source), Some(tag)) = (at.comm, at.source, at.received_tag) else {
@@ -131,28 +123,46 @@ impl Tracker {
         if source == L::PROC_NULL {
             return;
         }
-        let stacks = &mut self.stacks;
+        let stacks = &mut self.reporter.stacks;
         let mut by = || place.site(Some(&args.call.name), stacks);
         if let Some(sender) = member(source) {
-            return self.races.receive(sender, wanted, by);
+            return self.accounts.races.receive(sender, wanted, by);
         }
         let by = by();
         let buffer = accesses.into_iter().flatten().find(|access| access.mode == Mode::Write);
-        let position = self.races.post(wanted, by, state.as_ref().err().copied(), buffer);
+        let position = self.accounts.races.post(wanted, by, state.as_ref().err().copied(), buffer);
         if let (Some(position), Ok(got)) = (position, state) {
             let sender = got.as_ref().and_then(|got| Some((member(got.source)?, got.tag)));
-            self.races.received_from(position, sender, got, read);
+            self.accounts.races.received_from(position, sender, got, read);
         }
     }
 
     /// A request is complete.
     pub fn has_received(&mut self, token: Token, got: Option<Got>, read: Read) {
-        let Some((position, comm)) = self.races.of_request(token.key) else { return };
+        let Some((position, comm)) = self.accounts.races.of_request(token.key) else { return };
         let sender = got.as_ref().and_then(|got| {
             let (_, known) = self.together.on.named().find(|(_, known)| known.name == comm)?;
             Some((*known.members.get(usize::try_from(got.source).ok()?)?, got.tag))
         });
-        self.races.received_from(position, sender, got, read);
+        self.accounts.races.received_from(position, sender, got, read);
+    }
+
+    /// A probe has found a message of anybody: what the program receives next may depend on that.
+    pub fn probed_anybody(&mut self, comm: usize) {
+        if let Some(known) = self.together.on.find(On::Comm(comm)) {
+            self.accounts.races.give_up(known.name);
+        }
+    }
+}
+
+impl Accounts {
+    /// What may still become of receives from any rank.
+    pub fn races_stand(&self) -> Standing {
+        Standing {
+            possible: self.races.are_possible(),
+            secret: self.races.are_secret(),
+            useless: self.races.are_useless(),
+        }
     }
 
     /// The program may know what this request has received.
@@ -160,15 +170,8 @@ impl Tracker {
         self.races.forget(token.key);
     }
 
-    /// A probe has found a message of anybody: what the program receives next may depend on that.
-    pub fn probed_anybody(&mut self, comm: usize) {
-        if let Some(known) = self.together.on.find(On::Comm(comm)) {
-            self.races.give_up(known.name);
-        }
-    }
-
-    /// Others may act upon what this process knows.
-    pub fn told(&mut self) {
-        self.races.told();
+    /// Other ranks may act upon what this process knows.
+    pub fn inform_others(&mut self) {
+        self.races.inform_others();
     }
 }

@@ -11,7 +11,7 @@
 //! complete when the owner synchronises, and results of RMA operations beside updates of other bytes.
 
 use super::Tracker;
-use super::afar::CALL;
+use super::remote_ops::CALL;
 use crate::rma::remote::{Meeting, Remote};
 use commsan_callsite::{Findings, Place};
 use commsan_findings::Code;
@@ -43,7 +43,7 @@ impl MemoryModel {
 }
 
 /// Different stores to a window that one synchronisation looks at.
-const STORES: usize = 64;
+const MAX_STORES: usize = 64;
 
 /// Whether an access stored the result of an RMA operation: the standard does not say that this is
 /// a store in the sense of these rules.
@@ -72,7 +72,7 @@ impl Tracker {
     ) {
         let Some(window) = self.rma.windows.get(handle).filter(|w| w.made.separate) else { return };
         let name = window.name;
-        self.learned(place, out);
+        self.acquired(place, out);
         let updates = self.rma.remotes.view_updated(name);
         let stores =
             match updates.iter().filter_map(|(first, _)| first.separate).min_by_key(|s| s.public) {
@@ -95,10 +95,10 @@ impl Tracker {
             // What conflicts with a read are stores.
             exposed.shadow().conflicts(memory, Mode::Read, |past, bytes| {
                 let told = stores.iter().any(|(other, _)| other == &past);
-                if !self.threads.was_told(past.when, segment) && !told && !is_result(&past) {
+                if !self.threads.was_released(past.when, segment) && !told && !is_result(&past) {
                     stores.push((past, bytes));
                 }
-                stores.len() < STORES
+                stores.len() < MAX_STORES
             });
         }
         stores
@@ -123,7 +123,7 @@ impl Tracker {
             let kept_away = self.rma.windows.named(first.window).is_none_or(|window| {
                 window.was_locked(past.when.segment, first.epoch, first.origin)
             });
-            if self.threads.was_told(past.when, separate.public)
+            if self.threads.was_released(past.when, separate.public)
                 || shared.contains(&past.pc)
                 || kept_away
             {

@@ -1,16 +1,17 @@
 //! Windows that several ranks load from and store to; what that finds is in [`crate::rma::shared`].
 
 use super::OneSided;
-use super::afar::{CALL, FAR, row};
+use super::remote_ops::{CALL, REMOTE, row};
 use super::{Tracker, device};
 use crate::ids::Key;
-use crate::rma::shared::{FENCES, Met, Shared, Told, variable_key};
+use crate::rma::clock::RankClock;
+use crate::rma::shared::{FENCES, Met, Published, Shared, variable_key};
 use commsan_callsite::{Findings, Party, Place, Report, Side, Site, Stacks};
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
-use commsan_job_shm::sheets::{Name, Sheets};
+use commsan_job_shm::shm_segments::{SegmentName, ShmSegments};
 use commsan_mpi_calls::CALLS;
-use commsan_shadow::{Mode, Past};
+use commsan_shadow::{Epoch, Mode, Past};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -19,9 +20,9 @@ use std::ops::Range;
 pub(super) struct SharedMemory {
     /// Windows that are shared.
     windows: u32,
-    sheets: Sheets,
+    segments: ShmSegments,
     /// Places that others may refer to, by number, and accesses that meet, both yet to be said.
-    unsaid: Vec<(u32, Past)>,
+    unreported: Vec<(u32, Past)>,
     races: Vec<Race>,
     /// Of windows that are gone; others may still read what this process has told.
     gone: VecDeque<Box<Shared>>,
@@ -55,9 +56,9 @@ pub enum Atomic {
 }
 
 /// Windows that are gone whose bulletins are kept.
-const GONE: usize = 4;
+const MAX_GONE: usize = 4;
 /// Races that are kept until they can be said.
-const RACES: usize = 64;
+const MAX_RACES: usize = 64;
 /// What a place is told of as that no call of MPI has accessed.
 const PLAIN: u32 = u32::MAX;
 
@@ -71,8 +72,9 @@ impl OneSided {
     pub(super) fn share_window(&mut self, handle: usize, views: Vec<Range<usize>>) {
         let (Some(clock), Some(exposed)) = (&self.clock, &mut self.exposed) else { return };
         let Some(window) = self.windows.get_mut(handle) else { return };
-        let told = clock.segment().saturating_sub(1);
-        let Some(shared) = Shared::new(window.name, views, told, &mut self.shared.sheets) else {
+        let published = clock.segment().saturating_sub(1);
+        let Some(shared) = Shared::new(window.name, views, published, &mut self.shared.segments)
+        else {
             self.incomplete = true;
             return;
         };
@@ -80,7 +82,11 @@ impl OneSided {
             self.incomplete |= !exposed.add(view);
         }
         let words = shared.words() as u64;
-        clock.fabric().publish_part(Key::Bulletin.of(window.name), shared.name.to_bits(), words);
+        clock.shm().publish_part(
+            Key::PublishedShadow.of(window.name),
+            shared.name.to_bits(),
+            words,
+        );
         window.shared = Some(Box::new(shared));
         self.shared.windows += 1;
     }
@@ -93,11 +99,11 @@ impl OneSided {
         let all = &mut self.shared;
         all.windows -= 1;
         all.gone.push_back(shared);
-        if all.gone.len() > GONE
+        if all.gone.len() > MAX_GONE
             && let Some(shared) = all.gone.pop_front()
         {
             shared.retire();
-            all.sheets.give_back(shared.name);
+            all.segments.release(shared.name);
         }
     }
 }
@@ -106,13 +112,13 @@ impl OneSided {
     /// Before anybody can learn of the segment that ends: tells what was done to shared memory in it, and looks
     /// what that meets.
     #[inline]
-    pub(super) fn tell_shared(&mut self, stacks: &mut Stacks) {
+    pub(super) fn publish_shared(&mut self, stacks: &mut Stacks) {
         if self.shared.windows != 0 {
-            self.tell_and_compare(stacks);
+            self.publish_and_compare(stacks);
         }
     }
 
-    fn tell_and_compare(&mut self, stacks: &mut Stacks) {
+    fn publish_and_compare(&mut self, stacks: &mut Stacks) {
         let rma = &mut *self;
         let (Some(clock), Some(exposed)) = (&rma.clock, &rma.exposed) else { return };
         let (me, segment) = (clock.me(), clock.segment());
@@ -128,56 +134,60 @@ impl OneSided {
             let missing: Vec<usize> = shared.unknown(own).collect();
             for member in missing {
                 let part = clock
-                    .fabric()
-                    .part_here(group.members[member] as usize, Key::Bulletin.of(name));
-                if let Some((sheet, _)) = part.filter(|(_, words)| *words == shared.words() as u64)
+                    .shm()
+                    .part_here(group.members[member] as usize, Key::PublishedShadow.of(name));
+                if let Some((segment, _)) =
+                    part.filter(|(_, words)| *words == shared.words() as u64)
                 {
-                    shared.found(member, Name::from_bits(sheet), &mut rma.shared.sheets);
+                    shared.found(member, SegmentName::from_bits(segment), &mut rma.shared.segments);
                 }
             }
-            let mut told = shared.take(exposed, &pages, segment);
-            told.retain(|told| !device::is_work(&told.past));
-            for one in &told {
+            let mut published = shared.take(exposed, &pages, segment);
+            published.retain(|published| !device::is_work(&published.past));
+            for one in &published {
                 let call = row(one.past.by).map(|row| row as u32);
-                let far = if is_far(&one.past) { FAR } else { 0 };
+                let far = if is_remote(&one.past) { REMOTE } else { 0 };
                 let stack = stacks.intern(&[one.past.pc]);
                 let new = rma.sites.len() as u32;
                 let site = *rma.sites.entry((stack, call.unwrap_or(PLAIN))).or_insert_with(|| {
-                    rma.shared.unsaid.push((new, one.past));
+                    rma.shared.unreported.push((new, one.past));
                     new
                 });
                 shared.publish(one, site as usize, call.unwrap_or(PLAIN) as usize + far);
             }
-            shared.settle();
+            shared.fence();
             // What this process knew in a segment. It has learned more since, perhaps just now.
-            let (mut of, mut row) = (0, vec![0; clock.row().len()]);
+            let (mut of, mut row) = (0, RankClock::new(vec![0; clock.ranks()]));
             let mut theirs = row.clone();
             let first = group.members[0] as usize;
-            let mut is_race = |told: &Told, met: &Met| {
-                let (mine, other) = (told.past.when.segment, met.past.when.segment);
+            let mut is_race = |published: &Published, met: &Met| {
+                let (mine, other) = (published.past.when.segment, met.past.when.segment);
                 let rank = group.members[met.member] as usize;
                 if of != mine {
-                    row.fill(0);
-                    clock.fabric().join(me as usize, mine, &mut row);
+                    row.reset(clock.ranks());
+                    clock.shm().join(me as usize, mine, row.components_mut());
                     of = mine;
                 }
                 let (owner, _) = shared.place(&met.bytes);
                 // The owner hears of operations in another way.
-                let is_told = match (is_far(&told.past), met.past.by & FAR != 0) {
+                let is_known = match (is_remote(&published.past), met.past.by & REMOTE != 0) {
                     (true, true) => true,
                     (true, false) => owner == met.member,
                     (false, true) => owner == own,
                     (false, false) => false,
                 };
-                if is_told || other <= row[rank] {
+                let (mine, other) =
+                    (Epoch { agent: me, time: mine }, Epoch { agent: rank as u32, time: other });
+                if is_known || other.happens_before(&row) {
                     return false;
                 }
-                clock.fabric().acquire(first, Key::Volatile.of(name), &mut row);
-                theirs.fill(0);
-                clock.fabric().join(rank, other, &mut theirs);
-                other > row[rank] && theirs[me as usize] < mine && !shared.is_flag(told, met, own)
+                clock.shm().acquire(first, Key::Volatile.of(name), row.components_mut());
+                theirs.reset(clock.ranks());
+                clock.shm().join(rank, other.time, theirs.components_mut());
+                let is_ordered = other.happens_before(&row) || mine.happens_before(&theirs);
+                !is_ordered && !shared.is_flag(published, met, own)
             };
-            for one in &told {
+            for one in &published {
                 shared.meet(one, |met| {
                     let races = &mut rma.shared.races;
                     let known = |race: &Race| {
@@ -196,7 +206,7 @@ impl OneSided {
                         owner,
                         bytes,
                     });
-                    races.len() < RACES
+                    races.len() < MAX_RACES
                 });
             }
         }
@@ -206,32 +216,35 @@ impl OneSided {
     pub(super) fn reveal_shared(&mut self, stacks: &mut Stacks) {
         let windows = self.windows.iter_mut();
         windows.filter_map(|window| window.shared.as_mut()).for_each(|shared| shared.reveal());
-        self.tell_shared(stacks);
+        self.publish_shared(stacks);
     }
 }
 
 impl Tracker {
     /// Says what was found out when there was nobody to say it to.
     #[inline]
-    pub(super) fn say_shared(&mut self, place: &impl Place, out: &mut dyn Findings) {
+    pub(super) fn report_shared(&mut self, place: &impl Place, out: &mut dyn Findings) {
         if self.rma.shared.windows != 0 {
-            self.say_all(place, out);
+            self.report_all_shared(place, out);
         }
     }
 
-    fn say_all(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        for (number, past) in std::mem::take(&mut self.rma.shared.unsaid) {
-            let (site, _) = self.past(&past, place);
-            out.emit(Record::Site { id: number, site: (Role::Operation, site) }, &self.stacks);
+    fn report_all_shared(&mut self, place: &impl Place, out: &mut dyn Findings) {
+        for (number, past) in std::mem::take(&mut self.rma.shared.unreported) {
+            let (site, _) = self.reporter.past(&past, place);
+            out.emit(
+                Record::Site { id: number, site: (Role::Operation, site) },
+                &self.reporter.stacks,
+            );
         }
         for race in std::mem::take(&mut self.rma.shared.races) {
-            self.say_race(&race, place, out);
+            self.report_shared_race(&race, place, out);
         }
     }
 
-    fn say_race(&mut self, race: &Race, place: &impl Place, out: &mut dyn Findings) {
+    fn report_shared_race(&mut self, race: &Race, place: &impl Place, out: &mut dyn Findings) {
         let Some(me) = self.rma.clock.as_ref().map(|clock| clock.me()) else { return };
-        let (site, by) = self.past(&race.mine, place);
+        let (site, by) = self.reporter.past(&race.mine, place);
         let (called, theirs) = afar(&race.theirs, race.other);
         let mine = (by, race.mine.mode, site);
         let other = (called, race.theirs.mode, theirs);
@@ -265,7 +278,7 @@ impl Tracker {
             threads: false,
             about: None,
         };
-        out.report(&report, &self.stacks);
+        self.reporter.report(&report, out);
     }
 
     /// The program uses memory at an address atomically; everywhere by a fence, where that is 0.
@@ -299,9 +312,9 @@ impl Tracker {
             && let Some(clock) = &mut self.rma.clock
             && clock.acquire(rank, key)
         {
-            self.learned(place, out);
+            self.acquired(place, out);
         }
-        self.say_shared(place, out);
+        self.report_shared(place, out);
     }
 
     /// What this process has done so far happens before what follows an acquisition of a cell.
@@ -331,7 +344,7 @@ impl Tracker {
             && let Some(clock) = &mut rma.clock
             && clock.acquire(rank, Key::Barrier.of(name))
         {
-            self.learned(place, out);
+            self.acquired(place, out);
             let rma = &self.rma;
             if let (Some(window), Some(clock)) = (rma.windows.get(handle), &rma.clock)
                 && let Some(shared) = &window.shared
@@ -339,18 +352,18 @@ impl Tracker {
                 shared.note_barrier(clock.segment());
             }
         }
-        self.say_shared(place, out);
+        self.report_shared(place, out);
     }
 }
 
 /// Whether it is a one-sided operation at its target.
-fn is_far(past: &Past) -> bool {
-    past.by >= CALL && past.by & FAR != 0
+fn is_remote(past: &Past) -> bool {
+    past.by >= CALL && past.by & REMOTE != 0
 }
 
 /// What another rank has told of, and where that is.
 fn afar(past: &Past, rank: u32) -> (&'static str, Site) {
     let plain = if past.mode == Mode::Write { "store" } else { "load" };
-    let called = CALLS.get(past.by % FAR).map_or(plain, |call| call.name.as_str());
+    let called = CALLS.get(past.by % REMOTE).map_or(plain, |call| call.name.as_str());
     (called, Site::afar(called, rank, past.pc as u32))
 }

@@ -37,8 +37,8 @@ impl OneSided {
 }
 
 impl Steps {
-    /// Tells the steps.
-    pub(super) fn tell(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
+    /// Writes the steps to the log.
+    pub(super) fn write(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
         let Some((steps, comms)) = self.known() else { return };
         for comm in comms {
             let (on, members) = (Cow::Borrowed(&*comm.on), Cow::Borrowed(&*comm.members));
@@ -49,21 +49,6 @@ impl Steps {
 }
 
 impl Tracker {
-    /// Whether more steps are asked for.
-    pub fn steps_are_open(&self) -> bool {
-        self.steps.are_open()
-    }
-
-    /// What this process does from now on is not known to others.
-    pub fn end_steps(&mut self) {
-        self.steps.end();
-    }
-
-    /// Several threads call.
-    pub fn give_up_steps(&mut self) {
-        self.steps.give_up();
-    }
-
     /// A call has succeeded.
     pub fn step<L: Library>(
         &mut self,
@@ -73,7 +58,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         if let Did::Wait(tokens) = did {
-            let number = self.rma.place_of(&mut self.stacks, args.call, place, out);
+            let number = self.rma.place_of(&mut self.reporter.stacks, args.call, place, out);
             return self.steps.finish(tokens.iter().map(|token| token.key), number);
         }
         let request = match did {
@@ -114,7 +99,7 @@ impl Tracker {
             let all = call.flow != Flow::Neighbours && known.size > 1;
             if all && known.members.contains(&me) {
                 let comm = self.step_comm(handle).filter(|_| call.effect != Effect::Init)?;
-                let place = self.rma.place_of(&mut self.stacks, call, place, out);
+                let place = self.rma.place_of(&mut self.reporter.stacks, call, place, out);
                 begun.push(Step::Enter { comm, place });
             }
             return Some(begun);
@@ -123,7 +108,7 @@ impl Tracker {
         if call.effect == Effect::Init {
             return Some(begun); // begun when it is started
         }
-        let number = self.rma.place_of(&mut self.stacks, call, place, out);
+        let number = self.rma.place_of(&mut self.reporter.stacks, call, place, out);
         let message = |peer: usize, tag: Option<usize>| {
             let known = self.together.on.find(On::Comm(handle))?;
             let peer = *known.members.get(usize::try_from(args.int(peer)).ok()?)?;
@@ -152,7 +137,7 @@ impl Tracker {
         if !self.steps.are_open() {
             return;
         }
-        let number = self.rma.place_of(&mut self.stacks, call, place, out);
+        let number = self.rma.place_of(&mut self.reporter.stacks, call, place, out);
         let mut begun = Begun::new();
         for (sort, on, tag) in repeated {
             let Some(peer) = sort.peer else { return self.steps.end() };

@@ -4,9 +4,10 @@ use super::OneSided;
 use super::Tracker;
 use crate::ids::{Key, mixed};
 use crate::rma::clock::Clock;
-use crate::rma::notice::{Epoch, Notice, Which};
+use crate::rma::message::{AccessEpoch, RmaMessage, Which};
 use crate::rma::windows::{Active, Fetch, Granted, Held, Window};
 use commsan_callsite::{Findings, Place, Site};
+use commsan_shadow::Epoch;
 
 impl OneSided {
     /// This process is about to give up locks.
@@ -26,7 +27,7 @@ impl OneSided {
 
 impl Tracker {
     pub(super) fn enter_fence(&mut self, handle: usize) {
-        self.tell_complete(handle, None, Which::All);
+        self.send_complete(handle, None, Which::All);
         let segment = self.end_segment();
         let rma = &mut self.rma;
         let Some(window) = rma.windows.get_mut(handle) else { return };
@@ -34,7 +35,7 @@ impl Tracker {
         window.publish(segment);
         window.ended = Some(segment);
         if let Some(clock) = &rma.clock {
-            clock.fabric().enter(fence_key(window), segment);
+            clock.shm().enter(fence_key(window), segment);
         }
     }
 
@@ -51,7 +52,7 @@ impl Tracker {
         let (key, group) = (fence_key(window), window.made.group.clone());
         self.unstash(place, out);
         let me = self.rma.clock.as_ref().map_or(0, Clock::me);
-        self.learn_of_collective(key, &group, &group.others(me), true, place, out);
+        self.acquire_from_collective(key, &group, &group.others(me), true, place, out);
         self.unstash(place, out);
     }
 
@@ -63,8 +64,9 @@ impl Tracker {
             let granted = window.granted.entry(*origin).or_default();
             *granted = Granted { count: granted.count + 1, segment };
             if let Some(clock) = &mut rma.clock {
-                let notice = Notice::Exposed { window: window.name, target: clock.me(), segment };
-                clock.tell(*origin, &notice);
+                let message =
+                    RmaMessage::Exposed { window: window.name, target: clock.me(), segment };
+                clock.send(*origin, &message);
             }
         }
         window.publish(segment);
@@ -88,7 +90,7 @@ impl Tracker {
                 clock.join(*rank, segment);
             }
         }
-        self.learned(place, out);
+        self.acquired(place, out);
     }
 
     pub(super) fn close_exposure(
@@ -111,9 +113,10 @@ impl Tracker {
         }
         let segment = self.end_segment();
         for origin in &origins {
-            self.rma.remotes.complete(name, *origin, Which::All, (me, segment));
+            let when = Epoch { agent: me, time: segment };
+            self.rma.remotes.complete(name, *origin, Which::All, when);
         }
-        self.learned(place, out);
+        self.acquired(place, out);
     }
 
     /// This process may have got locks that others had.
@@ -135,12 +138,12 @@ impl Tracker {
             }
         }
         if news || exclusive {
-            self.learned(place, out);
+            self.acquired(place, out);
         }
     }
 
     /// Atomic reads have returned: they may have seen any atomic write before.
-    pub(super) fn learn_from_fetches(
+    pub(super) fn acquire_from_fetches(
         &mut self,
         handle: usize,
         returned: impl Fn(&Fetch) -> bool,
@@ -171,7 +174,7 @@ impl Tracker {
             }
         }
         if news {
-            self.learned(place, out);
+            self.acquired(place, out);
         }
     }
 }
@@ -196,7 +199,7 @@ impl Window {
     /// This process takes a lock on its own part in a segment, or has given it up in one.
     pub(super) fn hold(&mut self, target: Option<i32>, exclusive: bool, from: u32) {
         if target.is_none() || target == self.made.own.map(|own| own as i32) {
-            if self.held.len() == MOST_HELD {
+            if self.held.len() == MAX_HELD {
                 self.held.remove(0);
             }
             self.held.push(Held { from, to: u32::MAX, exclusive });
@@ -211,13 +214,13 @@ impl Window {
     }
 
     /// Whether this process's lock on its own part keeps an operation of another away.
-    pub(super) fn is_locked(&self, epoch: Epoch, origin: u32) -> bool {
+    pub(super) fn is_locked(&self, epoch: AccessEpoch, origin: u32) -> bool {
         let own = self.made.own.and_then(|own| self.lock_on(own as i32));
         !self.is_own(origin) && own.is_some_and(|lock| excludes(lock.exclusive, epoch))
     }
 
     /// The same for a time that is past.
-    pub(super) fn was_locked(&self, segment: u32, epoch: Epoch, origin: u32) -> bool {
+    pub(super) fn was_locked(&self, segment: u32, epoch: AccessEpoch, origin: u32) -> bool {
         let at = |held: &&Held| (held.from..=held.to).contains(&segment);
         !self.is_own(origin)
             && self.held.iter().filter(at).any(|held| excludes(held.exclusive, epoch))
@@ -230,12 +233,12 @@ impl Window {
 }
 
 /// Times that a process remembers having locked its own part.
-const MOST_HELD: usize = 64;
+const MAX_HELD: usize = 64;
 
-fn excludes(exclusive: bool, epoch: Epoch) -> bool {
+fn excludes(exclusive: bool, epoch: AccessEpoch) -> bool {
     match epoch {
-        Epoch::Exclusive => true,
-        Epoch::Shared => exclusive,
+        AccessEpoch::Exclusive => true,
+        AccessEpoch::Shared => exclusive,
         _ => false,
     }
 }

@@ -7,9 +7,9 @@
 //! not both are accumulates or under exclusive locks, and the thread that starts the later one has not come after the
 //! completion of the earlier one, or, as long as that is pending, after its start: of one thread's own, the target tells. Missed is what was complete before the last operations that are remembered ([`super::concurrent`]).
 
-use super::{Operation, Tracker, Transfer};
+use super::{Operation, TargetAccess, Tracker};
 use crate::buffers::Args;
-use crate::rma::notice::Epoch;
+use crate::rma::message::AccessEpoch;
 use commsan_callsite::{Findings, Party, Report, Side, Site};
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
@@ -22,7 +22,7 @@ pub(super) struct There {
     /// By offsets from the window's beginning, and [`BASE`].
     access: Access,
     is_atomic: bool,
-    epoch: Epoch,
+    epoch: AccessEpoch,
 }
 
 /// Added to offsets, of which those by mistake are negative.
@@ -30,50 +30,59 @@ const BASE: usize = 1 << 62;
 
 impl Tracker {
     /// What an operation that is about to start does at its target, if another thread may meet it there.
-    pub(super) fn there(&self, transfer: &Transfer) -> Option<Box<There>> {
+    pub(super) fn there(&self, at_target: &TargetAccess) -> Option<Box<There>> {
         self.threads.actor.as_ref()?;
-        let window = self.rma.windows.get(transfer.window)?;
-        let base = BASE.wrapping_add_signed(transfer.offset(window) as isize);
-        let footprint = Footprint::new(base, transfer.pattern.clone());
-        let access = Access { mode: transfer.mode, footprint };
-        let epoch = window.epoch(transfer.target);
-        Some(Box::new(There { access, is_atomic: transfer.atomic.is_some(), epoch }))
+        let window = self.rma.windows.get(at_target.window)?;
+        let base = BASE.wrapping_add_signed(at_target.offset(window) as isize);
+        let footprint = Footprint::new(base, at_target.pattern.clone());
+        let access = Access { mode: at_target.mode, footprint };
+        let epoch = window.epoch(at_target.target);
+        Some(Box::new(There { access, is_atomic: at_target.atomic.is_some(), epoch }))
     }
 
     /// An operation is about to start: which of those of other threads does it meet?
     pub(super) fn meets_other_threads(
         &mut self,
         args: &Args,
-        transfer: &Transfer,
+        at_target: &TargetAccess,
         site: Site,
         out: &mut dyn Findings,
     ) {
-        let Some(window) = self.rma.windows.get(transfer.window) else { return };
+        let Some(window) = self.rma.windows.get(at_target.window) else { return };
         let (number, dynamic) = (window.number, window.made.dynamic);
         let pending = window.pending.iter().map(|pending| pending.id);
-        let Some(own) = self.there(transfer).filter(|_| self.levels.sees_all) else { return };
+        let Some(own) = self.there(at_target).filter(|_| self.thread_calls.sees_all) else {
+            return;
+        };
         let meets = |operation: &Operation| {
             let there = operation.there.as_ref()?;
             let is_same =
-                (operation.window, operation.peer) == (Some(number), Some(transfer.target));
+                (operation.window, operation.peer) == (Some(number), Some(at_target.target));
             let writes = [there.access.mode, own.access.mode].contains(&Mode::Write);
             let apart = there.is_atomic && own.is_atomic
-                || [there.epoch, own.epoch] == [Epoch::Exclusive; 2];
+                || [there.epoch, own.epoch] == [AccessEpoch::Exclusive; 2];
             if !is_same
                 || !writes
                 || apart
-                || self.threads.has_seen(operation.since) && operation.retired.is_none()
+                || self.threads.comes_after(operation.since) && operation.retired.is_none()
             {
                 return None;
             }
             there.access.footprint.meets(&own.access.footprint)
         };
-        let met = |id: OpId| Some((id, self.live.get(id).and_then(meets)?));
+        let met = |id: OpId| Some((id, self.operations.live.get(id).and_then(meets)?));
         let found: Vec<_> = self.threads.retired().chain(pending).filter_map(met).collect();
         let moved =
             |bytes: Range<usize>| bytes.start.wrapping_sub(BASE)..bytes.end.wrapping_sub(BASE);
         for (id, bytes) in found {
-            let Some(first) = self.live.get(id).filter(|_| !self.is_over(id)) else { continue };
+            let Some(first) = self
+                .operations
+                .live
+                .get(id)
+                .filter(|_| !self.operations.is_over(id, &self.threads))
+            else {
+                continue;
+            };
             let Some(there) = &first.there else { continue };
             if out.again(Code::TargetRace, site.pc, first.site.pc) {
                 continue;
@@ -83,7 +92,7 @@ impl Tracker {
                 code: Code::TargetRace,
                 access: Some(Side {
                     by: &args.call.name,
-                    mode: transfer.mode,
+                    mode: at_target.mode,
                     bytes: moved(bytes),
                 }),
                 operation: Party { base: (!dynamic).then_some(0), ..first.party() },
@@ -92,13 +101,13 @@ impl Tracker {
                 threads: true,
                 about: None,
             };
-            let number = out.report(&report, &self.stacks);
+            let number = self.reporter.report(&report, out);
             match &first.retired {
                 Some(retired) => out.emit(
                     Record::Completed { id: number, site: (Role::Completion, retired.site) },
-                    &self.stacks,
+                    &self.reporter.stacks,
                 ),
-                None => self.subscribe(id, number),
+                None => self.operations.subscribe(id, number),
             }
         }
     }

@@ -32,17 +32,17 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Needs that are told of at most, and ranks that they name in all: as many fit a line of the log.
-const TOLD: usize = 12;
-const RANKS: usize = 1000;
+const MAX_NEEDS: usize = 12;
+const MAX_RANKS: usize = 1000;
 
 /// Communicators of which it is told how many collectives were entered.
-const ENTERED: usize = 100;
+const MAX_ENTERED: usize = 100;
 
 /// What stands for an element whose size is not known.
-const LARGE: u64 = 1 << 20;
+const UNKNOWN_SIZE: u64 = 1 << 20;
 
 /// Bytes that could be moved while an operation is carried out, whatever its size.
-const EACH: u64 = 50_000;
+const BYTES_PER_OPERATION: u64 = 50_000;
 
 /// `MPI_Finalize` is a collective of all, on what has this name.
 const FINALIZE: (u64, &str) = (1, "all ranks");
@@ -66,7 +66,7 @@ pub struct Facts<'a> {
     /// Bytes of an element of a datatype.
     pub size_of: &'a dyn Fn(usize) -> Option<usize>,
     /// Whether a reduction is a function of the program.
-    pub is_the_programs: &'a dyn Fn(usize) -> bool,
+    pub is_program_code: &'a dyn Fn(usize) -> bool,
     /// The n-th element of an array of counts, and whether they are large.
     pub count_at: &'a dyn Fn(usize, usize, bool) -> i64,
     /// `MPI_PROC_NULL`.
@@ -118,7 +118,7 @@ impl Together {
     }
 
     fn others(&self, on: On) -> Result<Vec<u32>, Unsure> {
-        let (_, me) = self.board.ok_or(Unsure)?;
+        let (_, me) = self.rendezvous.ok_or(Unsure)?;
         Ok(self.members(on)?.iter().copied().filter(|rank| *rank != me).collect())
     }
 
@@ -146,8 +146,8 @@ impl Together {
     }
 
     fn need_of_finalize(&self, call: &'static Call) -> Result<Need, Unsure> {
-        let (board, me) = self.board.ok_or(Unsure)?;
-        let ranks = (0..board.moves().count() as u32).filter(|rank| *rank != me).collect();
+        let (rendezvous, me) = self.rendezvous.ok_or(Unsure)?;
+        let ranks = (0..rendezvous.moves().count() as u32).filter(|rank| *rank != me).collect();
         let (name, on) = FINALIZE;
         Ok(Need {
             kind: NeedKind::Collective,
@@ -235,7 +235,8 @@ impl Together {
                 Extent::Placed { .. } | Extent::Sum(_) | Extent::Own(_) => 0,
                 Extent::One => 1,
             };
-            let size = (facts.size_of)(args.words[rule.datatype]).map_or(LARGE, |size| size as u64);
+            let size =
+                (facts.size_of)(args.words[rule.datatype]).map_or(UNKNOWN_SIZE, |size| size as u64);
             elements.saturating_mul(size)
         };
         args.call.accesses.iter().map(of).fold(0, u64::saturating_add)
@@ -274,17 +275,17 @@ impl Tracker {
         let mut needs = needs.unwrap_or_default();
         let mut pending = self.pending(asked.tokens, facts);
         let bytes = self.bytes_pending() + self.together.bytes_of(asked, facts);
-        let mut room = RANKS;
+        let mut room = MAX_RANKS;
         cut(&mut needs, &mut room);
         cut(&mut pending, &mut room);
         let mut entered: Vec<_> = self.together.meetings().collect();
         entered.extend(self.together.name_between(asked.args).map(|name| (name, 0)));
-        entered.extend(self.together.on.entered().take(ENTERED));
-        entered.extend(self.rma.holds().take(ENTERED));
+        entered.extend(self.together.on.entered().take(MAX_ENTERED));
+        entered.extend(self.rma.holds().take(MAX_ENTERED));
         if call.ends() {
             entered.push((FINALIZE.0, 1));
         }
-        let site = place.site(Some(&call.name), &mut self.stacks);
+        let site = self.reporter.site(call, place);
         let any = matches!(call.effect, Effect::WaitAny | Effect::Some);
         let Asked { moves, beside, .. } = *asked;
         let waiting = RawWaiting {
@@ -297,7 +298,7 @@ impl Tracker {
             pending: pending.into(),
             entered: entered.into(),
         };
-        out.emit(Record::Waiting(waiting), &self.stacks);
+        out.emit(Record::Waiting(waiting), &self.reporter.stacks);
         if is_sure { Answer::Others(bytes) } else { Answer::Unsure }
     }
 
@@ -311,10 +312,10 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.settle();
-        let stack = self.stacks.intern(&[pc]);
+        let stack = self.reporter.stacks.intern(&[pc]);
         let site = Site { call: Some(&call.name), thread: 0, stack, pc, afar: None };
         let mut pending = self.pending(&[], facts);
-        cut(&mut pending, &mut RANKS.clone());
+        cut(&mut pending, &mut MAX_RANKS.clone());
         let waiting = RawWaiting {
             moves,
             site: (Role::Wait, site),
@@ -325,7 +326,7 @@ impl Tracker {
             pending: pending.into(),
             entered: Cow::Borrowed(&[]),
         };
-        out.emit(Record::Waiting(waiting), &self.stacks);
+        out.emit(Record::Waiting(waiting), &self.reporter.stacks);
     }
 
     fn needs_of_requests(&mut self, tokens: &[Token], facts: &Facts) -> Result<Vec<Need>, Unsure> {
@@ -361,7 +362,7 @@ impl Tracker {
                 State::Partitions(ids) => ids.iter().flatten().next().copied()?,
                 State::Inactive | State::Complete => return None,
             };
-            Some((request, self.live.get(id)?))
+            Some((request, self.operations.live.get(id)?))
         })
     }
 
@@ -376,7 +377,7 @@ impl Tracker {
         if call.ends() {
             return self.together.need_of_finalize(call).map(|need| vec![need]);
         }
-        if at.op.is_some_and(|index| (facts.is_the_programs)(args.words[index])) {
+        if at.op.is_some_and(|index| (facts.is_program_code)(args.words[index])) {
             return Err(Unsure);
         }
         if let Some(on) = *on {
@@ -470,8 +471,10 @@ impl Tracker {
     /// Bytes of all operations that have been started, and what stands for their number.
     fn bytes_pending(&self) -> u64 {
         let bytes = |access: &Access| access.footprint.bytes() as u64;
-        let of = |id| EACH + self.live.accesses(id).iter().map(bytes).sum::<u64>();
-        self.live.iter().map(|(id, _)| of(id)).sum()
+        let of = |id| {
+            BYTES_PER_OPERATION + self.operations.live.accesses(id).iter().map(bytes).sum::<u64>()
+        };
+        self.operations.live.iter().map(|(id, _)| of(id)).sum()
     }
 }
 
@@ -484,7 +487,7 @@ fn held(lock: &Lock) -> Held {
 
 /// Leaves out what does not fit.
 fn cut(needs: &mut Vec<Need>, room: &mut usize) {
-    needs.truncate(TOLD);
+    needs.truncate(MAX_NEEDS);
     for need in needs {
         need.ranks.to_mut().truncate(*room);
         *room -= need.ranks.len();

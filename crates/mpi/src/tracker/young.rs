@@ -33,8 +33,8 @@ impl Tracker {
         let (of, tag) =
             (self.together.of(args), args.call.at.tag.map_or(-1, |index| args.int(index)));
         let (stack, frame) = match bytes.is_empty() {
-            true => (place.stack(&mut self.stacks), None),
-            false => place.stack_around(bytes.start, &mut self.stacks),
+            true => (place.stack(&mut self.reporter.stacks), None),
+            false => place.stack_around(bytes.start, &mut self.reporter.stacks),
         };
         self.nursery.push(Young {
             key,
@@ -67,11 +67,13 @@ impl Tracker {
             let operation =
                 Operation { peer, tag, of, frame, on_stack, ..Operation::at(call, site) };
             let footprint = Footprint::Dense(young.bytes.clone());
-            let id =
-                self.live.begin(&mut [Some(Access { mode: young.mode, footprint })], operation);
+            let id = self
+                .operations
+                .live
+                .begin(&mut [Some(Access { mode: young.mode, footprint })], operation);
             // The engine has marked them again.
             self.pages.unmark(young.bytes, young.mode);
-            self.know_frame(id);
+            self.operations.enter_frame(id);
             let request = Request::new(young.key, young.variable, young.call, State::Active(id));
             self.requests.insert_as(request, young.sequence);
         }
@@ -83,7 +85,7 @@ impl Tracker {
             self.settle();
         }
         if self.rma.windows.meet(access) {
-            self.settle_transfers();
+            self.settle_rma();
         }
     }
 

@@ -1,38 +1,40 @@
-//! Where things lie in the memory of an interpreter.
+//! Memory layout of CPython's objects and frames, by version.
 
 use std::ffi::c_void;
 
-/// In every object: its type.
+/// Offset of the type in every object.
 pub const TYPE: usize = 8;
-/// In `PyASCIIObject`: `length`, `state`.
+/// Offset of `length` in `PyASCIIObject`.
 pub const LENGTH: usize = 16;
-/// See `LENGTH`.
+/// Offset of `state` in `PyASCIIObject`.
 pub const STATE: usize = 32;
 
-/// Offsets that versions differ in.
+/// Offsets, in bytes, that differ between versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// In `PyThreadState`: where what holds the current frame is, if that is something else.
+    /// In `PyThreadState`: the pointer to the structure that holds the current frame, if there is
+    /// one.
     pub holder: Option<usize>,
-    /// In what holds it: the current frame.
+    /// In that structure, or in `PyThreadState`: the current frame.
     pub current: usize,
-    /// In `_PyInterpreterFrame`: its code object, who called it, the instruction.
+    /// In `_PyInterpreterFrame`: the code object.
     pub code: usize,
-    /// See `code`.
+    /// In `_PyInterpreterFrame`: the caller's frame.
     pub previous: usize,
-    /// See `code`.
+    /// In `_PyInterpreterFrame`: the instruction pointer.
     pub instruction: usize,
-    /// Likewise: to whom it belongs, where frames may be the interpreter's own.
+    /// In `_PyInterpreterFrame`: the owner, in versions where the interpreter has frames of its
+    /// own.
     pub owner: Option<usize>,
-    /// In `PyCodeObject`: `co_filename`, `co_qualname`, `co_code_adaptive`.
+    /// In `PyCodeObject`: `co_filename`.
     pub file: usize,
-    /// See `file`.
+    /// In `PyCodeObject`: `co_qualname`.
     pub name: usize,
-    /// See `file`.
+    /// In `PyCodeObject`: `co_code_adaptive`.
     pub begin: usize,
-    /// Sizes of `PyASCIIObject` and `PyCompactUnicodeObject`, behind which the characters lie.
+    /// Size of `PyASCIIObject`, behind which the characters of an ASCII string lie.
     pub ascii: usize,
-    /// See `ascii`.
+    /// Size of `PyCompactUnicodeObject`, behind which the characters of other strings lie.
     pub compact: usize,
 }
 
@@ -51,7 +53,7 @@ const OF_3_11: Layout = Layout {
     compact: 72,
 };
 
-/// CPython 3.12, likewise.
+/// CPython 3.12 (the headers named above for 3.11).
 const OF_3_12: Layout = Layout {
     current: 0,
     code: 0,
@@ -63,28 +65,30 @@ const OF_3_12: Layout = Layout {
     ..OF_3_11
 };
 
-/// `FRAME_OWNED_BY_CSTACK`
+/// `FRAME_OWNED_BY_CSTACK` of 3.12.
 const OF_INTERPRETER: u8 = 3;
 
-/// What `_PyRuntime` begins with since 3.13: offsets for debuggers, in words (internal/pycore_runtime.h).
+/// Words at the beginning of `_PyRuntime` since 3.13: offsets for debuggers
+/// (internal/pycore_runtime.h).
 const WORDS: usize = 71;
 
 impl Layout {
-    /// That of a version, as `Py_GetVersion` tells it, whose `_PyRuntime` is there.
+    /// The layout of a version, as `Py_GetVersion` prints it; `runtime` is the address of
+    /// `_PyRuntime`.
     pub fn of(version: &[u8], runtime: Option<*mut c_void>) -> Option<Layout> {
         match version {
             [b'3', b'.', b'1', b'1', b'.', ..] => Some(OF_3_11),
             [b'3', b'.', b'1', b'2', b'.', ..] => Some(OF_3_12),
             [b'3', b'.', b'1', b'3', b'.', ..] => {
-                // SAFETY: the variable of this name begins with so many words in this version.
-                Layout::told(unsafe { &*(runtime? as *const [u64; WORDS]) })
+                // SAFETY: the variable of this name begins with this many words in this version.
+                Layout::from_debug_offsets(unsafe { &*(runtime? as *const [u64; WORDS]) })
             }
             _ => None,
         }
     }
 
-    /// As the interpreter of 3.13 tells it, if it is one with a lock.
-    fn told(words: &[u64; WORDS]) -> Option<Layout> {
+    /// The layout that an interpreter of 3.13 describes itself; `None` for free-threaded builds.
+    fn from_debug_offsets(words: &[u64; WORDS]) -> Option<Layout> {
         let [cookie, version, free_threaded, ..] = *words;
         let known = cookie.to_ne_bytes() == *b"xdebugpy" && version >> 16 == 0x030d;
         let at = |word: usize| usize::try_from(words[word]).ok().filter(|at| *at < 1 << 16);
@@ -104,17 +108,17 @@ impl Layout {
             name: at(37)?,
             begin: at(43)?,
             ascii,
-            // `utf8_length` and `utf8`
+            // `utf8_length` and `utf8` follow.
             compact: ascii + 16,
         })
     }
 
-    /// Whether a frame is the interpreter's own, between one of C and the function that it calls.
+    /// Whether a frame is the interpreter's own, between a C frame and the function that it calls.
     ///
     /// # Safety
-    /// A frame of this layout.
+    /// `frame` is a frame of this layout.
     pub unsafe fn is_of_interpreter(&self, frame: usize) -> bool {
-        // SAFETY: by the caller.
+        // SAFETY: by this function's contract.
         self.owner.is_some_and(|at| unsafe { *((frame + at) as *const u8) } == OF_INTERPRETER)
     }
 }

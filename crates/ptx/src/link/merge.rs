@@ -1,4 +1,4 @@
-//! A linked program as one module, for who looks at one module only.
+//! Merges a linked program into a single module, for analyses that read one module.
 
 use super::{Id, LinkError, Program};
 use crate::instruction::{Base, Operand};
@@ -6,7 +6,7 @@ use crate::module::{Body, Function, Linkage, Module, Targets, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 impl Module {
-    /// Modules of one program as one; a single one as it is.
+    /// Links modules and merges them into one; a single module stays as it is.
     pub fn linked(modules: Vec<Module>) -> Result<Module, LinkError> {
         match <[Module; 1]>::try_from(modules) {
             Ok([module]) => Ok(module),
@@ -16,8 +16,8 @@ impl Module {
 }
 
 impl Program {
-    /// All definitions in one module, with operands that name these. Functions that only their own
-    /// module sees may share names; variables have names of their own.
+    /// Merges all definitions into one module and rewrites operands accordingly. Private functions
+    /// may share names; variables get unique names.
     pub fn merged(&self) -> Module {
         let numbers = Numbers::of(self);
         let mut merged = Module::default();
@@ -37,7 +37,7 @@ impl Program {
             let own = variables.filter(|(_, index)| part.is_own_variable(*index));
             merged.variables.extend(own.map(|(variable, _)| part.variable(variable)));
         }
-        tell_apart(&mut merged.variables);
+        make_names_unique(&mut merged.variables);
         for (file, number) in merged.files.iter_mut().zip(1..) {
             file.number = number;
         }
@@ -45,20 +45,20 @@ impl Program {
     }
 }
 
-/// Gives variables that only their own module sees, as texts to print, names that no other has.
-fn tell_apart(variables: &mut [Variable]) {
+/// Renames private variables, such as texts to print, so that names are unique.
+fn make_names_unique(variables: &mut [Variable]) {
     let shared = variables.iter().filter(|variable| variable.linkage != Linkage::Internal);
     let mut seen: FxHashSet<String> = shared.map(|variable| variable.name.clone()).collect();
     let own = variables.iter_mut().filter(|variable| variable.linkage == Linkage::Internal);
     for (variable, number) in own.zip(0..) {
         if !seen.insert(variable.name.clone()) {
-            // No name in PTX has this character.
+            // `#` is not part of any name in PTX.
             variable.name = format!("{}#{number}", variable.name);
         }
     }
 }
 
-/// What symbols are in the merged module.
+/// The numbers of symbols in the merged module.
 struct Numbers {
     functions: FxHashMap<Id, u32>,
     variables: FxHashMap<Id, u32>,
@@ -80,12 +80,12 @@ impl Numbers {
     }
 }
 
-/// One of the modules.
+/// One of the modules, while it is merged.
 struct Part<'p> {
     program: &'p Program,
     numbers: &'p Numbers,
     module: u32,
-    /// Files and names of the modules before it.
+    /// Number of files and names of the modules before it.
     files: u32,
     names: u32,
 }

@@ -1,4 +1,4 @@
-//! Bodies of functions: scopes, declarations, labels, and statements in general.
+//! Parses function bodies: scopes, declarations, labels, and statements in general.
 
 use super::declare::{Problem, Qualifiers, expect, number, parameters, place, unexpected, word};
 use super::lex::{Lexer, Token};
@@ -15,12 +15,12 @@ use rustc_hash::FxHashMap;
 /// input.
 const MAX_REGISTERS: u32 = 1 << 24;
 
-/// What all bodies of a module share.
+/// State shared by all bodies of a module.
 pub(super) struct Context<'a> {
     pub(super) symbols: &'a FxHashMap<String, Base>,
     strings: &'a Strings<'a>,
     files: FxHashMap<u32, u32>,
-    /// What mnemonics mean: most are met thousands of times.
+    /// A cache of parsed mnemonics: most occur thousands of times.
     mnemonics: FxHashMap<&'a str, Option<(&'static Row, Modifiers)>>,
     names: Vec<String>,
     labels: FxHashMap<&'a str, Option<u32>>,
@@ -37,7 +37,7 @@ impl<'a> Context<'a> {
         Context { symbols, strings, files, mnemonics, names, labels }
     }
 
-    /// Reads a function's body.
+    /// Parses a function's body.
     pub(super) fn body(&mut self, function: &'a Function, text: &'a str) -> Body {
         let mut reader = Reader {
             context: self,
@@ -52,7 +52,7 @@ impl<'a> Context<'a> {
         reader.body
     }
 
-    /// The number of the name at a label of `.debug_str`.
+    /// The number of the function name at a label of `.debug_str`.
     pub(super) fn name(&mut self, label: &'a str) -> Option<u32> {
         *self.labels.entry(label).or_insert_with(|| {
             self.names.push(self.strings.get(label)?);
@@ -60,7 +60,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// All names that were asked for.
+    /// All function names that were requested.
     pub(super) fn names(self) -> Vec<String> {
         self.names
     }
@@ -70,7 +70,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// What a name within a function stands for.
+/// The entity that a name within a function refers to.
 #[derive(Clone, Copy)]
 pub(super) enum Entity {
     Register(Reg),
@@ -78,14 +78,14 @@ pub(super) enum Entity {
     Table(u32),
 }
 
-/// What is declared between a pair of braces.
+/// The declarations of one scope, a pair of braces.
 #[derive(Default)]
 struct Scope<'a> {
     names: FxHashMap<&'a str, Entity>,
-    /// Declarations of numbered registers, by their index.
+    /// Declarations of numbered registers, by index.
     numbered: Vec<usize>,
     labels: FxHashMap<&'a str, u32>,
-    /// Uses of labels that may still come.
+    /// Uses of labels that are not defined yet.
     uses: Vec<LabelUse<'a>>,
 }
 
@@ -94,7 +94,7 @@ struct LabelUse<'a> {
     place: LabelPlace,
 }
 
-/// Where the index of a label's instruction is to be put.
+/// Where to store the index of a label's instruction.
 enum LabelPlace {
     /// An operand of that instruction.
     Operand { operand: usize, instruction: usize },
@@ -102,19 +102,19 @@ enum LabelPlace {
     Table { table: usize, entry: usize },
 }
 
-/// The reader of one body.
+/// The parser of one body.
 pub(super) struct Reader<'c, 'a> {
     pub(super) context: &'c mut Context<'a>,
     pub(super) lexer: Lexer<'a>,
     pub(super) body: Body,
     scopes: Vec<Scope<'a>>,
-    /// Where the next variable of each state space goes.
+    /// End of the frame of each state space, where its next variable goes.
     ends: FxHashMap<Space, u64>,
     locations: Locations,
 }
 
 impl<'a> Reader<'_, 'a> {
-    /// What a name stands for, in the innermost scope that has it.
+    /// The entity of a name, in the innermost scope that declares it.
     pub(super) fn entity(&self, name: &str) -> Option<Entity> {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let number = &name[stem.len()..];
@@ -135,13 +135,13 @@ impl<'a> Reader<'_, 'a> {
         })
     }
 
-    /// What the next word stands for.
+    /// The entity of the next word.
     pub(super) fn next_entity(&mut self) -> Result<Option<Entity>, Problem> {
         let name = word(&mut self.lexer)?;
         Ok(self.entity(name))
     }
 
-    /// Asks for the index of a label's instruction to be put into the next operand.
+    /// Requests that the index of a label's instruction be stored into the next operand.
     pub(super) fn use_label(&mut self, label: &'a str) {
         let operand = self.body.operands.len();
         let place = LabelPlace::Operand { operand, instruction: self.body.instructions.len() };
@@ -153,7 +153,7 @@ impl<'a> Reader<'_, 'a> {
         self.scopes.last_mut().expect("the function's own scope stays until its end")
     }
 
-    /// Declares parameters and returned values, whose names are the function's.
+    /// Declares parameters and returned values under the names that the function gives them.
     fn parameters(&mut self, function: &'a Function) {
         let parameters = function.parameters.iter().zip((0..).map(Base::Param));
         let returns = function.returns.iter().zip((0..).map(Base::Return));
@@ -166,7 +166,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// Reads everything up to the end.
+    /// Parses all statements up to the end.
     fn statements(&mut self) {
         loop {
             let start = self.lexer.offset();
@@ -189,7 +189,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// A declaration or an instruction, up to its semicolon.
+    /// Parses a declaration or an instruction, up to its semicolon.
     fn statement(&mut self, first: Token<'a>) -> Result<(), Problem> {
         match first {
             Token::Mark(b'@') => {
@@ -208,7 +208,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// Passes the statement that begins at `start`, keeping its text.
+    /// Skips the statement that begins at `start`, keeping its text.
     fn unknown(&mut self, start: usize) {
         self.lexer.restart(start);
         self.lexer.skip_statement();
@@ -261,7 +261,7 @@ impl<'a> Reader<'_, 'a> {
         });
     }
 
-    /// A label, or the table that it names.
+    /// Parses a label, or the table that it names.
     fn label(&mut self, name: &'a str) {
         let start = self.lexer.offset();
         let Token::Word(directive) = self.lexer.peek() else { return self.place_label(name) };
@@ -330,7 +330,7 @@ impl<'a> Reader<'_, 'a> {
         let returns = if lexer.eat(b'(') { parameters(lexer)? } else { Vec::new() };
         word(lexer)?;
         let parameters = if lexer.eat(b'(') { parameters(lexer)? } else { Vec::new() };
-        // `.noreturn` and the like.
+        // Skips `.noreturn` and similar words.
         while let Token::Word(_) | Token::Number(_) = lexer.peek() {
             lexer.next();
         }
@@ -356,7 +356,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// Declares registers of a name in the innermost scope.
+    /// Declares registers of one name in the innermost scope.
     fn register(
         &mut self,
         name: &'a str,
@@ -383,7 +383,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(())
     }
 
-    /// Variables of the function, after the directive that names their state space or linkage.
+    /// Parses variables of the function, after the directive of their state space or linkage.
     fn variables(&mut self, directive: &'a str) -> Result<(), Problem> {
         let (linkage, space) = match super::declare::linkage(directive) {
             Some(linkage) => (linkage, word(&mut self.lexer)?),
@@ -410,8 +410,8 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// Ends the innermost scope. Labels it lacks may be those of the scope around it; the
-    /// function's own scope has no other.
+    /// Ends the innermost scope. Labels that it lacks may belong to the enclosing scope; the
+    /// function's own scope has none.
     fn leave(&mut self) {
         let Some(scope) = self.scopes.pop() else { return };
         for LabelUse { label, place } in scope.uses {
@@ -421,7 +421,7 @@ impl<'a> Reader<'_, 'a> {
                 (None, None) => self.no_label(label, place),
             }
         }
-        // An unmatched brace: what follows still has a scope.
+        // An unmatched brace: what follows still needs a scope.
         if self.scopes.is_empty() && self.lexer.peek() != Token::End {
             self.scopes.push(Scope::default());
         }
@@ -440,7 +440,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// A branch to nowhere cannot be executed. An entry of a table stays as it is.
+    /// Makes a branch to a missing label an unknown statement. An entry of a table stays as it is.
     fn no_label(&mut self, label: &str, place: LabelPlace) {
         if let LabelPlace::Operand { operand, instruction } = place {
             let branch = &mut self.body.instructions[instruction];

@@ -1,14 +1,14 @@
-//! Declarations of variables, parameters and registers (PTX ISA §5.4).
+//! Parses declarations of variables, parameters and registers (PTX ISA §5.4).
 
 use super::lex::{Lexer, Token};
 use super::literal::Literal;
 use crate::module::{Linkage, Variable};
 use crate::words::{Space, Type};
 
-/// What is wrong with a declaration.
+/// A message about a mistake in a declaration.
 pub(super) type Problem = String;
 
-/// What comes before the names of a declaration.
+/// The directives before the names of a declaration.
 #[derive(Clone, Debug)]
 pub(super) struct Qualifiers {
     pub(super) linkage: Linkage,
@@ -20,7 +20,7 @@ pub(super) struct Qualifiers {
 }
 
 impl Qualifiers {
-    /// The type of registers.
+    /// The type of declared registers.
     pub(super) fn register_type(&self) -> Result<Type, Problem> {
         match (self.ty, self.vector) {
             (Some(ty), 1) => Ok(ty),
@@ -28,7 +28,7 @@ impl Qualifiers {
         }
     }
 
-    /// Reads directives up to the first name. `word` is the state space.
+    /// Parses directives up to the first name. `word` is the state space.
     pub(super) fn parse(
         lexer: &mut Lexer<'_>,
         linkage: Linkage,
@@ -42,7 +42,7 @@ impl Qualifiers {
             lexer.next();
             match directive {
                 "align" => all.align = Some(number(lexer)?),
-                // `.ptr .global .align 16`: what a parameter points to.
+                // `.ptr .global .align 16` describes the memory that a parameter points to.
                 "ptr" => skip_pointee(lexer)?,
                 "attribute" => all.managed |= attribute(lexer)?,
                 "v2" => all.vector = 2,
@@ -85,7 +85,7 @@ impl Qualifiers {
     }
 }
 
-/// A list of parameters whose `(` has been passed, laid out one after the other.
+/// Parses a list of parameters after its `(`, and lays them out one after the other.
 pub(super) fn parameters(lexer: &mut Lexer<'_>) -> Result<Vec<Variable>, Problem> {
     let mut all = Vec::new();
     let mut end = 0;
@@ -103,7 +103,7 @@ pub(super) fn parameters(lexer: &mut Lexer<'_>) -> Result<Vec<Variable>, Problem
     Ok(all)
 }
 
-/// Puts a variable behind the others of its kind.
+/// Appends a variable to those of its kind: sets its offset and advances `end`.
 pub(super) fn place(variable: &mut Variable, end: &mut u64) {
     variable.offset = end.next_multiple_of(variable.align);
     *end = variable.offset + variable.size;
@@ -112,7 +112,7 @@ pub(super) fn place(variable: &mut Variable, end: &mut u64) {
 /// The state space that a directive names.
 pub(super) fn space(directive: &str) -> Option<Space> {
     let name = directive.strip_prefix('.')?;
-    // Old: unsized memory of a bank.
+    // Obsolete: unsized memory of a bank.
     Space::parse(name.split('[').next()?).filter(|s| *s != Space::SpecialReg)
 }
 
@@ -143,7 +143,7 @@ fn skip_pointee(lexer: &mut Lexer<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Whether `(.managed)` follows, or another attribute.
+/// Parses attributes; returns whether one of them is `.managed`.
 pub(super) fn attribute(lexer: &mut Lexer<'_>) -> Result<bool, Problem> {
     expect(lexer, b'(')?;
     let mut managed = false;
@@ -160,7 +160,7 @@ pub(super) fn attribute(lexer: &mut Lexer<'_>) -> Result<bool, Problem> {
     Ok(managed)
 }
 
-/// A plain number.
+/// Parses a plain number.
 pub(super) fn number(lexer: &mut Lexer<'_>) -> Result<u64, Problem> {
     match lexer.next() {
         Token::Number(text) => {
@@ -171,7 +171,7 @@ pub(super) fn number(lexer: &mut Lexer<'_>) -> Result<u64, Problem> {
     }
 }
 
-/// A word.
+/// Parses a word.
 pub(super) fn word<'a>(lexer: &mut Lexer<'a>) -> Result<&'a str, Problem> {
     match lexer.next() {
         Token::Word(word) => Ok(word),
@@ -179,7 +179,7 @@ pub(super) fn word<'a>(lexer: &mut Lexer<'a>) -> Result<&'a str, Problem> {
     }
 }
 
-/// Passes a mark.
+/// Skips a mark, which must be there.
 pub(super) fn expect(lexer: &mut Lexer<'_>, mark: u8) -> Result<(), Problem> {
     match lexer.eat(mark) {
         true => Ok(()),
@@ -187,7 +187,7 @@ pub(super) fn expect(lexer: &mut Lexer<'_>, mark: u8) -> Result<(), Problem> {
     }
 }
 
-/// What to say of a token in the wrong place.
+/// The message about an unexpected token.
 pub(super) fn unexpected(token: Token<'_>, wanted: &str) -> Problem {
     match token {
         Token::Word(text) | Token::Number(text) => format!("`{text}` where {wanted} should be"),

@@ -1,4 +1,4 @@
-//! Initial contents of variables (PTX ISA §5.4.4), as bytes and relocations.
+//! Parses initial contents of variables (PTX ISA §5.4.4), as bytes and relocations.
 
 use super::declare::{Problem, expect, number, unexpected, word};
 use super::lex::{Lexer, Token};
@@ -6,7 +6,7 @@ use super::literal::Literal;
 use crate::instruction::Base;
 use crate::module::{Initial, Relocation, Variable};
 
-/// Reads what follows `=`; `symbol` finds what a name stands for.
+/// Parses what follows `=`; `symbol` resolves names.
 pub(super) fn parse(
     lexer: &mut Lexer<'_>,
     variable: &Variable,
@@ -28,13 +28,13 @@ struct Reader<'r, 'a> {
 }
 
 impl Reader<'_, '_> {
-    /// Elements from a byte on, up to the `}`. Inner lists fill rows of the array.
+    /// Parses elements from an offset on, up to the `}`. Inner lists fill rows of the array.
     fn list(&mut self, mut at: u64, depth: usize) -> Result<(), Problem> {
         let inner = self.variable.extents.get(depth + 1..).unwrap_or_default();
         let row = inner.iter().product::<u64>() * self.variable.ty.size() * self.variable.vector;
         while !self.lexer.eat(b'}') {
             if self.lexer.eat(b'{') {
-                // As deep as there are dimensions, and vectors.
+                // Nested at most as deep as there are dimensions, and a vector.
                 if depth > self.variable.extents.len() {
                     return Err("an initialiser deeper than its array".into());
                 }
@@ -51,7 +51,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// One element: a number, an address, or a byte of an address.
+    /// Parses one element: a number, an address, or a byte of an address.
     fn value(&mut self, at: u64) -> Result<(), Problem> {
         let negative = self.lexer.eat(b'-');
         match self.lexer.next() {
@@ -74,13 +74,13 @@ impl Reader<'_, '_> {
     fn constant(&mut self, at: u64, literal: Literal) -> Result<(), Problem> {
         let (ty, size) = (self.variable.ty, self.variable.ty.size() as usize);
         let bits = literal.bits(ty).ok_or("a fraction as the initial value of an integer")?;
-        let at = self.room(at, size)?;
+        let at = self.extend_to(at, size)?;
         let bytes = &u128::from(bits).to_le_bytes()[..size];
         self.initial.bytes[at..at + size].copy_from_slice(bytes);
         Ok(())
     }
 
-    /// `0xFF00(address)`: that byte of it. Both brackets' content follows.
+    /// Parses `0xFF00(address)`, one byte of an address, after its mask.
     fn byte_of_address(&mut self, at: u64, mask: u64) -> Result<(), Problem> {
         let byte = u64::from(mask.trailing_zeros()) / 8;
         if mask == 0 || mask != 0xFF << (8 * byte) {
@@ -92,7 +92,7 @@ impl Reader<'_, '_> {
         expect(self.lexer, b')')
     }
 
-    /// The address that a name begins: `symbol`, `generic(symbol)`, and an addend.
+    /// Parses the address that a name begins: `symbol`, `generic(symbol)`, and an addend.
     fn address(&mut self, name: &str, mut relocation: Relocation) -> Result<(), Problem> {
         relocation.generic = name == "generic" && self.lexer.eat(b'(');
         let name = if relocation.generic { word(self.lexer)? } else { name };
@@ -102,7 +102,7 @@ impl Reader<'_, '_> {
             expect(self.lexer, b')')?;
             relocation.addend = relocation.addend.wrapping_add(self.addend()?);
         }
-        self.room(relocation.at, relocation.width as usize)?;
+        self.extend_to(relocation.at, relocation.width as usize)?;
         self.initial.relocations.push(relocation);
         Ok(())
     }
@@ -119,8 +119,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Makes room for some bytes, which must lie within the variable if it has a size.
-    fn room(&mut self, at: u64, len: usize) -> Result<usize, Problem> {
+    /// Extends the contents to cover some bytes, which must lie within a variable of known size.
+    fn extend_to(&mut self, at: u64, len: usize) -> Result<usize, Problem> {
         let end = at.saturating_add(len as u64);
         if end > self.variable.size && !self.variable.extents.contains(&0) {
             return Err(format!("more initial values than `{}` holds", self.variable.name));

@@ -1,21 +1,21 @@
-//! Words, numbers and punctuation of PTX (PTX ISA §4).
+//! The lexer: words, numbers and punctuation of PTX (PTX ISA §4).
 
-/// One token; texts are slices of the source.
+/// A token; texts are slices of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     /// Names and mnemonics with their dots: `ld.global.f32`, `.reg`, `%r1`, `$L__BB0_1`.
     Word(&'a str),
-    /// Begins with a digit: `255`, `0x1F`, `0f3F800000`, `1.5e-3`.
+    /// A token that begins with a digit: `255`, `0x1F`, `0f3F800000`, `1.5e-3`.
     Number(&'a str),
-    /// Between quotes.
+    /// The text between quotes.
     Text(&'a str),
     /// Anything else, one character.
     Mark(u8),
-    /// Nothing is left.
+    /// The end of the text.
     End,
 }
 
-/// A position in a text.
+/// The lexer: a position in a text.
 #[derive(Clone)]
 pub(super) struct Lexer<'a> {
     text: &'a str,
@@ -25,7 +25,7 @@ pub(super) struct Lexer<'a> {
 const WORD: u8 = 1;
 const DIGIT: u8 = 2;
 const SPACE: u8 = 4;
-/// Looked at while blocks are skipped.
+/// A character that matters while blocks are skipped.
 const BLOCK: u8 = 8;
 
 static CLASS: [u8; 256] = {
@@ -50,23 +50,23 @@ impl<'a> Lexer<'a> {
         Lexer { text, at: 0 }
     }
 
-    /// Offset of the next token.
+    /// Offset of the next token, in bytes.
     pub(super) fn offset(&mut self) -> usize {
         self.skip_space();
         self.at
     }
 
-    /// Goes back to an earlier position.
+    /// Returns to an earlier offset.
     pub(super) fn restart(&mut self, offset: usize) {
         self.at = offset;
     }
 
-    /// What lies between an earlier position and this one.
+    /// The text between an earlier offset and this one.
     pub(super) fn since(&self, start: usize) -> &'a str {
         self.text.get(start..self.at).unwrap_or_default().trim()
     }
 
-    /// Line of a position, from 1.
+    /// The line of an offset, from 1.
     pub(super) fn line_at(&self, offset: usize) -> usize {
         1 + self.text.as_bytes()[..offset].iter().filter(|b| **b == b'\n').count()
     }
@@ -75,7 +75,7 @@ impl<'a> Lexer<'a> {
         self.text.as_bytes().get(self.at + ahead).copied().unwrap_or(0)
     }
 
-    /// The next token.
+    /// Reads the next token.
     pub(super) fn next(&mut self) -> Token<'a> {
         self.skip_space();
         let start = self.at;
@@ -91,12 +91,12 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The next token, which stays the next.
+    /// The next token, without reading it.
     pub(super) fn peek(&self) -> Token<'a> {
         self.clone().next()
     }
 
-    /// Whether the next token is this mark, which is then passed.
+    /// Reads the next token if it is this mark; returns whether it was.
     pub(super) fn eat(&mut self, mark: u8) -> bool {
         self.skip_space();
         let found = self.at < self.text.len() && self.byte(0) == mark;
@@ -115,7 +115,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Passes a comment, or a line for the preprocessor.
+    /// Skips a comment, or a line for the preprocessor.
     fn skip_comment(&mut self) -> bool {
         let end = match (self.byte(0), self.byte(1)) {
             (b'/', b'/') | (b'#', _) => "\n",
@@ -170,7 +170,7 @@ impl<'a> Lexer<'a> {
         Token::Text(&self.text[start..start + len])
     }
 
-    /// Passes a block whose `{` has just been passed; its text, or none if it never ends.
+    /// Skips a block after its `{`; returns its text, or `None` if it never ends.
     pub(super) fn block(&mut self) -> Option<&'a str> {
         let start = self.at;
         let mut depth = 1;
@@ -194,7 +194,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Passes everything up to and including the next `;`.
+    /// Skips everything up to and including the next `;`.
     pub(super) fn skip_statement(&mut self) {
         loop {
             if matches!(self.next(), Token::Mark(b';') | Token::End) {

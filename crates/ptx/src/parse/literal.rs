@@ -1,4 +1,4 @@
-//! Constants, as the bits of the type they are used with (PTX ISA §4.5).
+//! Parses numeric constants, into the bits of the type that they are used with (PTX ISA §4.5).
 
 use crate::words::Type;
 
@@ -11,7 +11,7 @@ pub(super) enum Literal {
 }
 
 impl Literal {
-    /// Reads a number that begins with a digit.
+    /// Parses a number that begins with a digit.
     pub(super) fn parse(text: &str) -> Option<Literal> {
         let radix = |digits: &str, radix| {
             let digits = digits.strip_suffix('U').unwrap_or(digits);
@@ -34,7 +34,7 @@ impl Literal {
         }
     }
 
-    /// With the opposite sign.
+    /// The number with the opposite sign.
     pub(super) fn negated(self) -> Literal {
         match self {
             Literal::Int(value) => Literal::Int(value.wrapping_neg()),
@@ -43,7 +43,7 @@ impl Literal {
         }
     }
 
-    /// The value if it is an integer.
+    /// The value of an integer.
     pub(super) fn int(self) -> Option<u64> {
         match self {
             Literal::Int(value) => Some(value),
@@ -51,12 +51,12 @@ impl Literal {
         }
     }
 
-    /// Its bits as a value of a type.
+    /// The bits of a value of type `ty`.
     pub(super) fn bits(self, ty: Type) -> Option<u64> {
         let double = match self {
             Literal::Int(value) if ty == Type::Pred => return Some((value != 0).into()),
             Literal::Int(value) => return Some(value & mask(ty)),
-            // Passed on without going through another format, which could change NaNs.
+            // Not converted to another format, which could change a NaN.
             Literal::Single(value) if ty.size() == 4 => return Some(value.to_bits().into()),
             Literal::Single(value) => f64::from(value),
             Literal::Double(value) => value,
@@ -69,7 +69,7 @@ impl Literal {
     }
 }
 
-/// The bits of a register that a value of a type takes.
+/// The bits of a register that a value of a type occupies.
 fn mask(ty: Type) -> u64 {
     match ty.size() {
         size @ 1..8 => (1 << (8 * size)) - 1,

@@ -1,4 +1,4 @@
-//! Source locations: `.loc` directives, with the calls that were inlined (PTX ISA §11.5.3).
+//! Parses source locations: `.loc` directives, with inlined calls (PTX ISA §11.5.3).
 
 use super::body::Context;
 use super::declare::{number, word};
@@ -6,14 +6,14 @@ use super::lex::{Lexer, Token};
 use crate::module::{Inlined, Location, LocationId};
 use rustc_hash::FxHashMap;
 
-/// What is current while a body is read. Only locations that an instruction has are kept, and
-/// those that they were inlined at.
+/// The current location while a body is parsed. Only locations of instructions are kept, with the
+/// call sites that they were inlined at.
 #[derive(Default)]
 pub(super) struct Locations {
     directives: Vec<Directive>,
     /// The last directive with a file's number, line and column.
     latest: FxHashMap<(u32, u32, u32), u32>,
-    /// The kept location of the last directive.
+    /// The location of the last directive, once it is kept.
     current: Option<LocationId>,
     known: FxHashMap<Location, LocationId>,
 }
@@ -21,12 +21,12 @@ pub(super) struct Locations {
 struct Directive {
     place: (u32, u32, u32),
     function: Option<u32>,
-    /// The directive before it that it names after `inlined_at`.
+    /// The directive that it names after `inlined_at`.
     at: Option<u32>,
 }
 
 impl Locations {
-    /// Reads what follows `.loc`; what cannot be read leaves the location unknown.
+    /// Parses what follows `.loc`; if that fails the location is unknown.
     pub(super) fn directive<'a>(&mut self, lexer: &mut Lexer<'a>, context: &mut Context<'a>) {
         self.current = None;
         let Some(place) = place(lexer) else { return };
@@ -42,7 +42,7 @@ impl Locations {
         self.directives.push(Directive { place, function, at });
     }
 
-    /// The directive that was last for a place. There should be one before it is named.
+    /// The last directive of a source position. It should precede the directive that names it.
     fn site(&mut self, place: (u32, u32, u32)) -> u32 {
         *self.latest.entry(place).or_insert_with(|| {
             self.directives.push(Directive { place, function: None, at: None });
@@ -50,7 +50,7 @@ impl Locations {
         })
     }
 
-    /// The location of an instruction that stands here.
+    /// The current location, kept for an instruction.
     pub(super) fn here(
         &mut self,
         kept: &mut Vec<Location>,
@@ -92,7 +92,7 @@ fn place(lexer: &mut Lexer<'_>) -> Option<(u32, u32, u32)> {
     Some((next()?, next()?, next()?))
 }
 
-/// A label, and what may be added to it.
+/// A label, without its addend.
 fn label<'a>(lexer: &mut Lexer<'a>) -> &'a str {
     let label = word(lexer).unwrap_or_default();
     if lexer.peek() == Token::Mark(b'+') {

@@ -1,10 +1,10 @@
-//! Mnemonics by the table of opcodes.
+//! Parses and prints mnemonics by the opcode table.
 
 use crate::instruction::Modifiers;
 use crate::opcodes::{self, Row, Slot};
 use crate::words::*;
 
-/// The opcode and modifiers of a mnemonic; none if the table does not have exactly that.
+/// The opcode and modifiers of a mnemonic; `None` if the table does not allow it.
 pub(super) fn parse(mnemonic: &str) -> Option<(&'static Row, Modifiers)> {
     let (row, rest) = opcodes::find(mnemonic)?;
     let mut modifiers = Modifiers::default();
@@ -19,7 +19,7 @@ pub(super) fn parse(mnemonic: &str) -> Option<(&'static Row, Modifiers)> {
     (needed..=allowed).contains(&given).then_some((row, modifiers))
 }
 
-/// Puts a word into the place it belongs to, if the slot takes it and has not been filled.
+/// Stores a word as the modifier of a slot, if the slot accepts it and is still empty.
 fn take(slot: &Slot, word: &str, modifiers: &mut Modifiers) -> Option<()> {
     fn fill<T>(place: &mut Option<T>, value: Option<T>) -> Option<()> {
         let free = place.is_none() && value.is_some();

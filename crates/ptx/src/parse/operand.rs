@@ -1,4 +1,4 @@
-//! Operands, by the positions of the opcode's row.
+//! Parses operands, by the positions of the opcode's row.
 
 use super::body::{Entity, Reader};
 use super::declare::{Problem, expect, unexpected, word};
@@ -9,7 +9,7 @@ use crate::opcodes::{Form, Op, Position, Row, Typing};
 use crate::words::{Flag, Mode, Special, Type};
 
 impl<'a> Reader<'_, 'a> {
-    /// Reads all operands of an instruction.
+    /// Parses all operands of an instruction.
     pub(super) fn operands(&mut self, row: &Row, modifiers: &Modifiers) -> Result<(), Problem> {
         if row.op == Op::Call {
             return self.call();
@@ -35,7 +35,7 @@ impl<'a> Reader<'_, 'a> {
                 }
                 _ => spare -= usize::from(position.optional),
             }
-            // Those left out before one that is there.
+            // Fills in missing optional operands before the next one.
             self.body.operands.extend(std::iter::repeat_n(Operand::Sink, missing));
             missing = 0;
             if !std::mem::take(&mut first) {
@@ -46,7 +46,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(())
     }
 
-    /// How many operands follow up to the semicolon.
+    /// Number of operands up to the semicolon.
     fn operands_ahead(&self) -> usize {
         let mut lexer = self.lexer.clone();
         let (mut depth, mut count) = (0usize, 0);
@@ -103,7 +103,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(())
     }
 
-    /// What may follow `|`.
+    /// Parses the operand after `|`.
     fn second(&mut self) -> Result<(), Problem> {
         let operand = match self.lexer.eat(b'|') {
             true => self.value(Type::Pred)?,
@@ -113,7 +113,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(())
     }
 
-    /// A list whose `{` has been passed. A packed one's elements share the type's width.
+    /// Parses a list after its `{`. Elements of a packed list share the type's width.
     fn list(&mut self, ty: Type, packed: bool) -> Result<Operand, Problem> {
         let first = self.body.elements.len();
         while !self.lexer.eat(b'}') {
@@ -135,7 +135,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(Operand::List { first: first as u32, len: len as u32 })
     }
 
-    /// Anything but a list or memory.
+    /// Parses any operand but a list or memory.
     fn value(&mut self, ty: Type) -> Result<Operand, Problem> {
         match self.lexer.next() {
             Token::Number(text) => constant(text, false, ty),
@@ -170,7 +170,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// Memory whose `[` has been passed.
+    /// Parses a memory operand after its `[`.
     fn memory(&mut self) -> Result<Operand, Problem> {
         let (base, offset) = match self.lexer.next() {
             Token::Number(text) => {
@@ -193,7 +193,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// `+8`, `+-8`, `-8`, or nothing.
+    /// Parses `+8`, `+-8`, `-8`, or nothing.
     fn addend(&mut self) -> Result<i64, Problem> {
         let negative = match self.lexer.peek() {
             Token::Mark(b'+') => {
@@ -214,7 +214,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// `(returned), callee, (arguments), prototype`, of which only the callee must be there.
+    /// Parses `(returned), callee, (arguments), prototype`, of which only the callee is mandatory.
     fn call(&mut self) -> Result<(), Problem> {
         let returned = match self.lexer.eat(b'(') {
             true => {
@@ -243,7 +243,7 @@ impl<'a> Reader<'_, 'a> {
         Operand::List { first: self.body.elements.len() as u32, len: 0 }
     }
 
-    /// A list whose `(` has been passed.
+    /// Parses a list after its `(`.
     fn arguments(&mut self) -> Result<Operand, Problem> {
         let first = self.body.elements.len();
         while !self.lexer.eat(b')') {
@@ -258,18 +258,18 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// Which optional operands are there.
+/// Decides which optional operands are present.
 struct Presence {
     policy: bool,
 }
 
 impl Presence {
-    /// Whether the number of operands alone decides if one is there.
+    /// Whether only the number of operands decides if an optional one is present.
     fn is_open(&self) -> impl Fn(&Position) -> bool {
         |position| position.optional && position.form != Form::Second
     }
 
-    /// How many there are at least.
+    /// Minimum number of operands.
     fn needed(&self, row: &Row) -> usize {
         let needed = |position: &&Position| match position.form {
             Form::Second => false,
@@ -280,7 +280,7 @@ impl Presence {
     }
 }
 
-/// The type that a constant in a position has.
+/// The type of a constant in a position.
 fn constant_type(position: &Position, modifiers: &Modifiers) -> Result<Type, Problem> {
     match position.ty {
         Typing::Always(ty) => Ok(ty),
@@ -296,7 +296,7 @@ fn constant(text: &str, negative: bool, ty: Type) -> Result<Operand, Problem> {
     literal.bits(ty).map(Operand::Imm).ok_or_else(|| format!("`{text}` as .{}", ty.word()))
 }
 
-/// `%tid.x`, `%laneid`, `%envreg2`.
+/// Parses a special register: `%tid.x`, `%laneid`, `%envreg2`.
 fn special(name: &str) -> Option<Operand> {
     let name = name.strip_prefix('%')?;
     if let Some((name, dimension)) = name.split_once('.') {

@@ -3,12 +3,12 @@
 use super::lex::{Lexer, Token};
 use rustc_hash::FxHashMap;
 
-/// Texts by label. They are put together when asked for: there are many, and few are needed.
+/// Texts by label. Each is decoded on demand: there are many, and few are needed.
 #[derive(Default)]
 pub(super) struct Strings<'a>(FxHashMap<&'a str, Lexer<'a>>);
 
 impl<'a> Strings<'a> {
-    /// Reads a section's content: labels, each followed by `.b8 95, 90, …, 0`.
+    /// Parses a section: labels, each followed by `.b8 95, 90, …, 0`.
     pub(super) fn parse(text: &'a str) -> Strings<'a> {
         let mut all = FxHashMap::default();
         let mut lexer = Lexer::new(text);

@@ -1,10 +1,10 @@
-//! Affine expressions over what differs between threads and iterations.
+//! Affine expressions over the variables that differ between threads and iterations, and intervals.
 
 use super::graph::NodeId;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// What an affine expression is linear in.
+/// A variable of an affine expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Var {
     /// `%tid`, by dimension.
@@ -15,16 +15,16 @@ pub(super) enum Var {
     Loop(u32),
     /// The quotient of a division, by number in [`Values`](super::values::Values).
     Quotient(u32),
-    /// The remainder of that.
+    /// The remainder of a division, by number in [`Values`](super::values::Values).
     Remainder(u32),
     /// A value of which only bounds are known.
     Opaque(NodeId, Reading),
 }
 
-/// How the bits of an opaque value are read, since these are different numbers.
+/// How the bits of an opaque value are interpreted; each interpretation is a different variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Reading {
-    /// As any number that agrees with them modulo 2 to the power of their width.
+    /// Any number that agrees with the bits modulo 2 to the power of their width.
     Bits,
     /// As a signed integer.
     Signed,
@@ -32,7 +32,7 @@ pub(super) enum Reading {
     Unsigned,
 }
 
-/// Constant plus coefficients times variables; coefficients are not 0, variables in order.
+/// A constant plus coefficients times variables; coefficients are not 0, variables in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct AffineExpr {
     pub(super) constant: i64,
@@ -51,7 +51,7 @@ impl AffineExpr {
         AffineExpr { constant: 0, terms: SmallVec::from_slice(&[(var, 1)]) }
     }
 
-    /// The value, if it is the same for all.
+    /// The value, if the expression is constant.
     pub(super) fn as_constant(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
@@ -60,7 +60,7 @@ impl AffineExpr {
         self.terms.iter().find(|(v, _)| *v == var).map_or(0, |(_, c)| *c)
     }
 
-    /// `self + factor * other`; none if a number becomes too large.
+    /// `self + factor * other`; `None` on overflow.
     pub(super) fn plus(&self, other: &AffineExpr, factor: i64) -> Option<AffineExpr> {
         let mut sum: BTreeMap<Var, i64> = self.terms.iter().copied().collect();
         for &(var, coefficient) in &other.terms {
@@ -85,7 +85,8 @@ impl AffineExpr {
         self
     }
 
-    /// How often a line is in it, if it has the line's variables in no other proportion.
+    /// The factor `f` such that `self - f * line` has none of the line's variables, if there is
+    /// one.
     pub(super) fn factor(&self, line: &AffineExpr) -> Option<i64> {
         let (first, coefficient) = line.terms.first()?;
         let own = self.coefficient(*first);
@@ -94,7 +95,7 @@ impl AffineExpr {
         line.terms.iter().all(same).then_some(factor)
     }
 
-    /// The least and the greatest value, of variables in these ranges.
+    /// The interval of its values, for variables in these ranges.
     pub(super) fn bounds(&self, mut range: impl FnMut(Var) -> Bounds) -> Bounds {
         let start = Bounds::new(self.constant.into(), self.constant.into());
         let add = |sum: Bounds, (var, coefficient): &(Var, i64)| {
@@ -103,13 +104,13 @@ impl AffineExpr {
         self.terms.iter().fold(start, add)
     }
 
-    /// Without the constant.
+    /// The expression without its constant.
     pub(super) fn linear(&self) -> AffineExpr {
         AffineExpr { constant: 0, ..self.clone() }
     }
 }
 
-/// The least and the greatest value of something; none is without limit.
+/// An interval of integers; a `None` end is unbounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bounds {
     pub(super) least: Option<i128>,
@@ -123,7 +124,7 @@ impl Bounds {
         Bounds { least: Some(least), greatest: Some(greatest) }
     }
 
-    /// Of all values of an integer type.
+    /// The interval of all values of an integer type.
     pub(super) fn of_type(bits: u32, signed: bool) -> Bounds {
         match signed {
             true => Bounds::new(-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
@@ -136,7 +137,7 @@ impl Bounds {
         above && other.greatest.is_none_or(|o| self.greatest.is_some_and(|s| s <= o))
     }
 
-    /// What is within these and others.
+    /// The intersection of two intervals.
     pub(super) fn both(&self, other: &Bounds) -> Bounds {
         let choose = |a: Option<i128>, b: Option<i128>, choose: fn(i128, i128) -> i128| {
             a.zip(b).map(|(a, b)| choose(a, b)).or(a).or(b)

@@ -1,4 +1,4 @@
-//! Value graph: what registers hold, as operations on arguments and thread numbers.
+//! Value graph: the values of registers as operations on arguments and thread indices (SSA).
 
 use super::Inputs;
 use crate::instruction::Modifiers;
@@ -11,65 +11,65 @@ use smallvec::SmallVec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct NodeId(u32);
 
-/// How a value comes about.
+/// The definition of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Node {
-    /// A constant's bits.
+    /// The bits of a constant.
     Const(u64),
-    /// Bytes of the launch's arguments.
+    /// Bytes of the launch's argument buffer.
     Argument { offset: u64, ty: Type },
     /// A special register.
     Special(Special, u8),
-    /// The address of something that is not an argument.
+    /// The address of memory that is not an argument.
     Place(Place),
-    /// Read from memory.
+    /// A value read from memory.
     Loaded { address: NodeId, ty: Type },
     /// An operation.
     Apply { op: Op, modifiers: Modifiers, args: SmallVec<[NodeId; 4]> },
-    /// One of these, depending on the way taken; a single one is just that.
+    /// A phi: one of these values, depending on the path; a single value is just that.
     Merge(Vec<NodeId>),
-    /// `init + iteration * step`, in a register of that many bits.
+    /// An induction variable, `init + iteration * step`, in a register of that many bits.
     Induction { of: u32, init: NodeId, step: NodeId, bits: u32 },
-    /// Anything.
+    /// An unknown value.
     Unknown,
 }
 
-/// What an address that is no argument is that of.
+/// The memory that an address points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Place {
     /// A variable of the module.
     Variable(u32),
-    /// Memory of the thread or the block, which is nobody else's.
+    /// Private memory of the thread or the block.
     Own,
-    /// The kernel's arguments, from that byte on.
+    /// The kernel's argument buffer, from that offset on.
     Arguments(u64),
 }
 
 /// What is known of a loop's iterations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Iterations {
-    /// Holds, or does not, in each iteration that is followed by another.
+    /// A condition that is true (false) in each iteration that is followed by another.
     pub(super) continues: Option<(NodeId, bool)>,
-    /// Conditions that all iterations but the last fulfil, tested at the loop's head.
+    /// A condition that all iterations but the last fulfil, tested at the loop's header.
     pub(super) entered: Option<(NodeId, bool)>,
-    /// There is no other way out of it.
+    /// Whether the loop has no other exit.
     pub(super) single_exit: bool,
 }
 
-/// A value that a [`Node::Merge`] has where these conditions hold, or do not.
+/// A value of a [`Node::Merge`] and the conditions under which it is taken, each true or false.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     pub(super) value: NodeId,
     pub(super) conditions: Vec<(NodeId, bool)>,
-    /// It has it whenever they do.
+    /// Whether the conditions are sufficient.
     pub(super) certain: bool,
 }
 
-/// Nodes and loops of a kernel, with the functions it calls.
+/// The value graph of a kernel, with the functions that it calls, and its loops.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
     nodes: Vec<Node>,
-    /// Where the values of merges come from; not of those at the head of loops.
+    /// When each value of a merge is taken; not for merges at loop headers.
     pub(super) ways: FxHashMap<NodeId, Vec<Way>>,
     pub(super) loops: Vec<Iterations>,
 }
@@ -87,12 +87,12 @@ impl Graph {
         self.nodes[id.0 as usize] = node;
     }
 
-    /// A node; what is merely another one is that one.
+    /// A node; aliases are followed.
     pub(super) fn get(&self, id: NodeId) -> &Node {
         &self.nodes[self.same(id).0 as usize]
     }
 
-    /// The node that stands for this one.
+    /// The node that a node is an alias of.
     pub(super) fn same(&self, mut id: NodeId) -> NodeId {
         while let Node::Merge(values) = &self.nodes[id.0 as usize]
             && let [only] = values[..]
@@ -103,13 +103,13 @@ impl Graph {
         id
     }
 
-    /// What of a launch its nodes depend on.
+    /// The parts of a launch that its nodes depend on.
     pub(super) fn inputs(&self) -> Inputs {
         let (mut arguments, mut variables) = (Vec::new(), Vec::new());
         for node in &self.nodes {
             match node {
                 Node::Argument { offset, ty } => arguments.push(*offset..*offset + ty.size()),
-                // Whoever knows the address may read any of them.
+                // Code that has the address may read any argument.
                 Node::Place(Place::Arguments(_)) => arguments.push(0..u64::MAX),
                 Node::Place(Place::Variable(at)) => variables.push(*at),
                 _ => {}
@@ -128,7 +128,7 @@ impl Graph {
         Inputs { arguments, variables }
     }
 
-    /// Whether two values are the same whenever both are computed in the same iteration.
+    /// Whether two values are equal whenever both are computed in the same iteration.
     pub(super) fn is_same(&self, a: NodeId, b: NodeId, depth: u32) -> bool {
         let (a, b) = (self.same(a), self.same(b));
         match (self.get(a), self.get(b)) {
@@ -151,8 +151,8 @@ impl Graph {
         }
     }
 
-    /// How much `value` adds to `start`, if nothing but sums of what does not change in loops
-    /// leads from one to the other.
+    /// The increment of `value` over `start`, if only sums of loop-invariant values lead from one
+    /// to the other.
     pub(super) fn step(&mut self, value: NodeId, start: NodeId, depth: u32) -> Option<NodeId> {
         let value = self.same(value);
         if value == start {
@@ -177,7 +177,7 @@ impl Graph {
         Some(self.add(Node::Apply { op, modifiers, args }))
     }
 
-    /// The value that was made wider, and then as narrow as it was.
+    /// The original value, if it was widened and then narrowed again.
     pub(super) fn narrowed_again(&self, id: NodeId) -> NodeId {
         let converted = |id: NodeId| match self.get(id) {
             Node::Apply { op: Op::Cvt, modifiers, args } => {
@@ -197,7 +197,7 @@ impl Graph {
         }
     }
 
-    /// Whether a value follows from arguments and thread numbers by operations alone.
+    /// Whether a value follows from arguments and thread indices by operations alone.
     fn is_invariant(&self, id: NodeId, depth: u32) -> bool {
         match self.get(id) {
             Node::Const(_) | Node::Argument { .. } | Node::Special(..) | Node::Place(_) => true,

@@ -1,23 +1,23 @@
-//! Footprints: the bytes that an affine expression covers under constraints.
+//! Footprints: the bytes that an affine expression covers under linear constraints.
 
 use super::Access;
 use super::affine_expr::{AffineExpr, Bounds, Var};
 use super::values::{Division, Values};
 
-/// Equal runs of bytes at equal distances, in several dimensions.
+/// Equal runs of bytes at regular distances, in several dimensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Footprint {
     /// The first byte.
     pub start: u64,
-    /// Bytes of each run.
+    /// Length of each run, in bytes.
     pub run: u64,
-    /// Distance and number of the runs, the smallest distance first; runs do not overlap within the
-    /// first dimension.
+    /// Stride in bytes and number of the runs in each dimension, the smallest stride first; runs do
+    /// not overlap within the first dimension.
     pub repeats: Vec<(u64, u64)>,
 }
 
 impl Footprint {
-    /// The byte after the last.
+    /// The address after the last byte.
     pub fn end(&self) -> u64 {
         let last = self.repeats.iter().map(|(distance, count)| distance * (count - 1));
         self.start + last.sum::<u64>() + self.run
@@ -40,35 +40,35 @@ impl Footprint {
 /// Maximum number of dimensions of a footprint; one with more becomes one range.
 const MAX_REPEATS: usize = 3;
 
-/// An affine expression that is at most 0.
+/// A linear constraint: an affine expression that is at most 0.
 pub(super) struct Constraint {
     pub(super) expr: AffineExpr,
-    /// The loop of which it limits the iterations.
+    /// The loop whose iterations it limits.
     pub(super) of: Option<u32>,
 }
 
 impl Constraint {
-    /// One that has nothing to do with a loop.
+    /// A constraint that does not limit a loop.
     pub(super) fn of(expr: AffineExpr) -> Constraint {
         Constraint { expr, of: None }
     }
 }
 
-/// What is known of the bytes.
+/// The bytes of an access, as far as they are known.
 pub(super) struct Shape {
     pub(super) bytes: Option<Footprint>,
     pub(super) certain: bool,
 }
 
-/// Integers from `least` to `greatest`, times a coefficient.
+/// The integers from `least` to `greatest`, times a coefficient.
 struct Dimension {
     coefficient: i64,
     bounds: Bounds,
-    /// All of these integers are taken, whatever other dimensions are.
+    /// Whether all of these integers occur, independently of other dimensions.
     dense: bool,
 }
 
-/// The bytes of an access with an address; none if it is never executed.
+/// The bytes of an access with an address; `None` if it is never executed.
 pub(super) fn footprint(
     values: &mut Values<'_>,
     address: &AffineExpr,
@@ -83,7 +83,7 @@ pub(super) fn footprint(
     if certain || access.size == 0 {
         return Some(Shape { certain: certain && precise.is_some(), bytes: precise });
     }
-    // Constraints that are no dimension's limit may still say more of the whole.
+    // Constraints that limit no single dimension may still bound the whole.
     let least = space.greatest(&address.times(-1)?).map(|n| -n);
     let whole = Bounds { least, greatest: space.greatest(address) };
     let range = range(&whole, access.size);
@@ -95,16 +95,16 @@ pub(super) fn footprint(
     Some(Shape { bytes: if tighter { range } else { precise }, certain: false })
 }
 
-/// The variables of an access, cut into dimensions that do not depend on each other.
+/// The iteration space of an access, split into independent dimensions.
 struct Space<'s, 'g> {
     values: &'s mut Values<'g>,
     access: &'s Access,
     constraints: Vec<Constraint>,
     /// Constraints that a dimension takes into account.
     used: Vec<bool>,
-    /// Variables that are in such dimensions.
+    /// Variables that belong to a dimension.
     taken: Vec<Var>,
-    /// Quotients and remainders here, and whether they take all values, whatever others are.
+    /// Quotients and remainders with their bounds, and whether they take all values independently.
     parts: Vec<(Var, Bounds, bool)>,
 }
 
@@ -118,8 +118,8 @@ impl<'s, 'g> Space<'s, 'g> {
         Space { values, access, constraints, used, taken: Vec::new(), parts: Vec::new() }
     }
 
-    /// An address with quotients and remainders for what is divided; none if there are no threads
-    /// left. If the dividend takes all values of whole rows, each quotient is there with each
+    /// Rewrites an address with quotients and remainders instead of dividends; `None` if no thread
+    /// is left. If the dividend takes all values of whole rows, each quotient occurs with each
     /// remainder.
     fn split(&mut self, address: &AffineExpr) -> Option<AffineExpr> {
         let exprs = self.constraints.iter().map(|c| &c.expr).chain([address]);
@@ -153,7 +153,8 @@ impl<'s, 'g> Space<'s, 'g> {
         Some(address)
     }
 
-    /// Adds quotient and remainder of what has these bounds and perhaps takes all values in them.
+    /// Adds quotient and remainder of a dividend with these bounds, which is `dense` if it takes
+    /// all values in them.
     fn add_parts(&mut self, number: u32, by: i64, dividend: Bounds, dense: bool) {
         let (quotient, remainder) = (Var::Quotient(number), Var::Remainder(number));
         let by = i128::from(by);
@@ -171,19 +172,19 @@ impl<'s, 'g> Space<'s, 'g> {
         self.parts.push((remainder, Bounds::new(of_row.0, of_row.1), dense));
     }
 
-    /// The least and the greatest value of a variable.
+    /// The interval of a variable.
     fn range(&mut self, var: Var) -> Bounds {
         let part = self.parts.iter().find(|(part, ..)| *part == var);
         part.map_or_else(|| self.values.range(var), |(_, bounds, _)| *bounds)
     }
 
-    /// The bounds of an affine expression.
+    /// The interval of an affine expression.
     fn bounds(&mut self, expr: &AffineExpr) -> Bounds {
         let known = self.values.bounds(expr);
         known.both(&expr.bounds(|var| self.range(var)))
     }
 
-    /// The dimensions of an address; none if there are no threads left.
+    /// The dimensions of an address; `None` if no thread is left.
     fn dimensions(&mut self, address: &AffineExpr) -> Option<Vec<Dimension>> {
         let mut all = Vec::new();
         for at in 0..self.constraints.len() {
@@ -209,7 +210,7 @@ impl<'s, 'g> Space<'s, 'g> {
         Some(all)
     }
 
-    /// The values of a line under all constraints on that line, and whether all are taken.
+    /// The interval of a linear form under all constraints on it, and whether all values occur.
     fn limited(&mut self, line: &AffineExpr) -> (Bounds, bool) {
         let mut bounds = self.bounds(line);
         let mut loops = Vec::new();
@@ -218,7 +219,7 @@ impl<'s, 'g> Space<'s, 'g> {
             if other != *line {
                 continue;
             }
-            // factor * line + constant <= 0
+            // The constraint is factor * line + constant <= 0.
             let constant = i128::from(constraint.expr.constant);
             let factor = i128::from(factor);
             if factor > 0 {
@@ -236,8 +237,8 @@ impl<'s, 'g> Space<'s, 'g> {
         (bounds, dense)
     }
 
-    /// Whether a line takes all integers between its bounds. Loops that the constraints end may
-    /// go on as far as it needs.
+    /// Whether a linear form takes all integers between its bounds. Loops that the constraints end
+    /// may run as long as needed.
     fn is_dense(&mut self, line: &AffineExpr, ended: &[u32]) -> bool {
         let mut terms = line.terms.clone();
         terms.sort_by_key(|(_, c)| c.unsigned_abs());
@@ -258,12 +259,12 @@ impl<'s, 'g> Space<'s, 'g> {
         true
     }
 
-    /// Whether a loop is one of the access's, and tested at its head only: a guard is what ends it.
+    /// Whether a loop encloses the access and is tested at its header only: a guard ends it.
     fn is_headed(&self, number: u32) -> bool {
         self.access.loops.contains(&number) && self.values.is_headed(number)
     }
 
-    /// Whether a variable takes all values in its range, whatever others are.
+    /// Whether a variable takes all values in its range, independently of others.
     fn is_free(&mut self, var: Var) -> bool {
         match var {
             Var::Tid(_) | Var::Ctaid(_) => true,
@@ -277,12 +278,12 @@ impl<'s, 'g> Space<'s, 'g> {
         }
     }
 
-    /// An upper limit of an affine expression: adding what is at least 0, so that variables
-    /// disappear.
+    /// An upper bound of an affine expression: adds nonnegative multiples of the constraints, so
+    /// that variables disappear.
     fn greatest(&mut self, expr: &AffineExpr) -> Option<i128> {
         let (mut expr, mut scale) = (expr.clone(), 1i64);
         let mut best = self.bounds(&expr).greatest;
-        // Each step must be an improvement, and each constraint improves but a few times.
+        // Each step must be an improvement, and each constraint improves only a few times.
         for _ in 0..2 * self.constraints.len() {
             let candidates = self.constraints.iter().flat_map(|c| relaxed(&expr, scale, &c.expr));
             let candidates: Vec<_> = candidates.collect();
@@ -301,7 +302,7 @@ impl<'s, 'g> Space<'s, 'g> {
     }
 }
 
-/// `expr / scale` minus multiples of what is at most 0 that make a variable disappear.
+/// `expr / scale` minus multiples of a nonpositive expression that make a variable disappear.
 fn relaxed(expr: &AffineExpr, scale: i64, constraint: &AffineExpr) -> Vec<(AffineExpr, i64)> {
     let without = |&(var, coefficient): &(Var, i64)| {
         let own = expr.coefficient(var);
@@ -315,8 +316,8 @@ fn relaxed(expr: &AffineExpr, scale: i64, constraint: &AffineExpr) -> Vec<(Affin
     constraint.terms.iter().filter_map(without).collect()
 }
 
-/// A constraint's line, without a common divisor and with its first coefficient positive, and what
-/// it is multiplied by.
+/// A constraint's linear form, divided by its common divisor and with a positive first coefficient,
+/// and the factor taken out.
 fn normalised(expr: &AffineExpr) -> (AffineExpr, i64) {
     let line = expr.linear();
     let divisor = line.terms.iter().fold(0, |d, (_, c)| gcd(d, *c));
@@ -334,7 +335,7 @@ fn gcd(a: i64, b: i64) -> i64 {
     a.min(i64::MAX as u64) as i64
 }
 
-/// The bytes from the least address on, up to the greatest with what is accessed there.
+/// The bytes from the lowest address to the highest, with the bytes accessed there.
 fn range(bounds: &Bounds, size: u64) -> Option<Footprint> {
     let start = u64::try_from(bounds.least?).ok()?;
     let end = u64::try_from(bounds.greatest?).ok()?.checked_add(size)?;

@@ -1,10 +1,9 @@
-//! Evaluation of a value graph for one launch.
-//!
-//! The values of a graph's nodes in one launch, as affine expressions.
+//! Abstract interpretation of a value graph for one launch: the values of its nodes, as affine
+//! expressions.
 //!
 //! An affine expression stands for the bits of a register: they agree modulo 2 to the power of its
 //! width. Sums need no more than that. Where the number itself matters, as in comparisons and
-//! conversions, the expr must be shown to lie within the type ([`Values::interpret`]).
+//! conversions, the expression must be shown to lie within the type ([`Values::interpret`]).
 
 mod conditions;
 mod delinearize;
@@ -22,23 +21,23 @@ pub(super) use delinearize::Division;
 use loops::Last;
 use rustc_hash::FxHashMap;
 
-/// What a register may hold, and which pointers it may have come from.
+/// The abstract value of a register: its bits, and the pointers it may be derived from.
 #[derive(Clone, Debug)]
 struct Value {
     expr: AffineExpr,
     origins: Vec<Origin>,
 }
 
-/// Whose values these are.
+/// The threads that values are computed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Threads {
-    /// Those of all threads.
+    /// All threads.
     All,
-    /// Those of each block's first thread.
+    /// The first thread of each block.
     FirstOfBlock,
 }
 
-/// What a launch makes of a graph.
+/// The values of a graph's nodes in a launch.
 pub(super) struct Values<'g> {
     graph: &'g Graph,
     launch: &'g Launch<'g>,
@@ -47,10 +46,10 @@ pub(super) struct Values<'g> {
     opaque: FxHashMap<(NodeId, Reading), Bounds>,
     divisions: Vec<Division>,
     last: Vec<Last>,
-    /// Loops whose end is being found out, under the assumption that numbers fit their types. That
-    /// is shown afterwards.
+    /// Number of loops whose trip count is being computed under the assumption that numbers fit
+    /// their types. The assumption is verified afterwards.
     assuming: u32,
-    /// Loops whose end was found under that assumption for another loop.
+    /// Loops whose trip count was found under that assumption for another loop.
     provisional: Vec<u32>,
 }
 
@@ -61,7 +60,7 @@ impl<'g> Values<'g> {
         Values { graph, launch, threads, known, opaque, divisions, last, assuming: 0, provisional }
     }
 
-    /// The least and greatest value of an affine expression over all threads and iterations.
+    /// The interval of an affine expression over all threads and iterations.
     pub(super) fn bounds(&mut self, expr: &AffineExpr) -> Bounds {
         let whole = expr.bounds(|var| self.range(var));
         if !expr.terms.iter().any(|(var, _)| matches!(var, Var::Quotient(_))) {
@@ -71,7 +70,7 @@ impl<'g> Values<'g> {
         whole.both(&split.bounds(|var| self.range(var)))
     }
 
-    /// The least and greatest value of a variable.
+    /// The interval of a variable.
     pub(super) fn range(&mut self, var: Var) -> Bounds {
         let below = |n: u32| Bounds::new(0, i128::from(n) - 1);
         match var {
@@ -89,7 +88,7 @@ impl<'g> Values<'g> {
         }
     }
 
-    /// The number that bits stand for as a type, if it is the same expression for all threads.
+    /// Interprets bits as a number of type `ty`, if one expression is right for all threads.
     fn interpret(&mut self, expr: &AffineExpr, ty: Type) -> Option<AffineExpr> {
         let bits = 8 * ty.size() as u32;
         if bits >= 64 && ty.is_signed() {
@@ -124,7 +123,7 @@ impl<'g> Values<'g> {
         (expr, bounds)
     }
 
-    /// A value of which no more is known than its bounds.
+    /// A value of which only the bounds are known.
     fn opaque(&mut self, id: NodeId, bounds: Bounds) -> AffineExpr {
         self.opaque_as(id, Reading::Bits, bounds)
     }
@@ -143,12 +142,12 @@ impl<'g> Values<'g> {
         }
     }
 
-    /// A node's value.
+    /// The value of a node.
     fn value(&mut self, id: NodeId) -> Value {
         let id = self.graph.same(id);
         match self.known.get(&id) {
             Some(Some(value)) => return value.clone(),
-            // It depends on itself.
+            // The node depends on itself.
             Some(None) => {
                 let expr = self.opaque(id, Bounds::ANY);
                 return Value { expr, origins: Vec::new() };
@@ -208,7 +207,7 @@ impl<'g> Values<'g> {
         Value { expr, origins }
     }
 
-    /// What a load of that type makes of bits: sign-extended if it is signed.
+    /// The bits that a load of type `ty` leaves in a register: sign-extended if it is signed.
     fn read_as(&self, expr: AffineExpr, ty: Type) -> AffineExpr {
         if ty.is_signed() { expr.reduced(8 * ty.size() as u32) } else { expr }
     }
@@ -265,7 +264,7 @@ impl<'g> Values<'g> {
         Value { expr, origins: union([origins]) }
     }
 
-    /// The offset of the argument at an address, if that is what it is the address of.
+    /// The offset in the argument buffer that an address points to, if it points there.
     fn argument_at(&mut self, address: NodeId) -> Option<u64> {
         match self.graph.get(address) {
             Node::Place(Place::Arguments(offset)) => Some(*offset),
@@ -298,7 +297,7 @@ impl<'g> Values<'g> {
         Value { expr, origins }
     }
 
-    /// Which pointers a result may be derived from.
+    /// The pointers that a result may be derived from.
     fn origins(&mut self, op: Op, modifiers: &Modifiers, args: &[NodeId]) -> Vec<Origin> {
         // The address of the grid's workspace comes in two registers.
         if matches!(op, Op::Cvt | Op::Shl | Op::Or | Op::Bfi) {

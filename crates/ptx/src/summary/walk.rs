@@ -1,8 +1,8 @@
 //! Builds the value graph and the accesses of a function.
 //!
 //! Values of registers are looked up backwards on demand, which gives static single assignment
-//! without rewriting anything (Braun et al., *Simple and Efficient Construction of SSA Form*, CC
-//! 2013). A value that goes round a loop is recognised when each iteration adds the same to it.
+//! without rewriting (Braun et al., *Simple and Efficient Construction of SSA Form*, CC 2013). A
+//! loop-carried value is an induction variable if each iteration adds the same to it.
 
 mod calls;
 mod control;
@@ -20,32 +20,32 @@ use smallvec::SmallVec;
 
 /// Maximum depth to which a value is traced back before it counts as unknown.
 const MAX_VALUE_DEPTH: u32 = 300;
-/// What a call hands over, or gets back: by parameter and byte.
+/// The values passed to, or returned from, a call, by parameter and offset.
 type Bindings = FxHashMap<(u32, i64), NodeId>;
 
-/// A merge, its block, and the value that comes from each block before it.
+/// A merge, its block, and the value from each predecessor.
 type Merged = (NodeId, usize, Vec<(usize, NodeId)>);
 
-/// When a block is reached from the one that dominates it.
+/// When a block is reached from its immediate dominator.
 #[derive(Clone, Copy)]
 struct Reached {
-    /// This condition holds, or does not.
+    /// A necessary condition and its value.
     when: Option<(NodeId, bool)>,
-    /// Always when it does.
+    /// Whether the condition is sufficient.
     certain: bool,
 }
 
-/// What all functions of a kernel add to.
+/// The results that all functions of a kernel add to.
 #[derive(Default)]
 pub(super) struct Findings {
     pub(super) graph: Graph,
     pub(super) accesses: Vec<Access>,
     activations: u32,
-    /// A function that is called may end the thread.
+    /// Whether a called function may end the thread.
     ends_inside: bool,
 }
 
-/// Where a function is called.
+/// The context of a call.
 #[derive(Clone, Default)]
 struct Context {
     calls: Vec<Site>,
@@ -54,7 +54,7 @@ struct Context {
     certain: bool,
 }
 
-/// Everything a kernel accesses.
+/// All accesses of a kernel.
 pub(super) fn kernel(module: &Module, function: u32) -> Findings {
     let mut findings = Findings::default();
     let context = Context { certain: true, ..Context::default() };
@@ -64,26 +64,26 @@ pub(super) fn kernel(module: &Module, function: u32) -> Findings {
     findings
 }
 
-/// One activation of a function.
+/// The analysis of one activation of a function.
 struct Walker<'w> {
     module: &'w Module,
     number: u32,
     function: &'w Function,
     body: &'w Body,
     flow: Flow,
-    /// Instructions that write a register, in order.
+    /// Instructions that write each register, in order.
     definitions: FxHashMap<Reg, Vec<usize>>,
     at_entry: FxHashMap<(usize, Reg), NodeId>,
     results: FxHashMap<(usize, Reg), NodeId>,
     calls: FxHashMap<usize, Bindings>,
-    /// Of a kernel there are none: its parameters are the launch's.
+    /// The values of the parameters; `None` for a kernel, whose parameters are the launch's.
     parameters: Option<Bindings>,
     returns: FxHashMap<(u32, i64), Vec<NodeId>>,
     /// When blocks are reached.
     reached: FxHashMap<usize, Reached>,
-    /// Merges of which it is to be found out when they have which value, with their blocks.
+    /// Merges whose conditions are still to be found, with their blocks.
     merges: Vec<Merged>,
-    /// Numbers in the graph of this function's loops.
+    /// Numbers, in the graph, of this function's loops.
     loops: Vec<u32>,
     context: Context,
     depth: u32,
@@ -91,7 +91,7 @@ struct Walker<'w> {
 }
 
 impl<'w> Walker<'w> {
-    /// Looks through a function, returns what it returns.
+    /// Analyses a function; returns its returned values.
     fn walk(
         module: &'w Module,
         number: u32,
@@ -171,12 +171,12 @@ impl<'w> Walker<'w> {
             (Op::CpAsyncBulk, [_, memory, Operand::Imm(size), ..]) => {
                 self.access(at, AccessKind::Read, *memory, *size);
             }
-            // What they reach is known to the device alone.
+            // Only the device knows which texels these touch.
             (Op::Tex | Op::TexLevel | Op::TexGrad | Op::Tld4 | Op::Suld, _) => {
                 self.record(at, AccessKind::Read, None, 0);
             }
             (Op::Sust, _) => self.record(at, AccessKind::Write, None, 0),
-            // Of global memory they only read.
+            // Global memory is only read.
             (Op::CpAsyncBulk, _) => self.record(at, AccessKind::Read, None, 0),
             (Op::Call, _) => {
                 self.call(at);
@@ -200,7 +200,7 @@ impl<'w> Walker<'w> {
         size: u64,
     ) {
         let Operand::Memory(base, offset) = memory else { return };
-        // Constants are the host's to write.
+        // Constant memory is written by the host only, but is read.
         let spaces = [None, Some(Space::Global), Some(Space::Const)];
         let is_global = spaces.contains(&instruction.modifiers.space);
         if !is_global || matches!(base, Base::Param(_) | Base::Return(_) | Base::Local(_)) {
@@ -210,7 +210,7 @@ impl<'w> Walker<'w> {
         self.record(at, kind, Some(address), size);
     }
 
-    /// An instruction that may access anything.
+    /// Records an instruction that may access any memory.
     fn anything(&mut self, at: usize) {
         self.record(at, AccessKind::Write, None, 0);
     }
@@ -245,7 +245,7 @@ impl<'w> Walker<'w> {
                 let place = Place::Arguments(self.function.parameters[n as usize].offset);
                 self.findings.graph.add(Node::Place(place))
             }
-            // A parameter that is not the launch's lies in memory of the thread's own.
+            // The parameters of a called function lie in private memory of the thread.
             Base::Param(_) | Base::Return(_) => self.findings.graph.add(Node::Place(Place::Own)),
             other => {
                 let place = self.place(other);
@@ -277,7 +277,7 @@ impl<'w> Walker<'w> {
         self.findings.graph.add(Node::Apply { op, modifiers, args: SmallVec::from_slice(args) })
     }
 
-    /// What a register holds before an instruction.
+    /// The value of a register before an instruction.
     fn register(&mut self, at: usize, register: Reg) -> NodeId {
         let start = self.flow.blocks[self.flow.block_of[at]].instructions.start;
         self.register_within(start, at, register)
@@ -290,7 +290,7 @@ impl<'w> Walker<'w> {
         let before = all.partition_point(|d| *d < at);
         match (all, before.checked_sub(1).map(|n| all[n])) {
             (_, Some(definition)) if definition >= start => self.result(definition, register),
-            // Defined once, on all ways to here: no need to look at what lies between.
+            // A single definition that dominates this block: no need to look in between.
             (&[only], _) if self.is_above(self.flow.block_of[only], self.flow.block_of[start]) => {
                 self.result(only, register)
             }
@@ -302,9 +302,9 @@ impl<'w> Walker<'w> {
         above != block && self.flow.dominates(above, block)
     }
 
-    /// What a register holds where a block begins.
+    /// The value of a register at the beginning of a block.
     fn entry(&mut self, block: usize, register: Reg) -> NodeId {
-        // What goes round a loop is recognised at its header, which has to be asked first.
+        // A loop-carried value is recognised at the header, which must be visited first.
         let header = |at: usize| self.flow.loops[at].header;
         let headers: SmallVec<[usize; 4]> = self.flow.loops_of(block).map(header).collect();
         for header in headers {
@@ -336,7 +336,7 @@ impl<'w> Walker<'w> {
         id
     }
 
-    /// One of several values, or one that goes round a loop.
+    /// A merge of several values, or an induction variable.
     fn merge(
         &mut self,
         block: usize,
@@ -353,7 +353,7 @@ impl<'w> Walker<'w> {
             (_, []) => Node::Unknown,
             (_, [_]) => Node::Merge(others),
             (Some(at), _) => self.induction(at, id, register, values).unwrap_or_else(|| {
-                // What else it may be is found out as if all ways were one.
+                // Other values are found as if all paths were one.
                 Node::Merge(others)
             }),
             (None, _) => {
@@ -378,7 +378,7 @@ impl<'w> Walker<'w> {
         Some(Node::Induction { of: self.loops[at], init, step, bits })
     }
 
-    /// What an instruction writes to a register.
+    /// The value that an instruction writes to a register.
     fn result(&mut self, at: usize, register: Reg) -> NodeId {
         if let Some(known) = self.results.get(&(at, register)) {
             return *known;
@@ -444,7 +444,7 @@ impl<'w> Walker<'w> {
     }
 }
 
-/// Operations whose result follows from their operands as `values.rs` says.
+/// Operations whose result follows from their operands by `values.rs`.
 fn is_pure(op: Op) -> bool {
     use Op::*;
     matches!(
@@ -484,13 +484,13 @@ fn register_bytes(register: Reg) -> u32 {
     }
 }
 
-/// Which instructions write which registers.
+/// The instructions that write each register.
 fn definitions(body: &Body) -> FxHashMap<Reg, Vec<usize>> {
     let mut all: FxHashMap<Reg, Vec<usize>> = FxHashMap::default();
     for (at, instruction) in body.instructions.iter().enumerate() {
         let operands = body.operands_of(instruction);
         let positions = instruction.op.row().operands.iter().map(|p| p.written);
-        // Calls return in registers only what is no parameter; that is in their second operand.
+        // A call's returned values that are not parameters are in its second operand.
         let positions: Vec<bool> = match instruction.op {
             Op::Call => vec![false, true],
             _ => positions.collect(),

@@ -1,5 +1,5 @@
-//! Executes kernels thread by thread, slowly and simply, and notes what they access: the oracle
-//! that summaries are compared with. Integers only; whatever else there is gives 0.
+//! A scalar PTX interpreter, slow and simple: executes kernels thread by thread and records their
+//! accesses, as the oracle for summaries. Integers only; any other operation gives 0.
 
 use commsan_ptx::words::{Compare, Mode, Space, Special, Type};
 use commsan_ptx::{Base, Body, Instruction, Launch, Module, Op, Operand, Reg, Site};
@@ -10,10 +10,10 @@ pub type Touched = BTreeMap<Site, BTreeSet<u64>>;
 
 /// Generic addresses from here on are those of shared and local memory.
 const OWN: u64 = 1 << 60;
-/// Where that memory begins in its own state space, whose addresses have 32 bits.
+/// Where shared and local memory begin in their own state spaces, whose addresses have 32 bits.
 const SHARED: u64 = 4096;
-/// Threads that go on for longer are a mistake of the test.
-const MOST_STEPS: usize = 100_000;
+/// A thread that runs longer is a mistake of the test.
+const MAX_STEPS: usize = 100_000;
 
 /// Executes a kernel.
 pub fn execute(module: &Module, kernel: u32, launch: &Launch<'_>) -> Touched {
@@ -39,7 +39,7 @@ pub fn execute(module: &Module, kernel: u32, launch: &Launch<'_>) -> Touched {
     machine.touched
 }
 
-/// Values in parameter space, by number and byte.
+/// Values in parameter space, by number and offset.
 type Slots = BTreeMap<(u32, i64), u64>;
 
 struct Machine<'m> {
@@ -55,7 +55,7 @@ struct Machine<'m> {
 #[derive(Default)]
 struct Frame {
     registers: BTreeMap<Reg, u64>,
-    /// None: the launch's.
+    /// The parameters; `None` for the launch's.
     parameters: Option<Slots>,
     locals: Slots,
     returns: Slots,
@@ -69,7 +69,7 @@ impl Machine<'_> {
         let mut at = 0;
         while let Some(instruction) = body.instructions.get(at) {
             self.steps += 1;
-            assert!(self.steps < MOST_STEPS, "the kernel does not end");
+            assert!(self.steps < MAX_STEPS, "the kernel does not end");
             let runs = instruction.guard.is_none_or(|g| {
                 (frame.registers.get(&g.register).copied().unwrap_or(0) != 0) != g.negated
             });
@@ -208,7 +208,7 @@ impl Machine<'_> {
                 if !matches!(space, Some(Space::Shared | Space::Local)) {
                     self.touch(address, size as u64, site);
                 }
-                // Small numbers, so that loops from one of them to another end soon.
+                // Small numbers, so that loops between two of them end soon.
                 let first = |at: u64| if at.is_multiple_of(4) { (at / 4 % 8) as u8 } else { 0 };
                 let byte = |at| self.memory.get(&at).copied().unwrap_or_else(|| first(at));
                 (0..size.min(8) as u64).rev().fold(0, |v, n| v << 8 | u64::from(byte(address + n)))
@@ -257,7 +257,7 @@ fn extend(bits: u64, ty: Type) -> u64 {
     }
 }
 
-/// An operation on integers; its result as the bits of a register.
+/// An integer operation; its result as the bits of a register.
 fn compute(instruction: &Instruction, values: &[u64]) -> Option<u64> {
     let modifiers = &instruction.modifiers;
     let ty = modifiers.types[0]?;
@@ -302,7 +302,7 @@ fn compute(instruction: &Instruction, values: &[u64]) -> Option<u64> {
                 *b
             }
         }
-        // After the result stands the place of its complement.
+        // The register of the complement follows that of the result.
         (Op::Setp, [_, a, b, ..]) => {
             let (equal, less) = (a == b, a < b);
             let this = match modifiers.compare? {

@@ -1,4 +1,4 @@
-//! The real compiler. Where it cannot be installed, tests fail and say what to do.
+//! Runs the CUDA toolkit. If it is not installed, tests fail and say what to do.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-/// Where `scripts/cuda.sh` has put the toolkit.
+/// Where `scripts/cuda.sh` has installed the toolkit.
 static TOOLKIT: LazyLock<PathBuf> = LazyLock::new(|| {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/cuda.sh");
     let done = Command::new(&script).output().expect("scripts/cuda.sh runs");
@@ -15,7 +15,7 @@ static TOOLKIT: LazyLock<PathBuf> = LazyLock::new(|| {
     PathBuf::from(String::from_utf8(done.stdout).expect("a path").trim())
 });
 
-/// A source of `tests/sources`.
+/// The path of a source in `tests/sources`.
 pub fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sources").join(name)
 }
@@ -27,7 +27,7 @@ fn run(command: &mut Command) -> Vec<u8> {
     done.stdout
 }
 
-/// What `nvcc` makes of a source, with some arguments.
+/// The output of `nvcc` for a source, with some arguments.
 pub fn nvcc(name: &str, arguments: &[&str]) -> Vec<u8> {
     let directory = tempfile::tempdir().expect("a directory for temporary files");
     let output = directory.path().join("output");
@@ -62,7 +62,7 @@ pub fn cuobjdump(file: &[u8]) -> Vec<String> {
     images.filter_map(|i| i.find(".version").map(|at| i[at..].to_owned())).collect()
 }
 
-/// What the assembler makes of a PTX text.
+/// The cubin that `ptxas` makes of a PTX text.
 pub fn ptxas(text: &str, arch: &str) -> Vec<u8> {
     let directory = tempfile::tempdir().expect("a directory for temporary files");
     let [input, output] = ["input.ptx", "output"].map(|name| directory.path().join(name));

@@ -1,19 +1,19 @@
-//! CUDA arrays: making them, copying to and from them.
+//! CUDA arrays: allocation, and copies to and from them.
 
 use crate::abi::{ChannelFormatDesc, Extent};
 use crate::api::copy;
 use crate::api::entry::{In, Out, unsupported};
 use crate::copy::{self as boxes, Copy, Place};
 use crate::error::{Error, Result};
+use crate::host_sync::Call;
 use crate::images::{Array, element};
 use crate::memory::Kind;
-use crate::rules::Call;
 use crate::runtime::Session;
 use std::ffi::{c_int, c_uint};
 
 /// `cudaArrayLayered`.
 const LAYERED: c_uint = 1;
-/// Those and `cudaArraySurfaceLoadStore`, `cudaArrayTextureGather`.
+/// The supported flags: this one, `cudaArraySurfaceLoadStore` and `cudaArrayTextureGather`.
 const FLAGS: c_uint = LAYERED | 2 | 8;
 
 calls! {
@@ -244,7 +244,7 @@ fn allocate(
     let device = session.current()?;
     let format = format.get()?;
     let Extent { width, height, depth } = extent;
-    // Three dimensions have no layers, one or two may have.
+    // Three dimensions exclude layers; one or two dimensions may have them.
     let fits = width != 0 && (flags & LAYERED != 0 || height != 0 || depth == 0);
     if to.is_null() || !fits {
         return Err(Error::INVALID_VALUE);
@@ -283,7 +283,7 @@ fn turned(Copy { to, from, extent }: Copy) -> Copy {
     Copy { to: from, from: to, extent }
 }
 
-/// Where so many bytes of an array begin, which may go on in the next row.
+/// The address of `bytes` bytes of an array, which may continue in the next row.
 fn run(session: &Session, (array, x, y): (usize, usize, usize), bytes: usize) -> Result<usize> {
     let array = session.images.array(array)?;
     let start = array.place([x, y, 0], boxes::Extent { width: 0, height: 1, depth: 1 })?.start;
@@ -291,7 +291,7 @@ fn run(session: &Session, (array, x, y): (usize, usize, usize), bytes: usize) ->
     if bytes > end - start { Err(Error::INVALID_VALUE) } else { Ok(start) }
 }
 
-/// Where the texels of an array are, for who checks the program; 0 if there is no such array.
+/// For the checker: the address of an array's texels; 0 if the handle is invalid.
 #[unsafe(no_mangle)]
 extern "C" fn commsan_simgpu_array(array: usize) -> usize {
     let mut start = 0;

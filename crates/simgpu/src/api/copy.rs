@@ -1,25 +1,25 @@
-//! Copies.
+//! Memory copies: `cudaMemcpy` and its variants.
 
 use crate::abi::{Memcpy3DParms, Memcpy3DPeerParms, MemcpyAttributes};
 use crate::api::entry::{In, Out};
 use crate::copy::{self, Copy, Extent};
 use crate::error::{Error, Result};
+use crate::host_sync::Call;
 use crate::images::Array;
 use crate::memory::Place;
 use crate::order::StreamId;
-use crate::rules::Call;
 use crate::runtime::{Session, State};
 use crate::streams::Which;
 use std::ffi::c_int;
 
-/// `cudaMemcpyKind`, which says which sides are device memory.
+/// Values of `cudaMemcpyKind`, which says which sides are device memory.
 const HOST_TO_HOST: c_int = 0;
 const HOST_TO_DEVICE: c_int = 1;
 const DEVICE_TO_HOST: c_int = 2;
 const DEVICE_TO_DEVICE: c_int = 3;
 const DEFAULT: c_int = 4;
 
-/// `cudaMemcpySrcAccessOrder`.
+/// Values of `cudaMemcpySrcAccessOrder`.
 const STREAM_ORDER: c_int = 1;
 const DURING_CALL: c_int = 2;
 const ANY_ORDER: c_int = 3;
@@ -61,7 +61,7 @@ calls! {
         batch(session, which(stream), copies, orders)
     }
 
-    // CUDA 12 has a place for the index of a failure.
+    // CUDA 12 has an extra parameter for the index of a failed copy.
     fn commsan_12_cudaMemcpyBatchAsync, commsan_12_cudaMemcpyBatchAsync_ptsz in (session, which)(
         to: In<usize>,
         from: In<usize>,
@@ -177,7 +177,7 @@ calls! {
     }
 }
 
-/// Copies of a batch, in a stream that is not the legacy one.
+/// Enqueues the copies of a batch into a stream, which must not be the legacy one.
 fn batch(session: &mut Session, which: Which, copies: Vec<Copy>, calls: Vec<Call>) -> Result {
     if which.is_legacy() {
         return Err(Error::INVALID_VALUE);
@@ -194,7 +194,7 @@ fn flat(to: In<usize>, from: In<usize>, sizes: In<usize>, count: usize) -> Resul
     Ok(copies.map(|((to, from), bytes)| Copy::flat(to, from, bytes)).collect())
 }
 
-/// How each copy of a batch goes, by attributes, of which each is for the copies from its start on.
+/// The synchronisation of each copy of a batch, from attributes that each apply from an index on.
 fn orders(
     attributes: In<MemcpyAttributes>,
     starts: In<usize>,
@@ -212,7 +212,7 @@ fn orders(
     Ok((0..count).map(of).collect())
 }
 
-/// How a copy goes whose source may be accessed in some order with its stream.
+/// The synchronisation of a copy with a given source access order.
 fn in_order(attributes: MemcpyAttributes) -> Result<Call> {
     match attributes.srcAccessOrder {
         STREAM_ORDER | ANY_ORDER => Ok(Call::CopyAsync),
@@ -221,7 +221,7 @@ fn in_order(attributes: MemcpyAttributes) -> Result<Call> {
     }
 }
 
-/// Copies after checking that memory is there and where `kind` says.
+/// Copies, after checking that both sides are valid memory of the kinds that `kind` names.
 pub(crate) fn copy(
     session: &mut Session,
     call: Call,
@@ -233,7 +233,7 @@ pub(crate) fn copy(
     session.copy(call, stream, copied)
 }
 
-/// Checks that memory is there and where `kind` says.
+/// Checks that both sides are valid memory of the kinds that `kind` names.
 pub(crate) fn check(state: &State, copied: &Copy, kind: c_int) -> Result {
     if !(HOST_TO_HOST..=DEFAULT).contains(&kind) {
         return Err(Error::INVALID_MEMCPY_DIRECTION);
@@ -243,7 +243,7 @@ pub(crate) fn check(state: &State, copied: &Copy, kind: c_int) -> Result {
     }
     let to = check_box(state, copied.to, copied.extent)?;
     let from = check_box(state, copied.from, copied.extent)?;
-    // With one address space, page-locked memory passes for device memory.
+    // With one address space, page-locked host memory passes for device memory.
     let fits = match kind {
         HOST_TO_DEVICE => to != Place::Pageable,
         DEVICE_TO_HOST => from != Place::Pageable,
@@ -263,7 +263,7 @@ pub(crate) fn check_box(state: &State, place: copy::Place, extent: Extent) -> Re
     Ok(state.memory.place(place.start))
 }
 
-/// A copy between devices: in a stream, or serialised with all their work.
+/// A copy between devices: in a stream, or serialised with all work of both devices.
 fn peer(
     session: &mut Session,
     stream: Option<StreamId>,
@@ -283,7 +283,7 @@ fn peer(
     }
 }
 
-/// Rows, each this far from the one before.
+/// A copy of rows with a pitch on both sides.
 fn rows(to: (usize, usize), from: (usize, usize), width: usize, height: usize) -> Result<Copy> {
     if width > to.1 || width > from.1 {
         return Err(Error::INVALID_PITCH_VALUE);
@@ -293,13 +293,13 @@ fn rows(to: (usize, usize), from: (usize, usize), width: usize, height: usize) -
     Ok(Copy { to: place(to), from: place(from), extent })
 }
 
-/// A side of a copy of slices: where it starts, given its first byte's position.
+/// One side of a copy of slices, which starts at `offset` bytes.
 fn side(
     pointer: crate::abi::PitchedPtr,
     position: crate::abi::Pos,
     extent: Extent,
 ) -> Result<copy::Place> {
-    // A side without rows of its own has those that are copied.
+    // A side without a pitch of its own is contiguous.
     let pitch = if pointer.pitch == 0 { extent.width } else { pointer.pitch };
     let height = if pointer.ysize == 0 { extent.height } else { pointer.ysize };
     let slice = pitch.checked_mul(height).ok_or(Error::INVALID_VALUE)?;
@@ -331,7 +331,7 @@ pub(crate) fn from_parameters(state: &State, parameters: &Memcpy3DParms) -> Resu
         [Some(one), Some(other)] if one != other => return Err(Error::INVALID_VALUE),
         [one, other] => one.or(other).unwrap_or(1),
     };
-    // With an array, the extent is in its elements; so is a position in an array.
+    // If an array takes part, the extent is in its elements, and so is a position in an array.
     let bytes = |count: usize| count.checked_mul(element).ok_or(Error::INVALID_VALUE);
     let crate::abi::Extent { width, height, depth } = parameters.extent;
     let extent = Extent { width: bytes(width)?, height, depth };
@@ -348,18 +348,6 @@ fn from_peer_parameters(
     state: &State,
     parameters: &Memcpy3DPeerParms,
 ) -> Result<(Copy, c_int, c_int)> {
-    let copied = from_parameters(
-        state,
-        &Memcpy3DParms {
-            srcArray: parameters.srcArray,
-            srcPos: parameters.srcPos,
-            srcPtr: parameters.srcPtr,
-            dstArray: parameters.dstArray,
-            dstPos: parameters.dstPos,
-            dstPtr: parameters.dstPtr,
-            extent: parameters.extent,
-            kind: DEFAULT,
-        },
-    )?;
+    let copied = from_parameters(state, &parameters.copy(DEFAULT))?;
     Ok((copied, parameters.dstDevice, parameters.srcDevice))
 }

@@ -1,4 +1,4 @@
-//! Devices: which there are, which is current, what they are like.
+//! Device management: enumeration, the current device, attributes and limits.
 
 use crate::abi::{DeviceProp12, DeviceProp13};
 use crate::api::entry::{In, Out, unsupported};
@@ -9,10 +9,10 @@ use crate::runtime::Session;
 use crate::thread;
 use std::ffi::{c_char, c_int, c_uint};
 
-/// `cudaDeviceMask`: flags that there are.
+/// The supported flags, `cudaDeviceMask`.
 const FLAGS: c_uint = 0xff;
 
-/// What the runtimes say their version is.
+/// The versions that the runtimes report.
 const VERSION_12: c_int = 12090;
 const VERSION_13: c_int = 13050;
 
@@ -42,7 +42,7 @@ calls! {
     }
 
     fn cudaChooseDevice in (session)(device: Out<c_int>, _properties: usize) {
-        // All are alike.
+        // All devices are alike.
         session.device_number(0)?;
         device.put(0)
     }
@@ -154,7 +154,7 @@ calls! {
     fn cudaDeviceGetByPCIBusId in (session)(device: Out<c_int>, text: In<c_char>) {
         let text = text.text()?;
         let found = (0..session.devices.len()).find(|&device| {
-            // The domain and the function may be left out.
+            // Domain and function are optional.
             let id = bus_id(device);
             id.eq_ignore_ascii_case(&text) || id[5..10].eq_ignore_ascii_case(&text)
         });
@@ -169,7 +169,7 @@ calls! {
     }
 
     fn cudaDeviceFlushGPUDirectRDMAWrites in (session)(_target: c_int, _scope: c_int) {
-        // Memory is the host's: what was written is there.
+        // Memory is the host's, so remote writes are visible already.
         session.current().map(drop)
     }
 
@@ -221,13 +221,13 @@ calls! {
     }
 }
 
-/// For programs built with CUDA 11, whose properties are laid out otherwise.
+/// For programs built with CUDA 11, whose properties have another layout: refuses.
 #[unsafe(no_mangle)]
 extern "C" fn commsan_12_cudaGetDeviceProperties() -> c_int {
     unsupported("cudaGetDeviceProperties of CUDA 11")
 }
 
-/// There is no driver to call into.
+/// Reports that a driver function was not found: there is no driver.
 fn no_driver(symbol: In<c_char>, function: Out<usize>, status: Out<c_int>) -> Result {
     /// `cudaDriverEntryPointSymbolNotFound`.
     const NOT_FOUND: c_int = 1;
@@ -238,12 +238,12 @@ fn no_driver(symbol: In<c_char>, function: Out<usize>, status: Out<c_int>) -> Re
     Err(Error::SYMBOL_NOT_FOUND)
 }
 
-/// Everything of the current device that the program made is gone.
+/// Resets the current device: destroys everything that the program created on it.
 fn reset(session: &mut Session) -> Result {
     let device = session.current()?;
     session.wait_for_device(device)?;
     for start in session.memory.starts(device, |found| found.kind == Kind::Registered) {
-        // The program has pointers to managed variables that it does not know of.
+        // The program has pointers to managed variables, which must stay valid.
         if !session.modules.is_managed(start) {
             session.release(start);
         }
@@ -263,7 +263,7 @@ fn bus_id(device: usize) -> String {
     format!("0000:{:02X}:00.0", device + 1)
 }
 
-/// Fills what both layouts of properties have.
+/// Fills the fields that both layouts of the properties have.
 macro_rules! properties {
     ($ty:ident, $device:expr) => {{
         let value = |number| attribute(number, $device);

@@ -1,4 +1,4 @@
-//! What every call does first and last.
+//! The entry and exit of every call: lock, error state, panics; typed pointers of the program.
 
 use crate::error::{Error, Result, SUCCESS};
 use crate::kernels::Ptx;
@@ -15,7 +15,7 @@ static RUNTIME: LazyLock<Result<&'static Runtime>> = LazyLock::new(|| {
     Runtime::new(settings, Box::new(kernels))
 });
 
-/// Does what a call is to do, under the lock. No panic gets out.
+/// Runs the body of a call under the lock, and turns panics into errors.
 pub(crate) fn call(body: impl FnOnce(&mut Session) -> Result) -> c_int {
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         if thread::is_in_host_call() {
@@ -26,7 +26,7 @@ pub(crate) fn call(body: impl FnOnce(&mut Session) -> Result) -> c_int {
     match outcome.unwrap_or(Err(Error::UNKNOWN)) {
         Ok(()) => SUCCESS,
         Err(error) => {
-            // "Not ready" is an answer, which is not kept as an error.
+            // "Not ready" is an answer, not an error to be remembered.
             if error != Error::NOT_READY {
                 thread::set_last_error(error);
             }
@@ -35,7 +35,7 @@ pub(crate) fn call(body: impl FnOnce(&mut Session) -> Result) -> c_int {
     }
 }
 
-/// A function that the simulation does not have.
+/// The body of a function that is not simulated.
 pub(crate) fn unsupported(name: &str) -> c_int {
     eprintln!("commsan: simulated GPU: {name} is not supported");
     thread::set_last_error(Error::NOT_SUPPORTED);
@@ -44,8 +44,8 @@ pub(crate) fn unsupported(name: &str) -> c_int {
 
 /// Defines entry points: `fn name, twin in (session, which)(arguments) { body }`.
 ///
-/// The body has the locked runtime as `session`. With a twin, `which` makes of a stream's handle
-/// what it means in this function or in its twin for per-thread default streams.
+/// The body has the locked runtime as `session`. If there is a twin, for per-thread default
+/// streams, `which` turns a stream handle into its meaning in the function that was called.
 macro_rules! calls {
     ($(
         fn $name:ident $(, $twin:ident)? in $bind:tt $args:tt $body:block
@@ -65,13 +65,13 @@ macro_rules! calls {
     };
 }
 
-/// Where the program wants something written. Only the program makes them.
+/// A pointer of the program to which a result is written. Only the program makes them.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub(crate) struct Out<T>(*mut T);
 
 impl<T> Out<T> {
-    /// Writes it; an error if there is no place to.
+    /// Writes the result; an error if the pointer is null.
     pub(crate) fn put(self, value: T) -> Result {
         if self.0.is_null() {
             return Err(Error::INVALID_VALUE);
@@ -80,7 +80,7 @@ impl<T> Out<T> {
         Ok(())
     }
 
-    /// Writes it if there is a place to.
+    /// Writes the result unless the pointer is null.
     pub(crate) fn put_if_wanted(self, value: T) {
         if !self.0.is_null() {
             // SAFETY: the program has promised that a T can be written there.
@@ -88,12 +88,12 @@ impl<T> Out<T> {
         }
     }
 
-    /// Where it is.
+    /// The address.
     pub(crate) fn address(self) -> usize {
         self.0 as usize
     }
 
-    /// This output place as one of another type.
+    /// The pointer with another pointee type.
     pub(crate) fn cast<U>(self) -> Out<U> {
         Out(self.0.cast())
     }
@@ -105,12 +105,12 @@ impl<T> Out<T> {
     /// Writes elements one after the other.
     pub(crate) fn put_all(self, values: impl IntoIterator<Item = T>) {
         for (at, value) in values.into_iter().enumerate() {
-            // SAFETY: the program has promised room for so many.
+            // SAFETY: the program has promised space for this many elements.
             unsafe { self.0.add(at).write_unaligned(value) };
         }
     }
 
-    /// What is there now.
+    /// The value that is there now.
     pub(crate) fn get(self) -> Result<T>
     where
         T: Copy,
@@ -119,13 +119,13 @@ impl<T> Out<T> {
     }
 }
 
-/// What the program wants read. Only the program makes them.
+/// A pointer of the program from which an argument is read. Only the program makes them.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub(crate) struct In<T>(*const T);
 
 impl<T: Copy> In<T> {
-    /// Reads it; an error if there is nothing.
+    /// Reads the value; an error if the pointer is null.
     pub(crate) fn get(self) -> Result<T> {
         if self.0.is_null() {
             return Err(Error::INVALID_VALUE);
@@ -134,7 +134,7 @@ impl<T: Copy> In<T> {
         Ok(unsafe { self.0.read_unaligned() })
     }
 
-    /// Reads so many.
+    /// Reads `count` values.
     pub(crate) fn all(self, count: usize) -> Result<Vec<T>> {
         if count > 0 && self.0.is_null() {
             return Err(Error::INVALID_VALUE);
@@ -149,31 +149,31 @@ impl<T> In<T> {
         self.0.is_null()
     }
 
-    /// What is so many bytes further.
+    /// The pointer `bytes` bytes further, with another pointee type.
     pub(crate) fn after<U>(self, bytes: usize) -> In<U> {
         In(self.0.wrapping_byte_add(bytes).cast())
     }
 
-    /// This input place as one that the call also writes.
+    /// The pointer as one to which the call also writes.
     pub(crate) fn written(self) -> Out<T> {
         Out(self.0.cast_mut())
     }
 
-    /// This input place as one of another type.
+    /// The pointer with another pointee type.
     pub(crate) fn cast<U>(self) -> In<U> {
         In(self.0.cast())
     }
 }
 
 impl<T> From<*const T> for In<T> {
-    /// What something that the program has given points to.
+    /// Wraps a pointer of the program.
     fn from(pointer: *const T) -> In<T> {
         In(pointer)
     }
 }
 
 impl In<c_char> {
-    /// Reads a text that ends in a zero.
+    /// Reads a zero-terminated string.
     pub(crate) fn text(self) -> Result<String> {
         if self.0.is_null() {
             return Err(Error::INVALID_VALUE);

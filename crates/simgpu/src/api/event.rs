@@ -1,4 +1,4 @@
-//! Events.
+//! Event management.
 
 use crate::api::entry::Out;
 use crate::error::{Error, Result};
@@ -82,7 +82,7 @@ fn elapsed(session: &mut Session, start: usize, end: usize) -> Result<f32> {
         event.time.ok_or(Error::NOT_READY)
     };
     let (from, to) = (time(session, start), time(session, end));
-    // What is wrong with either counts before what is not done yet.
+    // An invalid event takes precedence over one that is not complete.
     let (from, to) = match (from, to) {
         (Err(Error::NOT_READY), Err(error)) if error != Error::NOT_READY => return Err(error),
         (Err(Error::NOT_READY), _) => return Err(asked(session, start)),
@@ -92,7 +92,8 @@ fn elapsed(session: &mut Session, start: usize, end: usize) -> Result<f32> {
     Ok((to as f64 - from as f64) as f32 / 1e6)
 }
 
-/// An event has not come; who asks in a loop gets there, as by [`Session::query_event`].
+/// The answer for an event that is not complete; a polling loop makes progress by
+/// [`Session::query_event`].
 fn asked(session: &mut Session, event: usize) -> Error {
     session.query_event(event).err().unwrap_or(Error::NOT_READY)
 }

@@ -1,4 +1,4 @@
-//! Graphs: making them, asking what they are, making them ready, launching them.
+//! Graph management: creation, inspection, instantiation and launch.
 
 use crate::abi::{GraphEdgeData, GraphExecUpdateResultInfo, GraphInstantiateParams};
 use crate::api::entry::{In, Out};
@@ -9,10 +9,10 @@ use crate::task::Task;
 use std::ffi::{c_int, c_uint};
 use std::mem::discriminant;
 
-/// Flags of `cudaGraphInstantiate`; those for launches from devices are not among them.
+/// The supported flags of `cudaGraphInstantiate`; launches from devices are not among them.
 const INSTANTIATE_FLAGS: u64 = 0b1011;
 
-/// `cudaGraphExecUpdateResult`.
+/// Values of `cudaGraphExecUpdateResult`.
 const UPDATED: c_int = 0;
 const TOPOLOGY_CHANGED: c_int = 2;
 const TYPE_CHANGED: c_int = 3;
@@ -169,11 +169,11 @@ calls! {
     ) {
         /// `cudaGraphInstantiateError`.
         const FAILED: c_int = 1;
-        let mut told = parameters.get()?;
-        let made = instantiate(session, graph, told.flags);
-        told.result_out = if made.is_ok() { 0 } else { FAILED };
-        told.errNode_out = 0;
-        parameters.put(told)?;
+        let mut given = parameters.get()?;
+        let made = instantiate(session, graph, given.flags);
+        given.result_out = if made.is_ok() { 0 } else { FAILED };
+        given.errNode_out = 0;
+        parameters.put(given)?;
         exec.put(made?)
     }
 
@@ -215,7 +215,7 @@ calls! {
         if code != UPDATED {
             return Err(Error::GRAPH_EXEC_UPDATE_FAILURE);
         }
-        // Its nodes are still known by those that it was made of.
+        // The nodes keep the handles of the nodes that they were instantiated from.
         for (node, new) in old.nodes.iter_mut().zip(new.nodes) {
             (node.body, node.bodies) = (new.body, new.bodies);
         }
@@ -237,7 +237,7 @@ calls! {
     }
 }
 
-/// Copies a graph.
+/// Clones a graph.
 pub(crate) fn copy(session: &mut Session, graph: usize) -> Result<usize> {
     let state = &mut **session;
     let mut graphs = std::mem::take(&mut state.graphs);
@@ -246,19 +246,19 @@ pub(crate) fn copy(session: &mut Session, graph: usize) -> Result<usize> {
     copied
 }
 
-/// Tells how many there are, or as many as there is room for.
+/// Returns the number of items, and as many items as fit.
 fn list(found: &[usize], to: Out<usize>, count: Out<usize>) -> Result {
     if to.is_null() {
         return count.put(found.len());
     }
     let room = count.get()?;
-    // What is beyond is said not to be there.
+    // Entries beyond the last item are set to 0.
     let rest = std::iter::repeat_n(0, room.saturating_sub(found.len()));
     to.put_all(found.iter().copied().take(room).chain(rest));
     count.put(found.len().min(room))
 }
 
-/// Edges say nothing but that they are.
+/// Edges carry no data.
 fn plain(data: Out<GraphEdgeData>, count: Out<usize>) {
     if !data.is_null()
         && let Ok(room) = count.get()
@@ -292,7 +292,7 @@ fn dependents(session: &Session, node: usize) -> Result<Vec<usize>> {
     Ok(graph.edges().filter(|&(from, _)| from == node).map(|(_, to)| to).collect())
 }
 
-/// Adds edges to a graph, or takes them away.
+/// Adds edges to a graph, or removes them.
 fn each_edge(
     session: &mut Session,
     graph: usize,
@@ -318,7 +318,7 @@ fn instantiate(session: &mut Session, graph: usize, flags: u64) -> Result<usize>
     Ok(handle)
 }
 
-/// Whether one can take the other's place, and if not, the node that differs.
+/// Whether `new` can replace `old`; if not, also the node that differs.
 fn compare(old: &Exec, new: &Exec) -> (c_int, usize) {
     if old.nodes.len() != new.nodes.len() {
         return (TOPOLOGY_CHANGED, 0);
@@ -334,7 +334,7 @@ fn compare(old: &Exec, new: &Exec) -> (c_int, usize) {
         if old.after != new.after {
             return (TOPOLOGY_CHANGED, new.handle);
         }
-        // What is ready keeps the memory that it was made with.
+        // An instantiated graph keeps the memory of its first instantiation.
         if let (Body::Alloc(old), Body::Alloc(other)) | (Body::Free(old), Body::Free(other)) =
             (&old.body, &new.body)
             && old != other

@@ -1,4 +1,4 @@
-//! Memory and events of other processes of the node.
+//! Inter-process communication: memory and events of other processes of the node.
 
 use crate::abi::IpcHandle;
 use crate::api::entry::Out;
@@ -27,7 +27,7 @@ calls! {
         if flags & !LAZY_PEER_ACCESS != 0 || pointer.is_null() {
             return Err(Error::INVALID_VALUE);
         }
-        // CUDA does not open what is one's own.
+        // CUDA refuses to open a process's own handle.
         if handle.process == std::process::id() {
             return Err(Error::DEVICE_UNINITIALIZED);
         }
@@ -68,7 +68,7 @@ calls! {
     }
 }
 
-/// The owner has ended, or its memory is not to be opened.
+/// The error if the owner has exited, or its memory cannot be opened.
 fn refused(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::NotFound => Error::INVALID_RESOURCE_HANDLE,

@@ -1,4 +1,4 @@
-//! What the compiler's code calls: to register modules, and to launch kernels.
+//! Functions called by compiled code: registration of modules, kernel launches.
 
 use crate::abi::{Dim3, FuncAttributes, LaunchConfig};
 use crate::api::entry::{In, Out, call};
@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 /// `cudaLaunchAttributeCooperative` and `cudaLaunchAttributeClusterDimension`.
 const COOPERATIVE: c_int = 2;
 const CLUSTER: c_int = 4;
-/// `cudaFuncAttributeMaxDynamicSharedMemorySize`, and what else there is.
+/// `cudaFuncAttributeMaxDynamicSharedMemorySize`, and the range of the other attributes.
 const MAX_DYNAMIC_SHARED: c_int = 8;
 const OTHER_FUNCTION_ATTRIBUTES: RangeInclusive<c_int> = 9..=16;
 
@@ -133,7 +133,7 @@ calls! {
 
     fn __cudaGetKernel in (session)(kernel: Out<usize>, function: usize) {
         session.modules.kernel(function)?;
-        // The host function stands for it everywhere.
+        // The host function's address is the handle of the kernel everywhere.
         kernel.put(function)
     }
 
@@ -211,7 +211,7 @@ calls! {
             maxThreadsPerBlock: most as c_int,
             numRegs: kernel.registers as c_int,
             ptxVersion: kernel.architecture as c_int,
-            // What a driver would have made of it, for the device.
+            // The version that a driver would have compiled for the device.
             binaryVersion: ARCHITECTURE as c_int,
             maxDynamicSharedSizeBytes: session.shared_allowed(function, &kernel) as c_int,
             preferredShmemCarveout: -1,

@@ -1,19 +1,19 @@
-//! Memory: allocating it, registering it, asking what it is.
+//! Memory management: allocation, registration, attributes of pointers.
 
 use crate::abi::{Extent, MemLocation, PitchedPtr, PointerAttributes12, PointerAttributes13};
 use crate::api::entry::Out;
 use crate::device::limits::PITCH_ALIGNMENT;
 use crate::error::{Error, Result};
 use crate::graphs::Body;
+use crate::host_sync::{self, Call, Wait};
 use crate::memory::{Kind, Life, Place};
 use crate::order::StreamId;
-use crate::rules::{self, Call, Wait};
 use crate::runtime::Session;
 use crate::task::Task;
 use crate::thread;
 use std::ffi::{c_int, c_uint};
 
-/// Flags of `cudaHostAlloc` and of `cudaHostRegister`.
+/// The supported flags of `cudaHostAlloc` and of `cudaHostRegister`.
 const HOST_ALLOC_FLAGS: c_uint = 7;
 const HOST_REGISTER_FLAGS: c_uint = 15;
 /// `cudaMemAttachGlobal` and `cudaMemAttachHost`.
@@ -21,7 +21,7 @@ const ATTACH_FLAGS: [c_uint; 2] = [1, 2];
 /// `cudaCpuDeviceId` and `cudaInvalidDeviceId`.
 const CPU: c_int = -1;
 const NO_DEVICE: c_int = -2;
-/// `cudaMemAdviseUnsetAccessedBy`: the last advice there is.
+/// `cudaMemAdviseUnsetAccessedBy`, the last valid advice.
 const LAST_ADVICE: c_int = 6;
 
 calls! {
@@ -110,7 +110,7 @@ calls! {
 
     fn cudaHostGetFlags in (session)(flags: Out<c_uint>, host: usize) {
         session.current()?;
-        /// `cudaHostAllocMapped`: with one address space, all is.
+        /// `cudaHostAllocMapped`: with one address space, all host memory is mapped.
         const MAPPED: c_uint = 2;
         let found = session.memory.find(host).filter(|found| found.place() == Place::Pinned);
         flags.put(found.ok_or(Error::INVALID_VALUE)?.flags | MAPPED)
@@ -212,7 +212,7 @@ calls! {
         }
         let kind = session.memory.at(pointer).map(|found| found.kind);
         if kind == Some(Kind::Graph) {
-            // It stays where it is for the next launch.
+            // A captured free keeps its address for the next launch.
             if !session.capture(stream, &Body::Free(pointer))? {
                 session.submit(stream, Task::Mark)?;
             }
@@ -271,7 +271,7 @@ fn allocate_async(
         made.pool = Some(pool as u64);
     }
     session.pools.get_mut(pool)?.note_allocation(size);
-    // The address is there at once; the allocation is in the order of the stream all the same.
+    // The address is returned at once; the allocation is ordered in the stream all the same.
     session.submit(stream, Task::Mark)?;
     pointer.put(start)
 }
@@ -286,7 +286,7 @@ fn free(session: &mut Session, pointer: usize, kinds: &[Kind]) -> Result {
     let found = found.filter(|found| kinds.contains(&found.kind) && found.life == Life::Live);
     let found = found.ok_or(Error::INVALID_VALUE)?;
     let (kind, device, place, pool) = (found.kind, found.device, found.place(), found.pool);
-    if kind != Kind::Pool && rules::wait(Call::Free, place, place) == Wait::Device {
+    if kind != Kind::Pool && host_sync::wait(Call::Free, place, place) == Wait::Device {
         session.wait_for_device(device)?;
     }
     if let (Some(freed), Some(pool)) = (session.memory.release(pointer), pool) {
@@ -299,7 +299,7 @@ fn pitch_of(width: usize) -> Result<usize> {
     width.checked_next_multiple_of(PITCH_ALIGNMENT).ok_or(Error::INVALID_VALUE)
 }
 
-/// Type (`cudaMemoryType`), device, address on devices and on the host.
+/// Memory type (`cudaMemoryType`), device, address on devices and on the host.
 fn describe(session: &Session, pointer: usize) -> Result<(c_int, c_int, usize, usize)> {
     session.device_number(thread::device() as c_int)?;
     let Some(found) = session.memory.find(pointer) else {
@@ -314,7 +314,7 @@ fn describe(session: &Session, pointer: usize) -> Result<(c_int, c_int, usize, u
     })
 }
 
-/// The device, or the host, that `cudaMemLocation` names; the host's NUMA nodes are one.
+/// The device, or the host, that `cudaMemLocation` names; all NUMA nodes of the host are one.
 fn device_at(location: MemLocation) -> c_int {
     match location.kind {
         1 => location.id,
@@ -323,8 +323,8 @@ fn device_at(location: MemLocation) -> c_int {
     }
 }
 
-/// Checks that memory is managed and a place is one; where managed memory is matters to nobody
-/// here.
+/// Checks that memory is managed and that the location is valid; where managed memory resides makes
+/// no difference here.
 fn check_managed(session: &Session, pointer: usize, size: usize, device: c_int) -> Result {
     let managed = session.memory.place(pointer) == Place::Managed;
     if !managed || size == 0 || !session.memory.is_whole(pointer, size) {
@@ -343,7 +343,7 @@ fn advise(
     advice: c_int,
     device: c_int,
 ) -> Result {
-    /// Advice that names no place.
+    /// Advice without a location.
     const PLACELESS: [c_int; 3] = [1, 2, 4];
     session.current()?;
     if !(1..=LAST_ADVICE).contains(&advice) {
@@ -373,7 +373,7 @@ calls! {
     ) {
         check_managed(session, pointer, length, CPU)?;
         match attribute {
-            // Nothing is known to be mostly read; nothing prefers a place or was prefetched to one.
+            // No memory is read-mostly, has a preferred location, or was prefetched.
             1 if size == size_of::<c_int>() => data.put(0),
             2 | 4 if size == size_of::<c_int>() => data.put(NO_DEVICE),
             3 if size.is_multiple_of(size_of::<c_int>()) && size > 0 => {

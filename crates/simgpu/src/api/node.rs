@@ -1,4 +1,4 @@
-//! Nodes of graphs: adding them, reading and changing what they do.
+//! Graph nodes: adding them, reading and changing their parameters.
 
 use crate::abi::{
     Extent, HostNodeParams, KernelNodeParams, MemAllocNodeParams, Memcpy3DParms, MemsetParams,
@@ -6,7 +6,7 @@ use crate::abi::{
 };
 use crate::api::entry::{In, Out};
 use crate::api::{copy, graph, set, symbol};
-use crate::conditional::{CONDITIONS, Conditional, Which};
+use crate::conditional::{CONDITIONS, Conditional, ConditionalType};
 use crate::copy::{Copy, Place, Set};
 use crate::error::{Error, Result};
 use crate::graphs::Body;
@@ -18,7 +18,7 @@ use std::ffi::{c_int, c_void};
 use std::mem::discriminant;
 use std::sync::Arc;
 
-/// `cudaConditionalNodeParams`, without the place where its graphs are returned.
+/// `cudaConditionalNodeParams`, without the pointer through which its graphs are returned.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct ConditionalParams {
@@ -30,13 +30,13 @@ struct ConditionalParams {
 /// `cudaMemcpyDefault`.
 const BY_POINTER: c_int = 4;
 
-/// Bytes of `cudaGraphNodeParams` before what differs by the kind of node, and there before the
-/// copy.
+/// Offset in `cudaGraphNodeParams` of the fields that depend on the kind of node, and from there to
+/// a copy's parameters, in bytes.
 const NODE_HEADER: usize = 16;
 const COPY_HEADER: usize = 16;
 
-/// Defines, for a kind of node, what adds it, what changes it, and what changes it in a graph that
-/// was made ready; all take the same parameters.
+/// Defines, for a kind of node, the functions that add a node, change it, and change it in an
+/// instantiated graph; all take the same parameters.
 macro_rules! nodes {
     ($($add:ident, $change:ident, $change_ready:ident in ($session:ident)
         ($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => { $(
@@ -145,16 +145,16 @@ calls! {
         count: usize,
         parameters: Out<MemAllocNodeParams>,
     ) {
-        let mut told = parameters.get()?;
-        let device = session.device_number(told.poolProps.location.id)?;
-        if told.bytesize == 0 || node.is_null() {
+        let mut given = parameters.get()?;
+        let device = session.device_number(given.poolProps.location.id)?;
+        if given.bytesize == 0 || node.is_null() {
             return Err(Error::INVALID_VALUE);
         }
         session.graphs.get(graph)?;
-        told.dptr = session.memory.allocate(Kind::Graph, device, told.bytesize)?;
-        session.graphs.own(graph, told.dptr)?;
-        parameters.put(told)?;
-        add(session, node, graph, after.all(count)?, Body::Alloc(told.dptr))
+        given.dptr = session.memory.allocate(Kind::Graph, device, given.bytesize)?;
+        session.graphs.own(graph, given.dptr)?;
+        parameters.put(given)?;
+        add(session, node, graph, after.all(count)?, Body::Alloc(given.dptr))
     }
 
     fn cudaGraphAddMemFreeNode in (session)(
@@ -177,7 +177,7 @@ calls! {
     }
 
     fn cudaDeviceGraphMemTrim in (session)(device: c_int) {
-        // Nothing is kept.
+        // No memory is cached.
         session.device_number(device).map(drop)
     }
 
@@ -294,7 +294,7 @@ fn add(
     node.put(handle)
 }
 
-/// A node does something else of the same kind.
+/// Replaces the parameters of a node; the kind must stay the same.
 fn replace(old: &mut Body, new: Body) -> Result {
     let same = match (&*old, &new) {
         (Body::Task(old), Body::Task(new)) => discriminant(old) == discriminant(new),
@@ -320,12 +320,12 @@ fn number(body: &Body) -> c_int {
         Body::Alloc(_) => 10,
         Body::Free(_) => 11,
         Body::Conditional(_) => 13,
-        // What only orders.
+        // Nodes that only order others.
         Body::Empty | Body::Task(_) => 5,
     }
 }
 
-/// What `cudaGraphNodeParams` describes: the kind of node, and after it what that kind has.
+/// The node that `cudaGraphNodeParams` describes: its kind, followed by that kind's parameters.
 fn any_body(session: &mut Session, parameters: In<c_int>) -> Result<Body> {
     let kind = parameters.get()?;
     match kind {
@@ -345,16 +345,16 @@ fn any_body(session: &mut Session, parameters: In<c_int>) -> Result<Body> {
     }
 }
 
-/// Makes the graphs that a conditional node chooses from, and returns them to the program.
+/// Creates the graphs that a conditional node chooses from, and returns them to the program.
 fn conditional_body(session: &mut Session, parameters: In<ConditionalParams>) -> Result<Body> {
     let ConditionalParams { handle, kind, size } = parameters.get()?;
-    let which = Which::from_number(kind, size).ok_or(Error::INVALID_VALUE)?;
+    let which = ConditionalType::from_number(kind, size).ok_or(Error::INVALID_VALUE)?;
     if CONDITIONS.value(handle).is_none() {
         return Err(Error::INVALID_VALUE);
     }
     let graphs: Arc<[usize]> = (0..size).map(|_| session.new_handle()).collect();
     graphs.iter().for_each(|graph| session.graphs.create(*graph));
-    // The list lives as long as the node.
+    // The array lives as long as the node.
     parameters.after(size_of::<ConditionalParams>()).written().put(graphs.as_ptr() as usize)?;
     Ok(Body::Conditional(Conditional { condition: handle, which, graphs }))
 }
@@ -413,7 +413,7 @@ fn kernel_body(session: &mut Session, parameters: KernelNodeParams) -> Result<Bo
     Ok(Body::Task(Task::Kernel(kernel)))
 }
 
-/// A copy as `cudaMemcpy3DParms` has it.
+/// A copy as `cudaMemcpy3DParms`.
 fn to_parameters(copy: &Copy) -> Memcpy3DParms {
     let extent = copy.extent;
     let side = |place: Place| PitchedPtr {

@@ -1,4 +1,4 @@
-//! How many blocks fit on a multiprocessor.
+//! Occupancy: how many blocks fit on a multiprocessor.
 
 use crate::api::entry::Out;
 use crate::device::{limits, occupancy};

@@ -1,4 +1,4 @@
-//! Devices that reach each other's memory: all of them can.
+//! Peer access: every device can access every other device's memory.
 
 use crate::api::entry::Out;
 use crate::error::Error;
@@ -40,9 +40,9 @@ calls! {
             return Err(Error::INVALID_DEVICE);
         }
         match attribute {
-            // All are equally near.
+            // Performance rank: all are equal.
             1 => value.put(0),
-            // Access, and atomics.
+            // Access, and atomics, are supported.
             2 | 3 => value.put(1),
             4 | 5 => value.put(0),
             _ => Err(Error::INVALID_VALUE),

@@ -10,7 +10,7 @@ const PINNED: c_int = 1;
 const ON_DEVICE: c_int = 1;
 /// `cudaMemAccessFlagsProtReadWrite`.
 const READ_WRITE: c_uint = 3;
-/// Attributes of this number and above have values of eight bytes.
+/// Attributes from this number on have values of eight bytes.
 const FIRST_WIDE: c_uint = 4;
 
 calls! {
@@ -57,7 +57,7 @@ calls! {
     }
 
     fn cudaMemPoolTrimTo in (session)(pool: usize, _keep: usize) {
-        // Nothing is kept.
+        // No memory is cached.
         session.pools.get(pool).map(drop)
     }
 

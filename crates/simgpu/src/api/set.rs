@@ -1,12 +1,12 @@
-//! Sets of memory to a value.
+//! Memory sets: `cudaMemset` and its variants.
 
 use crate::abi::{self, PitchedPtr};
 use crate::api::copy::check_box;
 use crate::copy::{self, Extent, Set};
 use crate::error::{Error, Result};
+use crate::host_sync::Call;
 use crate::memory::Place;
 use crate::order::StreamId;
-use crate::rules::Call;
 use crate::runtime::{Session, State};
 use std::ffi::c_int;
 
@@ -74,7 +74,7 @@ fn set(session: &mut Session, call: Call, stream: StreamId, set: Set) -> Result 
     session.set(call, stream, set)
 }
 
-/// Checks that memory is there, that devices can reach it, and that elements fit.
+/// Checks that the memory is valid and accessible to devices, and that elements fit.
 pub(crate) fn check(state: &State, set: &Set) -> Result {
     if set.extent.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Streams: making them, waiting for them, calling functions from them, capturing them.
+//! Stream management: creation, synchronisation, host functions, capture.
 
 use crate::abi::GraphEdgeData;
 use crate::api::entry::{In, Out};
@@ -132,7 +132,7 @@ calls! {
     ) {
         let stream = session.stream(which(stream))?;
         let value = value.get()?;
-        // What else there is tunes hardware.
+        // All other attributes tune hardware.
         if attribute == PRIORITY {
             session.streams.get_mut(stream)?.priority = value[0];
         }
@@ -175,7 +175,7 @@ calls! {
         if managed.is_none() || !matches!(flags, 1 | 2 | 4) {
             return Err(Error::INVALID_VALUE);
         }
-        // Managed memory is where it is for everybody; only the order counts.
+        // Managed memory is accessible to all streams; only the order matters.
         session.submit(stream, Task::Mark).map(drop)
     }
 
@@ -301,7 +301,7 @@ fn create(session: &mut Session, stream: Out<usize>, flags: c_uint, priority: c_
     stream.put(handle)
 }
 
-/// Destroys a stream, and the capture that it takes part in.
+/// Destroys a stream, and removes it from a capture that it takes part in.
 pub(crate) fn destroy(session: &mut Session, handle: usize) -> Result {
     let state = &mut **session;
     let (id, stream) = state.streams.destroy(&mut state.order, handle)?;
@@ -342,11 +342,11 @@ fn capture_info(
     if let Some((graph, after, count)) = more {
         let capture = session.graphs.captures.get_mut(&joined.capture);
         let capture = capture.ok_or(Error::ILLEGAL_STATE)?;
-        // The program reads them before it calls again for this capture.
-        capture.told.clone_from(&joined.after);
+        // The program may read the array until its next call for this capture.
+        capture.returned.clone_from(&joined.after);
         graph.put_if_wanted(capture.graph);
-        after.put_if_wanted(capture.told.as_ptr());
-        count.put_if_wanted(capture.told.len());
+        after.put_if_wanted(capture.returned.as_ptr());
+        count.put_if_wanted(capture.returned.len());
     }
     Ok(())
 }
@@ -365,7 +365,7 @@ fn update_capture(
         }
     }
     match flags {
-        // Those that it had, too.
+        // `cudaStreamAddCaptureDependencies`: keeps the earlier ones.
         0 => joined.after.extend(after),
         1 => joined.after = after.to_vec(),
         _ => return Err(Error::INVALID_VALUE),

@@ -1,10 +1,10 @@
-//! Variables of modules, by the host variables that stand for them.
+//! Device variables, identified by the host variables that stand for them.
 
 use crate::api::copy::copy;
 use crate::api::entry::Out;
 use crate::copy::Copy;
 use crate::error::{Error, Result};
-use crate::rules::Call;
+use crate::host_sync::Call;
 use crate::runtime::State;
 use crate::thread;
 use std::ffi::c_int;
@@ -71,7 +71,7 @@ calls! {
     }
 }
 
-/// Where `bytes` of a variable are on the current device.
+/// The address of `bytes` bytes of a variable on the current device.
 pub(crate) fn address(
     state: &mut State,
     symbol: usize,

@@ -9,7 +9,7 @@ use crate::runtime::{Session, State};
 use commsan_simt::{Channel, Outside, Surface, Texels, Texture};
 use std::ffi::{c_int, c_void};
 
-/// `cudaResourceType`.
+/// Values of `cudaResourceType`.
 const ARRAY: c_int = 0;
 const LINEAR: c_int = 2;
 const PITCHED: c_int = 3;
@@ -91,12 +91,12 @@ fn destroy(session: &mut Session, object: u64, texture: bool) -> Result {
     Ok(())
 }
 
-/// `cudaTextureAddressMode`.
+/// The address mode of a `cudaTextureAddressMode`.
 fn outside(mode: c_int, relative: bool) -> Result<Outside> {
     match mode {
         0 if relative => Ok(Outside::Repeated),
         2 if relative => Ok(Outside::Mirrored),
-        // Without normalised coordinates, these are like clamping.
+        // Without normalised coordinates, wrap and mirror act like clamp.
         0..=2 => Ok(Outside::Nearest),
         3 => Ok(Outside::Border),
         _ => Err(Error::INVALID_VALUE),
@@ -132,13 +132,13 @@ fn texture(state: &State, resource: &ResourceDesc, sampling: &TextureDesc) -> Re
         if linear || relative {
             return Err(Error::INVALID_VALUE);
         }
-        // Zero is read there, whatever the mode.
+        // Linear memory reads zero outside, whatever the mode.
         (texture.outside, texture.border) = ([Outside::Border; 3], [0.0; 4]);
     }
     Ok(texture)
 }
 
-/// The texels that a resource has.
+/// The texels of a resource.
 fn memory(state: &State, resource: &ResourceDesc) -> Result<Texels> {
     let res = resource.res;
     let halves = |word: usize| [word as u32 as c_int, (word >> 32) as c_int];
@@ -156,7 +156,7 @@ fn memory(state: &State, resource: &ResourceDesc) -> Result<Texels> {
     let row = extent[0].checked_mul(element(&format)?).ok_or(Error::INVALID_VALUE)?;
     let rows = pitch.checked_mul(extent[1].saturating_sub(1));
     let size = rows.and_then(|rows| rows.checked_add(row)).ok_or(Error::INVALID_VALUE)?;
-    // Where an allocation begins, hardware has it fit.
+    // The beginning of an allocation satisfies the hardware's alignment.
     let begins = state.memory.find(res[0]).is_some_and(|found| found.range.start == res[0]);
     let fits = begins || res[0].is_multiple_of(TEXTURE_ALIGNMENT);
     let fits = fits && res[0] != 0 && size != 0;

@@ -1,6 +1,6 @@
-//! The functions that the simulation does not have: mipmaps, graphics, other processes'
-//! memory pools, what tunes hardware. Programs that name them load all the same; a call is told to
-//! its user and gives `cudaErrorNotSupported`.
+//! Functions that are not simulated: mipmaps, graphics, other processes' memory pools, hardware
+//! tuning. Programs that refer to them still load; a call warns the user and returns
+//! `cudaErrorNotSupported`.
 
 use crate::api::entry::unsupported;
 use std::ffi::c_int;

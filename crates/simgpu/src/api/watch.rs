@@ -1,21 +1,20 @@
-//! Functions of commsan's own, for who checks or profiles programs on the simulated device.
+//! commsan's own functions, through which a checker or profiler observes the simulated device.
 
-use crate::account::Moved;
 use crate::api::entry::call;
-use crate::failure::Failed;
 use crate::thread;
-use crate::watch::{Touched, Wants, Watcher};
+use crate::watch::Watcher;
+use commsan_cuda_abi::observe::{Failed, Moved, Touched, Wants};
 use std::time::Duration;
 
-/// The next kernel that this thread launches, or makes a node of a graph of, carries `tag`; 0 is
-/// none. A graph's launch adds its tag to those of its kernels.
+/// Sets the tag of the next kernel that this thread launches or adds to a graph; 0 means none. A
+/// graph launch adds its tag to those of its kernels.
 #[unsafe(no_mangle)]
 extern "C" fn commsan_simgpu_tag(tag: u64) {
     thread::set_tag(tag);
 }
 
-/// From now on `wants` is asked whenever a kernel with a tag begins, and `touched` is told what it
-/// accesses if so: [`crate::watch`] says how. Without functions nobody is told.
+/// Registers the checker's callbacks: `wants` is called when a kernel with a tag begins, `touched`
+/// for its accesses if `wants` returned true, as [`crate::watch`] describes. `None` unregisters.
 #[unsafe(no_mangle)]
 extern "C" fn commsan_simgpu_watch(wants: Option<Wants>, touched: Option<Touched>) {
     call(|session| {
@@ -24,19 +23,18 @@ extern "C" fn commsan_simgpu_watch(wants: Option<Wants>, touched: Option<Touched
     });
 }
 
-/// From now on `failed` is told of kernels with a tag that fail: [`crate::failure`] says how.
-/// Without a function nobody is told.
+/// Registers the callback for kernels with a tag that fail, as [`crate::failure`] describes. `None`
+/// unregisters.
 #[unsafe(no_mangle)]
 extern "C" fn commsan_simgpu_failures(failed: Option<Failed>) {
     call(|session| {
-        session.plaintiff = failed;
+        session.failures = failed;
         Ok(())
     });
 }
 
-/// Executes what is pending, for as many milliseconds at most: who is told what kernels touch wants
-/// to know of those, too, that nobody waits for. What depends on functions of the program stays
-/// pending.
+/// Executes pending work for at most `milliseconds`: a checker also wants the accesses of kernels
+/// that nothing waits for. Work that depends on functions of the program stays pending.
 #[unsafe(no_mangle)]
 extern "C" fn commsan_simgpu_execute(milliseconds: u32) {
     call(|session| {
@@ -45,14 +43,14 @@ extern "C" fn commsan_simgpu_execute(milliseconds: u32) {
     });
 }
 
-/// Kernels that this thread launches, or makes nodes of a graph of, have this origin from now on.
+/// Sets the origin of kernels that this thread launches or adds to graphs from now on.
 #[unsafe(no_mangle)]
 extern "C" fn commsan_simgpu_origin(origin: u64) {
     thread::set_origin(origin);
 }
 
-/// From now on `moved` is told what kernels access outside their own device's memory:
-/// [`crate::account`] says how. Without a function nobody is told.
+/// Registers the profiler's callback for accesses outside the kernel's own device, as
+/// [`crate::account`] describes. `None` unregisters.
 #[unsafe(no_mangle)]
 extern "C" fn commsan_simgpu_profile(moved: Option<Moved>) {
     call(|session| {

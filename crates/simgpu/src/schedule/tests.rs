@@ -1,4 +1,4 @@
-//! Kernels made of closures, on the whole runtime.
+//! Tests of the scheduler, with kernels made of closures, on the whole runtime.
 
 use crate::error::{Error, Result};
 use crate::grid::{Addresses, Global, Grid, Kernel, Launch, Module, NoLoader, Progress, Reach};
@@ -13,7 +13,7 @@ use crate::watch::Watch;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// What a kernel does in a slice.
+/// The action of a kernel in a slice.
 type Body = Box<dyn FnMut(&dyn Reach) -> Progress + Send>;
 
 /// A module whose one kernel, which can be launched once, is a closure.
@@ -44,7 +44,7 @@ impl Module for Once {
         _: &Arc<Addresses>,
         _: Option<Watch>,
         _: Option<crate::account::Account>,
-        _: Option<crate::failure::Plaintiff>,
+        _: Option<crate::failure::FailureReporter>,
     ) -> Result<Box<dyn Grid>> {
         let body = self.0.lock().expect("no test panics with it").take();
         Ok(Box::new(Closure(body.ok_or(Error::INVALID_DEVICE_FUNCTION)?)))
@@ -55,7 +55,7 @@ fn runtime(devices: usize, seed: u64) -> &'static Runtime {
     Runtime::new(Settings { devices, seed }, Box::new(NoLoader)).expect("address space")
 }
 
-/// A stream that is not ordered with the legacy one.
+/// A stream that is not ordered with the legacy stream.
 fn stream(session: &mut Session, device: usize) -> StreamId {
     let handle = session.new_handle();
     let state = &mut **session;
@@ -76,7 +76,7 @@ fn launch(
     session.submit(stream, Task::Kernel(Arc::new(call))).map(drop)
 }
 
-/// A kernel that counts its slices and ends with the last of so many.
+/// A kernel that counts its slices and ends after `until` of them.
 fn counting(count: &Arc<AtomicU32>, until: u32) -> impl FnMut(&dyn Reach) -> Progress + use<> {
     let count = Arc::clone(count);
     move |_| {
@@ -120,7 +120,7 @@ fn a_seed_runs_the_same_early_again() {
 
 #[test]
 fn kernels_that_wait_for_each_other_progress() {
-    // Soon if they are seen to spin, and in any case.
+    // Soon if they are seen to spin, and eventually in any case.
     for (spinning, most) in [(Progress::Spinning, 10_000), (Progress::Running, 1_000_000)] {
         ping_pong(spinning, most);
     }
@@ -146,7 +146,7 @@ fn ping_pong(spinning: Progress, most: u64) {
         })
         .expect("a device");
     }
-    // Of the second nothing is asked for.
+    // Nothing waits for the second one.
     wait(&mut session, s).expect("no fault");
     assert!(ball.load(Ordering::Relaxed) >= 100);
     assert!(session.turn < most, "{} turns", session.turn);
@@ -230,7 +230,7 @@ fn others_enqueue_while_one_waits() {
     let s = stream(&mut session, 0);
     let enqueued = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&enqueued);
-    // Ends when the other thread has been let in often enough.
+    // Ends when the other thread has had the lock often enough.
     launch(&mut session, s, move |_| {
         if seen.load(Ordering::Relaxed) >= 100 { Progress::Done } else { Progress::Running }
     })

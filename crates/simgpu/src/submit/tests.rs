@@ -1,12 +1,12 @@
-//! Random programs whose conflicting operations are ordered by events give, with every seed, what
-//! they give one operation after the other.
+//! Random programs whose conflicting operations are ordered by events give, with every seed, the
+//! same result as sequential execution.
 
 use crate::copy::{Copy, Extent, Place, Set};
 use crate::events::{Event, Record};
 use crate::grid::NoLoader;
+use crate::host_sync::Call;
 use crate::memory::Kind;
 use crate::order;
-use crate::rules::Call;
 use crate::runtime::{Runtime, Session};
 use crate::settings::{Choices, Settings};
 use crate::streams::Which;
@@ -32,7 +32,7 @@ enum Act {
         to: usize,
         value: u8,
     },
-    /// By `cudaMemcpyPeer`, which needs no events.
+    /// A `cudaMemcpyPeer`, which needs no events.
     Serial {
         to: usize,
         from: usize,
@@ -70,7 +70,7 @@ struct Machine {
 
 impl Machine {
     fn new(seed: u64, ordered: bool) -> Machine {
-        // Each would take addresses for good: all programs run on one.
+        // Each runtime reserves addresses forever, so all programs run on one.
         static RUNTIME: LazyLock<&'static Runtime> = LazyLock::new(|| {
             let settings = Settings { devices: DEVICES, seed: 0 };
             Runtime::new(settings, Box::new(NoLoader)).expect("address space")
@@ -93,7 +93,7 @@ impl Machine {
         Machine { session, streams, buffers, last: [None; BUFFERS], ordered }
     }
 
-    /// Lets a stream wait for what was done last to the buffers, if the program is one that does.
+    /// Makes a stream wait for the last operations on the buffers, in an ordered program.
     fn order(&mut self, stream: order::StreamId, buffers: &[usize]) {
         for &buffer in buffers {
             if let Some(event) = self.last[buffer].filter(|_| self.ordered) {
@@ -102,7 +102,7 @@ impl Machine {
         }
     }
 
-    /// Records that this was done to the buffers.
+    /// Records an event after an operation on the buffers.
     fn record(&mut self, stream: order::StreamId, buffers: &[usize]) {
         let handle = self.session.new_handle();
         let device = self.session.streams.get(stream).device;
@@ -154,7 +154,7 @@ impl Machine {
         }
     }
 
-    /// What is in the buffers when all is done.
+    /// The contents of the buffers when everything is complete.
     fn finish(mut self) -> Vec<u8> {
         for device in 0..DEVICES {
             self.session.wait_for_device(device).expect("no fault");
@@ -181,7 +181,7 @@ fn run(acts: &[Act], seed: u64, ordered: bool) -> Vec<u8> {
     machine.finish()
 }
 
-/// One after the other.
+/// Runs the operations one after the other.
 fn sequential(acts: &[Act]) -> Vec<u8> {
     let mut buffers = [[0_u8; SIZE]; BUFFERS];
     for act in acts {

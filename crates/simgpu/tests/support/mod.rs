@@ -1,4 +1,4 @@
-//! The toolkit that compiles programs, and the library that they run on.
+//! The CUDA toolkit that compiles programs, and the library that they run on.
 
 #![allow(dead_code, reason = "every test binary uses another part")]
 
@@ -13,7 +13,7 @@ pub struct Toolkit {
 }
 
 impl Toolkit {
-    /// The one that `scripts/cuda.sh` installs, or that of `NVCC`.
+    /// The toolkit that `scripts/cuda.sh` installs, or that of `NVCC`.
     pub fn find() -> Result<Toolkit, String> {
         if let Some(nvcc) = std::env::var_os("NVCC") {
             return Ok(Toolkit { nvcc: nvcc.into() });
@@ -41,12 +41,12 @@ impl Toolkit {
         library.exists().then_some(library)
     }
 
-    /// One of its programs.
+    /// The path of one of its programs.
     pub fn tool(&self, name: &str) -> PathBuf {
         self.directory("bin").join(name)
     }
 
-    /// One of its headers.
+    /// The path of one of its headers.
     pub fn header(&self, name: &str) -> PathBuf {
         self.directory("include").join(name)
     }
@@ -86,19 +86,19 @@ impl Headers {
     }
 }
 
-/// The libraries, made of the archive that these tests were built with.
+/// The libraries, linked from the archive that these tests were built with.
 pub struct Library {
     directory: PathBuf,
 }
 
 impl Library {
-    /// Links them, once a run.
+    /// Links them, once per run.
     pub fn get() -> Result<&'static Library, String> {
         static LIBRARY: OnceLock<Result<Library, String>> = OnceLock::new();
         LIBRARY.get_or_init(Library::link).as_ref().map_err(Clone::clone)
     }
 
-    /// Where they are.
+    /// The directory that they are in.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -113,7 +113,7 @@ impl Library {
     }
 }
 
-/// The archive that cargo has put beside the tests, together with which it was built last.
+/// The archive that cargo has built last beside the tests.
 fn newest_archive(tests: &Path) -> Option<PathBuf> {
     let is_archive = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -128,7 +128,7 @@ fn target() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target")
 }
 
-/// Runs a command; gives what it prints, or all that is known of its failure.
+/// Runs a command; returns its output, or an error that describes the failure.
 pub fn run(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -6,14 +6,14 @@ use crate::communicator::Communicator;
 use crate::cuda;
 use crate::error::{Failure, Result};
 use crate::group::{self, Task};
-use crate::p2p::{Operation, Way};
+use crate::p2p::{Direction, Operation};
 use crate::registry;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// What is reduced by no operator says the first.
+/// The operator number of operations without a reduction.
 const NO_OPERATOR: c_int = 0;
-/// What has no root says the first rank.
+/// The root of operations without one.
 const NO_ROOT: c_int = 0;
 
 /// A collective's arguments.
@@ -29,7 +29,7 @@ struct Arguments {
     stream: usize,
 }
 
-/// Where per-call configurations would be: nothing is simulated that they decide on.
+/// Accepts and ignores a per-call configuration: nothing that it controls is simulated.
 fn unconfigured(configuration: usize) -> Result {
     if configuration == 0 {
         return Ok(());
@@ -37,7 +37,7 @@ fn unconfigured(configuration: usize) -> Result {
     Err(Failure::usage("configurations of single calls are not simulated"))
 }
 
-/// The communicator, if it may still be used.
+/// The communicator of a handle, if it may still be used.
 fn usable(comm: usize) -> Result<Arc<Communicator>> {
     let comm = registry::get(comm)?;
     if comm.is_finalized() {
@@ -46,7 +46,7 @@ fn usable(comm: usize) -> Result<Arc<Communicator>> {
     Ok(comm)
 }
 
-/// Looks at a pointer if `NCCL_CHECK_POINTERS` asks for it.
+/// Checks a pointer if `NCCL_CHECK_POINTERS` asks for it.
 fn check_pointer(comm: &Communicator, name: &str, address: u64) -> Result {
     if comm.settings.checks_pointers && cuda::is_foreign(address, comm.device)? {
         let what = format!("{name} {address:#x} is not memory of device {}", comm.device);
@@ -74,7 +74,7 @@ fn collective(arguments: Arguments) -> Result {
 /// A send or receive's arguments.
 #[derive(Clone, Copy)]
 struct Message {
-    way: Way,
+    way: Direction,
     buffer: u64,
     count: usize,
     datatype: c_int,
@@ -94,7 +94,7 @@ fn message(message: Message) -> Result {
     group::ask(comm, stream, Task::Message(Operation { way, peer, buffer, bytes }))
 }
 
-/// What is made of sends and receives: for each peer in turn, what this rank sends to it and
+/// A collective made of sends and receives: for each peer in turn, what this rank sends to it and
 /// receives from it, in blocks of `count` values.
 struct Exchange {
     count: usize,
@@ -104,7 +104,7 @@ struct Exchange {
 }
 
 impl Exchange {
-    /// `sends` and `receives` give, for each peer, the buffer's start and the block in it.
+    /// `sends` and `receives` return, for each peer, the buffer's address and the block in it.
     fn ask(
         &self,
         sends: impl Fn(usize, usize) -> Option<(u64, usize)>,
@@ -114,7 +114,7 @@ impl Exchange {
         let (own, size) = (usable(comm)?, datatype(of)?.size());
         group::start();
         let each = |peer: usize| {
-            let ask = |way: Way, place: Option<(u64, usize)>| {
+            let ask = |way: Direction, place: Option<(u64, usize)>| {
                 let Some((buffer, block)) = place else { return Ok(()) };
                 let buffer = buffer + (block * count * size) as u64;
                 message(Message {
@@ -127,8 +127,8 @@ impl Exchange {
                     stream,
                 })
             };
-            ask(Way::Send, sends(own.rank, peer))?;
-            ask(Way::Receive, receives(own.rank, peer))
+            ask(Direction::Send, sends(own.rank, peer))?;
+            ask(Direction::Receive, receives(own.rank, peer))
         };
         let asked = (0..own.ranks).try_for_each(each);
         asked.and(group::end())
@@ -237,12 +237,12 @@ calls! {
     fn ncclSend | pncclSend (
         buffer: u64, count: usize, datatype: c_int, peer: c_int, comm: usize, stream: usize,
     ) {
-        message(Message { way: Way::Send, buffer, count, datatype, peer, comm, stream })
+        message(Message { way: Direction::Send, buffer, count, datatype, peer, comm, stream })
     }
 
     fn ncclRecv | pncclRecv (
         buffer: u64, count: usize, datatype: c_int, peer: c_int, comm: usize, stream: usize,
     ) {
-        message(Message { way: Way::Receive, buffer, count, datatype, peer, comm, stream })
+        message(Message { way: Direction::Receive, buffer, count, datatype, peer, comm, stream })
     }
 }

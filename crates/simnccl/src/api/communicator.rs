@@ -1,4 +1,4 @@
-//! Communicators: made, split, destroyed.
+//! Communicator management: creation, split, destruction.
 
 use super::entry::{In, Out};
 use crate::abi::{Config, MAGIC, NO_COLOR, UNDEFINED, UniqueId};
@@ -10,7 +10,7 @@ use crate::registry;
 use crate::retired;
 use std::ffi::c_int;
 
-/// Whether calls wait, as a configuration says.
+/// Whether calls block, according to a configuration.
 fn is_blocking(configuration: In<Config>) -> Result<bool> {
     let Some(config) = configuration.get() else { return Ok(true) };
     if config.magic != MAGIC {
@@ -36,7 +36,7 @@ fn is_blocking(configuration: In<Config>) -> Result<bool> {
     Ok(config.blocking != 0)
 }
 
-/// Makes a communicator, now or in the thread's group, and says where it is to be found.
+/// Creates a communicator, at once or at the end of the thread's group, and returns its handle.
 fn make(
     place: Out<usize>,
     blocking: bool,
@@ -47,7 +47,7 @@ fn make(
     let body = move || {
         let outcome = body();
         let failure = outcome.as_ref().err().cloned();
-        registry::settle(handle, outcome);
+        registry::complete(handle, outcome);
         match failure {
             None => Ok(()),
             Some(failure) => {
@@ -116,7 +116,7 @@ calls! {
         initialise(comm, ranks, id, rank, cuda::device()?, config)
     }
 
-    // Several identifiers make large jobs begin sooner; the first does.
+    // Several identifiers let large jobs start faster; the first one is used.
     fn ncclCommInitRankScalable | pncclCommInitRankScalable (
         comm: Out<usize>, ranks: c_int, rank: c_int, count: c_int, ids: In<UniqueId>, config: In<Config>,
     ) {
@@ -139,7 +139,7 @@ calls! {
         }
         let turn = comm.next_split();
         if color == NO_COLOR {
-            // The others wait for its word, but it gets nothing.
+            // The others wait for this rank's arrival, but it gets no communicator.
             new.put(0);
             let body = Box::new(move || comm.split(turn, color, key).map(drop));
             return group::ask_for(Job { body, blocking });
@@ -151,7 +151,7 @@ calls! {
     fn ncclCommShrink | pncclCommShrink (
         comm: usize, excluded: In<c_int>, count: c_int, new: Out<usize>, config: In<Config>, flags: c_int,
     ) {
-        /// `NCCL_SHRINK_ABORT`
+        /// `NCCL_SHRINK_ABORT`.
         const ABORT: c_int = 1;
         let comm = registry::get(comm)?;
         let (new, blocking) = (new.required("newcomm")?, is_blocking(config)?);

@@ -1,4 +1,4 @@
-//! What every call does first and last.
+//! The entry and exit of every call: errors, panics; typed pointers of the program.
 
 use crate::abi::{Code, DataType};
 use crate::error::{self, Failure, Result};
@@ -6,7 +6,7 @@ use crate::group;
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Does what a call is to do. No panic gets out.
+/// Runs the body of a call, and turns panics into errors.
 pub(crate) fn call(name: &str, body: impl FnOnce() -> Result) -> c_int {
     let panicked = |_| {
         let message = "the simulation has failed".to_owned();
@@ -23,7 +23,7 @@ pub(crate) fn call(name: &str, body: impl FnOnce() -> Result) -> c_int {
 }
 
 /// Defines entry points under both names: `fn name | twin (arguments) { body }`. Neither calls the
-/// other, since a profiler may stand in front of one.
+/// other, since a profiler may interpose one.
 macro_rules! calls {
     ($( fn $name:ident | $twin:ident ($($arg:ident: $ty:ty),* $(,)?) $body:block )*) => { $(
         const _: () = {
@@ -43,17 +43,17 @@ macro_rules! calls {
     )* };
 }
 
-/// Where the program wants something written. Only the program makes them.
+/// A pointer of the program to which a result is written. Only the program makes them.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub(crate) struct Out<T>(*mut T);
 
-// SAFETY: the program gives the place to the call for as long as that lasts, even where a thread of
-// the library's own does what is asked.
+// SAFETY: the program lends the memory to the call until it returns, even if one of the library's
+// own threads writes it.
 unsafe impl<T> Send for Out<T> {}
 
 impl<T> Out<T> {
-    /// The place, if there is one; `name` is the argument's.
+    /// The pointer, if it is not null; `name` is the argument's.
     pub(crate) fn required(self, name: &str) -> Result<Out<T>> {
         if self.0.is_null() {
             return Err(Failure::argument(format!("{name} argument is NULL")));
@@ -61,42 +61,42 @@ impl<T> Out<T> {
         Ok(self)
     }
 
-    /// Writes to a place that is [required][Out::required].
+    /// Writes through a [required][Out::required] pointer.
     pub(crate) fn put(self, value: T) {
         // SAFETY: not null, and the program has promised that a T can be written there.
         unsafe { self.0.write_unaligned(value) };
     }
 
-    /// What is at a place that is [required][Out::required].
+    /// The value at a [required][Out::required] pointer.
     pub(crate) fn get(self) -> T {
         // SAFETY: not null, and the program has promised that there is a T.
         unsafe { self.0.read_unaligned() }
     }
 
-    /// The place that many elements further.
+    /// The pointer `count` elements further.
     pub(crate) fn after(self, count: usize) -> Out<T> {
         Out(self.0.wrapping_add(count))
     }
 }
 
-/// What the program wants read. Only the program makes them.
+/// A pointer of the program from which an argument is read. Only the program makes them.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub(crate) struct In<T>(*const T);
 
 impl<T: Copy> In<T> {
-    /// Nothing to read.
+    /// A null pointer.
     pub(crate) fn nothing() -> In<T> {
         In(std::ptr::null())
     }
 
-    /// Reads it, if there is something.
+    /// Reads the value; `None` if the pointer is null.
     pub(crate) fn get(self) -> Option<T> {
-        // SAFETY: the program has promised that there is a T where there is anything.
+        // SAFETY: the program has promised that there is a T unless the pointer is null.
         (!self.0.is_null()).then(|| unsafe { self.0.read_unaligned() })
     }
 
-    /// Reads so many; nothing if there is nothing.
+    /// Reads `count` values; `None` if the pointer is null.
     pub(crate) fn all(self, count: usize) -> Option<Vec<T>> {
         if self.0.is_null() {
             return None;
@@ -105,18 +105,18 @@ impl<T: Copy> In<T> {
         Some((0..count).map(|at| unsafe { self.0.add(at).read_unaligned() }).collect())
     }
 
-    /// Where it is, if there is something.
+    /// The address; `None` if it is null.
     pub(crate) fn address(self) -> Option<u64> {
         (!self.0.is_null()).then_some(self.0 as u64)
     }
 }
 
-/// A datatype by its number.
+/// The datatype with a number.
 pub(crate) fn datatype(number: c_int) -> Result<DataType> {
     DataType::of(number).ok_or_else(|| Failure::argument(format!("invalid type {number}")))
 }
 
-/// A rank by its number, as a root or a peer.
+/// Checks the number of a rank, as a root or a peer.
 pub(crate) fn rank(number: c_int, ranks: usize) -> Result<usize> {
     let rank = usize::try_from(number).ok().filter(|&rank| rank < ranks);
     let invalid = || format!("invalid root {number} (root should be in the 0..{ranks} range)");

@@ -1,4 +1,4 @@
-//! Groups.
+//! Group calls.
 
 use super::entry::Out;
 use crate::abi::{SIM_INFO_MAGIC, SimInfo};
@@ -15,7 +15,7 @@ calls! {
         group::end()
     }
 
-    // The time is the device's to tell; the group is not begun.
+    // The estimated time is left undefined; the group is discarded.
     fn ncclGroupSimulateEnd | pncclGroupSimulateEnd (info: Out<SimInfo>) {
         let info = info.required("simInfo")?;
         if info.get().magic != SIM_INFO_MAGIC {

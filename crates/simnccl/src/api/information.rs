@@ -1,4 +1,4 @@
-//! What programs ask of the library, of errors and of communicators.
+//! Queries: version, errors, properties of communicators.
 
 use super::entry::Out;
 use crate::abi::{Code, UniqueId, VERSION};
@@ -42,7 +42,7 @@ calls! {
     }
 }
 
-/// Defines functions that give no code under both names.
+/// Defines functions that return no code, under both names.
 macro_rules! texts {
     ($(fn $name:ident | $twin:ident ($arg:ident: $ty:ty) -> $result:ty $body:block)*) => { $(
         #[unsafe(no_mangle)]

@@ -33,7 +33,7 @@ calls! {
         if handle == 0 { Ok(()) } else { comm.remove_buffer(handle) }
     }
 
-    // Where symmetric memory is not supported, there is no window, and that is no error.
+    // Where symmetric memory is unsupported, there is no window, which is not an error.
     fn ncclCommWindowRegister | pncclCommWindowRegister (
         comm: usize, _buffer: u64, _size: usize, window: Out<usize>, _flags: i32,
     ) {

@@ -1,4 +1,4 @@
-//! Operators of the program's own.
+//! User-defined reduction operators.
 
 use super::entry::{In, Out, datatype};
 use crate::abi::{DataType, Residence};
@@ -29,7 +29,7 @@ calls! {
     }
 }
 
-/// A number as it lies in memory, in the lowest bytes.
+/// The bits of a scalar, in the lowest bytes.
 fn value(scalar: In<u8>, of: DataType) -> Option<u64> {
     let bytes = scalar.all(of.size())?;
     Some(bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))

@@ -1,10 +1,10 @@
-//! What the header has and the simulation has not: each says so.
+//! Functions of the header that are not simulated: each returns an error.
 
 use crate::error::Failure;
 
 macro_rules! unsupported {
     ($($name:ident | $twin:ident,)*) => {
-        // The arguments of a C function may be ignored.
+        // A C function may ignore its arguments.
         calls! { $(fn $name | $twin () { Err(Failure::usage("this is not simulated")) })* }
     };
 }
@@ -35,7 +35,7 @@ unsupported! {
     ncclWinGetUserPtr | pncclWinGetUserPtr,
 }
 
-/// Parameters are not simulated, and there is nothing to reload.
+/// Parameters are not simulated, so there is nothing to reload.
 macro_rules! nothing {
     ($($name:ident)*) => { $(
         #[unsafe(no_mangle)]

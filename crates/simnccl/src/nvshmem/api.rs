@@ -1,9 +1,9 @@
-//! The functions that programs call.
+//! The exported functions of NVSHMEM.
 //!
-//! Most of NVSHMEM's functions have no result: what cannot be done ends the program, as it does
-//! there, with the reason on standard error.
+//! Most of NVSHMEM's functions return nothing: an error ends the program, as in NVSHMEM, with the
+//! reason on standard error.
 
-use super::job::{Job, With, number};
+use super::job::{Job, Operand, number};
 use super::start::{Attributes, Id, end, start};
 use super::team::{INVALID, Team};
 use super::values::{Bits, Integer as _, Value as _, change, combine, holds};
@@ -14,23 +14,23 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// `NVSHMEM_THREAD_SERIALIZED`
+/// `NVSHMEM_THREAD_SERIALIZED`.
 const SERIALIZED: c_int = 2;
-/// `NVSHMEMX_SUCCESS`, `NVSHMEMX_ERROR_NOT_SUPPORTED`
+/// `NVSHMEMX_SUCCESS` and `NVSHMEMX_ERROR_NOT_SUPPORTED`.
 const DONE: c_int = 0;
 const UNSUPPORTED: c_int = 3;
-/// The version whose interface this is.
+/// The version of the interface.
 const VERSION: Version = Version { major: 3, minor: 4, patch: 5 };
 
 fn warn(call: &str, failure: &Failure) {
     eprintln!("commsan: simulated NVSHMEM: {call}: {}", failure.message);
 }
 
-/// What a call without a result gives.
+/// The value of a call; an error ends the program.
 fn must<T>(call: &str, done: Result<T>) -> T {
     done.unwrap_or_else(|failure| {
         warn(call, &failure);
-        // Nothing of the program is to run any more, and no handler that waits for others.
+        // No code of the program may run any more, and no exit handler that waits for others.
         // SAFETY: it does not return.
         unsafe { libc::_exit(255) }
     })
@@ -46,8 +46,8 @@ fn code(call: &str, done: Result) -> c_int {
     }
 }
 
-/// Defines functions that do a job now (`host`), or when a stream comes to it, which is behind the
-/// arguments then.
+/// Defines functions that run a job at once (`host`), or when a stream reaches it; the stream is
+/// then the last argument.
 macro_rules! define {
     (host [$($name:literal)*] ($($arg:ident: $ty:ty),*) -> $result:ty, $job:expr) => {
         const _: () = {
@@ -69,7 +69,7 @@ macro_rules! define {
     };
 }
 
-/// Defines a function of the host with a result.
+/// Defines a function of the host that returns a value.
 macro_rules! gives {
     ([$($name:literal)*] ($($arg:ident: $ty:ty),*) -> $result:ty, |$world:ident| $done:expr) => {
         const _: () = {
@@ -89,7 +89,7 @@ macro_rules! function {
     (g host $name:tt $t:ident $r:ident) => {
         gives!($name (from: usize, pe: c_int) -> $t, |world| value::<$t>(&world, from, pe));
     };
-    // It has a result, so that the host waits for the stream.
+    // It returns a value, so the host waits for the stream.
     (g stream $name:tt $t:ident $r:ident) => {
         gives!($name (from: usize, pe: c_int, stream: usize) -> $t,
             |world| cuda::wait_for(stream).and_then(|()| value::<$t>(&world, from, pe)));
@@ -184,15 +184,15 @@ fn in_stream(call: &'static str, stream: usize, job: Job) {
 }
 
 /// # Safety
-/// The program has so much at the address, or it is symmetric memory.
+/// A readable `T` lies at the address, in the program's or symmetric memory.
 unsafe fn read<T: Copy>(at: usize) -> T {
-    // SAFETY: by the caller.
+    // SAFETY: by this function's contract.
     unsafe { (at as *const T).read_unaligned() }
 }
 
 fn value<T: Copy>(world: &World, from: usize, pe: c_int) -> Result<T> {
     let from = world.at(from, size_of::<T>(), number(pe))?;
-    // SAFETY: a value's bytes are in symmetric memory.
+    // SAFETY: the bytes of a value, in symmetric memory.
     Ok(unsafe { read(from) })
 }
 
@@ -201,20 +201,20 @@ fn update<T: Bits>(world: &World, at: usize, pe: c_int, new: impl Fn(T) -> T) ->
     if !at.is_multiple_of(size_of::<T>()) {
         return Err(Failure::argument(format!("a value at {at:#x} is not where it may be")));
     }
-    // SAFETY: a value's bytes are in symmetric memory, aligned.
+    // SAFETY: the bytes of an aligned value, in symmetric memory.
     Ok(unsafe { change(at, new) })
 }
 
 macro_rules! waits {
     ($($name:literal $t:ident)*) => {$(
         define!(stream ["nvshmemx_" $name "_wait_until_on_stream"] (at: usize, how: c_int, with: $t) -> (),
-            Job::Wait { at, count: 1, status: 0, with: With::Value(with.bits()), holds: holds::<$t>, how });
+            Job::Wait { at, count: 1, status: 0, with: Operand::Value(with.bits()), holds: holds::<$t>, how });
         define!(stream ["nvshmemx_" $name "_wait_until_all_on_stream"]
             (at: usize, count: usize, status: usize, how: c_int, with: $t) -> (),
-            Job::Wait { at, count, status, with: With::Value(with.bits()), holds: holds::<$t>, how });
+            Job::Wait { at, count, status, with: Operand::Value(with.bits()), holds: holds::<$t>, how });
         define!(stream ["nvshmemx_" $name "_wait_until_all_vector_on_stream"]
             (at: usize, count: usize, status: usize, how: c_int, with: usize) -> (),
-            Job::Wait { at, count, status, with: With::Values(with), holds: holds::<$t>, how });
+            Job::Wait { at, count, status, with: Operand::Values(with), holds: holds::<$t>, how });
     )*};
 }
 
@@ -223,7 +223,7 @@ waits! {
     "int32" i32 "int64" i64 "uint32" u32 "uint64" u64 "size" usize "ptrdiff" isize
 }
 define!(stream ["nvshmemx_signal_wait_until_on_stream"] (at: usize, how: c_int, with: u64) -> (),
-    Job::Wait { at, count: 1, status: 0, with: With::Value(with.into()), holds: holds::<u64>, how });
+    Job::Wait { at, count: 1, status: 0, with: Operand::Value(with.into()), holds: holds::<u64>, how });
 define!(stream ["nvshmemx_signal_op_on_stream"] (at: usize, value: u64, op: c_int, pe: c_int) -> (),
     Job::Signal { signal: (at, value, op), pe });
 define!(host ["nvshmem_quiet"] () -> (), Job::Nothing);
@@ -299,7 +299,7 @@ unsafe extern "C" fn nvshmem_team_split_strided(
 ) -> c_int {
     let members: Vec<usize> = (0..size).map(|at| number(from + at * step)).collect();
     let split = world().and_then(|world| world.split(parent, &members));
-    // SAFETY: where the program wants it.
+    // SAFETY: the program's output pointer.
     unsafe { new.write(*split.as_ref().unwrap_or(&INVALID)) };
     code("nvshmem_team_split_strided", split.map(drop))
 }
@@ -326,7 +326,7 @@ unsafe extern "C" fn nvshmem_team_split_2d(
     };
     let teams = split();
     let [x, y] = *teams.as_ref().unwrap_or(&[INVALID; 2]);
-    // SAFETY: where the program wants them.
+    // SAFETY: the program's output pointers.
     unsafe {
         x_team.write(x);
         y_team.write(y);
@@ -346,11 +346,11 @@ unsafe extern "C" fn nvshmemx_hostlib_init_attr(
     flags: c_uint,
     attributes: *const Attributes,
 ) -> c_int {
-    // SAFETY: the program's, or null.
+    // SAFETY: the program's attributes, or null.
     code("nvshmemx_hostlib_init_attr", start(flags, unsafe { attributes.as_ref() }))
 }
 
-/// `nvshmemi_version_t`
+/// `nvshmemi_version_t`.
 #[repr(C)]
 struct Version {
     major: c_int,
@@ -358,10 +358,10 @@ struct Version {
     patch: c_int,
 }
 
-/// What `nvshmem_init` calls in a program that is linked with this library alone.
+/// `nvshmem_init` calls this in a program that is linked with this library alone.
 ///
 /// # Safety
-/// Pointers are to what they should be.
+/// Every pointer is valid for its type.
 #[unsafe(export_name = "_Z20nvshmemi_init_threadiPijP21nvshmemx_init_attr_v118nvshmemi_version_t")]
 unsafe extern "C" fn init_thread(
     _requested: c_int,
@@ -370,18 +370,18 @@ unsafe extern "C" fn init_thread(
     attributes: *const Attributes,
     _version: Version,
 ) -> c_int {
-    // SAFETY: by the caller.
+    // SAFETY: by this function's contract.
     unsafe {
         provided.write(SERIALIZED);
         code("nvshmem_init", start(flags, attributes.as_ref()))
     }
 }
 
-/// Initializes a program that is linked with `libnvshmem_device.a`, too, whose device functions
-/// need more than is here.
+/// Initialises a program that is also linked with `libnvshmem_device.a`, whose device functions
+/// need more than is simulated.
 ///
 /// # Safety
-/// The pointers must be valid, as for the entry point before this one.
+/// Every pointer is valid for its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nvshmemid_hostlib_init_attr(
     _requested: c_int,
@@ -391,7 +391,7 @@ unsafe extern "C" fn nvshmemid_hostlib_init_attr(
     _version: Version,
     _device: *const c_void,
 ) -> c_int {
-    // SAFETY: by the caller.
+    // SAFETY: by this function's contract.
     let code = unsafe {
         provided.write(SERIALIZED);
         code("nvshmem_init", start(flags, attributes.as_ref()))
@@ -402,7 +402,7 @@ unsafe extern "C" fn nvshmemid_hostlib_init_attr(
     code
 }
 
-/// Says once that kernels cannot call NVSHMEM.
+/// Warns once that kernels cannot call NVSHMEM.
 fn no_kernels() {
     static SAID: AtomicBool = AtomicBool::new(false);
     if !SAID.swap(true, Ordering::Relaxed) {
@@ -417,7 +417,7 @@ macro_rules! ends {
     ($($name:ident)*) => {$(
         #[unsafe(no_mangle)]
         extern "C" fn $name() {
-            // The program goes on: it may have failed long ago.
+            // The program continues: it may have failed long ago.
             if let Err(failure) = end() {
                 warn("nvshmem_finalize", &failure);
             }
@@ -426,7 +426,7 @@ macro_rules! ends {
 }
 ends!(nvshmemx_hostlib_finalize nvshmemid_hostlib_finalize nvshmemi_finalize);
 
-/// What the hardware that is simulated has not.
+/// Functions that the simulated hardware does not support.
 macro_rules! lacks {
     ($($name:ident -> $result:expr;)*) => {$(
         #[unsafe(no_mangle)]
@@ -455,10 +455,10 @@ macro_rules! of_kernels {
 }
 of_kernels!(nvshmemx_cumodule_init nvshmemx_cumodule_finalize nvshmemx_culibrary_init nvshmemx_culibrary_finalize);
 
-/// Whether there are PEs.
+/// Whether NVSHMEM is initialised.
 #[unsafe(no_mangle)]
 extern "C" fn nvshmemx_init_status() -> c_int {
-    /// `NVSHMEM_STATUS_IS_INITIALIZED`
+    /// `NVSHMEM_STATUS_IS_INITIALIZED`.
     const INITIALIZED: c_int = 2;
     if world().is_ok() { INITIALIZED } else { 0 }
 }
@@ -473,7 +473,7 @@ unsafe extern "C" fn nvshmemx_get_uniqueid(id: *mut Id) -> c_int {
     let made = crate::abi::UniqueId::new().map(|made| {
         let mut bytes = [0; 124];
         bytes[..24].copy_from_slice(&made.0[..24]);
-        // SAFETY: where the program wants it.
+        // SAFETY: the program's output pointer.
         unsafe { (*id).bytes = bytes };
     });
     code("nvshmemx_get_uniqueid", made)
@@ -486,7 +486,7 @@ unsafe extern "C" fn nvshmemx_set_attr_uniqueid_args(
     id: *const Id,
     attributes: *mut Attributes,
 ) -> c_int {
-    // SAFETY: the program's.
+    // SAFETY: the program's attributes.
     let by_id = unsafe { &mut (*attributes).by_id };
     (by_id.id, by_id.rank, by_id.ranks) = (id, rank, ranks);
     DONE
@@ -497,14 +497,14 @@ unsafe extern "C" fn nvshmemx_set_attr_mpi_comm_args(
     comm: *const c_void,
     attributes: *mut Attributes,
 ) -> c_int {
-    // SAFETY: the program's.
+    // SAFETY: the program's attributes.
     unsafe { (*attributes).comm = comm };
     DONE
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nvshmem_query_thread(provided: *mut c_int) {
-    // SAFETY: where the program wants it.
+    // SAFETY: the program's output pointer.
     unsafe { provided.write(SERIALIZED) };
 }
 
@@ -515,7 +515,7 @@ extern "C" fn nvshmem_global_exit(status: c_int) {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nvshmem_info_get_version(major: *mut c_int, minor: *mut c_int) {
-    // SAFETY: where the program wants them. OpenSHMEM 1.3 is what NVSHMEM gives.
+    // SAFETY: the program's output pointers. NVSHMEM reports OpenSHMEM 1.3.
     unsafe {
         major.write(1);
         minor.write(3);
@@ -525,7 +525,7 @@ unsafe extern "C" fn nvshmem_info_get_version(major: *mut c_int, minor: *mut c_i
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nvshmem_info_get_name(name: *mut c_char) {
     let text = c"simulated NVSHMEM (commsan)";
-    // SAFETY: there is room for `NVSHMEM_MAX_NAME_LEN`, 256.
+    // SAFETY: the program provides `NVSHMEM_MAX_NAME_LEN`, 256 bytes.
     unsafe { name.copy_from(text.as_ptr(), text.count_bytes() + 1) };
 }
 
@@ -535,7 +535,7 @@ unsafe extern "C" fn nvshmemx_vendor_get_version_info(
     minor: *mut c_int,
     patch: *mut c_int,
 ) {
-    // SAFETY: where the program wants them.
+    // SAFETY: the program's output pointers.
     unsafe {
         major.write(VERSION.major);
         minor.write(VERSION.minor);
@@ -543,7 +543,7 @@ unsafe extern "C" fn nvshmemx_vendor_get_version_info(
     }
 }
 
-/// Any memory may be the local end of a transfer.
+/// Any memory may be the local end of a transfer, so registration has no effect.
 #[unsafe(no_mangle)]
 extern "C" fn nvshmemx_buffer_register(_address: usize, _length: usize) -> c_int {
     DONE

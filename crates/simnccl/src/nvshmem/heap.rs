@@ -1,24 +1,24 @@
-//! Symmetric memory: what is allocated together, and where each PE has it.
+//! The symmetric heap: collective allocations, and their addresses at each PE.
 
 use super::World;
-use crate::board::{MESSAGE_BYTES, message, word};
 use crate::cuda::{self, IpcHandle};
 use crate::error::{Failure, Result};
+use crate::rendezvous::{MESSAGE_BYTES, message, word};
 use std::collections::BTreeMap;
 
 /// An allocation.
 struct Block {
     bytes: usize,
-    /// Where it is at each PE, as this process reaches it.
+    /// Its address at each PE, as mapped in this process.
     at: Vec<usize>,
 }
 
-/// All of them, by where they are here.
+/// All allocations, by their local address.
 #[derive(Default)]
 pub struct Heap(BTreeMap<usize, Block>);
 
 impl Heap {
-    /// Where some bytes are at a PE.
+    /// The address of some bytes at a PE, as mapped here; `None` outside of allocations.
     pub fn at(&self, address: usize, bytes: usize, pe: usize) -> Option<usize> {
         let (start, block) = self.0.range(..=address).next_back()?;
         let offset = address - start;
@@ -28,38 +28,38 @@ impl Heap {
 }
 
 impl World {
-    /// All PEs allocate so much; gives where it is here.
+    /// Allocates at all PEs; returns the local address.
     pub fn allocate(&self, bytes: usize) -> Result<usize> {
         if bytes == 0 {
             return Ok(0);
         }
-        let board = self.board.lock();
+        let rendezvous = self.rendezvous.lock();
         let own = cuda::allocate(bytes)?;
-        let mut told = message(&[bytes as u64]);
+        let mut own_message = message(&[bytes as u64]);
         if self.pes > 1 {
-            told[MESSAGE_BYTES - 64..].copy_from_slice(&cuda::export(own)?.0);
+            own_message[MESSAGE_BYTES - 64..].copy_from_slice(&cuda::export(own)?.0);
         }
-        let told = board.exchange(&told)?;
-        if let Some(pe) = (0..self.pes).find(|&pe| word(&told[pe], 0) != bytes as u64) {
-            let theirs = word(&told[pe], 0);
+        let messages = rendezvous.exchange(&own_message)?;
+        if let Some(pe) = (0..self.pes).find(|&pe| word(&messages[pe], 0) != bytes as u64) {
+            let theirs = word(&messages[pe], 0);
             return Err(Failure::usage(format!(
                 "PE {} allocates {bytes} bytes, and PE {pe} {theirs}: symmetric allocations are of one size",
                 self.pe
             )));
         }
         let mut at = Vec::new();
-        for (pe, told) in told.iter().enumerate() {
-            let handle = || IpcHandle(std::array::from_fn(|at| told[MESSAGE_BYTES - 64 + at]));
+        for (pe, message) in messages.iter().enumerate() {
+            let handle = || IpcHandle(std::array::from_fn(|at| message[MESSAGE_BYTES - 64 + at]));
             let base = if pe == self.pe { own } else { cuda::open(handle())? };
             at.push(base as usize);
         }
-        // Nobody may use what others have not opened yet.
-        board.exchange(&message(&[]))?;
+        // No PE may use an allocation that others have not opened yet.
+        rendezvous.exchange(&message(&[]))?;
         self.heap.write().0.insert(own as usize, Block { bytes, at });
         Ok(own as usize)
     }
 
-    /// All PEs give an allocation back.
+    /// Frees an allocation at all PEs.
     pub fn free(&self, address: usize) -> Result {
         if address == 0 {
             return Ok(());
@@ -67,21 +67,21 @@ impl World {
         let known = self.heap.write().0.remove(&address);
         let unknown = || Failure::argument(format!("{address:#x} is not from nvshmem_malloc"));
         let block = known.ok_or_else(unknown)?;
-        let board = self.board.lock();
-        // Whoever writes there has done so.
-        board.exchange(&message(&[]))?;
+        let rendezvous = self.rendezvous.lock();
+        // Writes of other PEs are complete after this exchange.
+        rendezvous.exchange(&message(&[]))?;
         let others = block.at.iter().enumerate().filter(|(pe, _)| *pe != self.pe);
         let closed: Vec<Result> = others.map(|(_, base)| cuda::close(*base as u64)).collect();
-        // Nobody waits for one whose device has failed.
-        board.exchange(&message(&[]))?;
+        // No PE waits for one whose device has failed.
+        rendezvous.exchange(&message(&[]))?;
         let freed = cuda::free(address as u64);
         closed.into_iter().chain([freed]).collect()
     }
 
-    /// All PEs give back what is left.
+    /// Frees all remaining allocations at all PEs.
     pub fn free_all(&self) -> Result {
-        // In the order of their addresses, which is the same everywhere if the program is; and if
-        // not, they go anyway.
+        // In the order of addresses, which is the same everywhere if the program is symmetric;
+        // otherwise they are freed anyway.
         let left: Vec<usize> = self.heap.read().0.keys().copied().collect();
         let freed: Vec<Result> = left.into_iter().map(|address| self.free(address)).collect();
         freed.into_iter().collect()

@@ -1,4 +1,4 @@
-//! What calls ask for, done by the host at once or by a stream when it comes to it.
+//! Operations of NVSHMEM, performed by the host at once or by a stream when it reaches them.
 
 use super::World;
 use super::team::Team;
@@ -7,22 +7,22 @@ use crate::error::{Failure, Result};
 use std::ffi::c_int;
 use std::time::Duration;
 
-/// `NVSHMEM_SIGNAL_ADD`
+/// `NVSHMEM_SIGNAL_ADD`.
 const ADD: c_int = 10;
 
-/// A signal's address, its value, and what is done with that.
+/// A signal: its address, the value, and the operation.
 pub type Signal = (usize, u64, c_int);
 
-/// What values are compared with.
+/// The operand that values are compared with.
 #[derive(Clone, Copy)]
-pub enum With {
-    /// A value's bits, for all.
+pub enum Operand {
+    /// The bits of one value, for all.
     Value(u128),
-    /// As many values.
+    /// Address of as many values.
     Values(usize),
 }
 
-/// What is to be done. Sizes are in bytes.
+/// An operation. Sizes are in bytes.
 #[derive(Clone, Copy)]
 pub enum Job {
     Nothing,
@@ -55,7 +55,7 @@ pub enum Job {
         bytes: usize,
         pe: c_int,
     },
-    /// Elements one by one, so many elements apart.
+    /// Copies elements one by one, with strides in elements.
     Each {
         puts: bool,
         to: (usize, isize),
@@ -74,7 +74,7 @@ pub enum Job {
         bytes: usize,
         root: c_int,
     },
-    /// Gathers from each, or from each the part that is for this one.
+    /// Gathers from every PE: all of its data, or the part that is for this PE.
     FromAll {
         team: c_int,
         to: usize,
@@ -82,7 +82,7 @@ pub enum Job {
         bytes: usize,
         parts: bool,
     },
-    /// Gathers from each and combines the values.
+    /// Gathers from every PE and combines the values.
     Reduce {
         team: c_int,
         to: usize,
@@ -91,31 +91,31 @@ pub enum Job {
         parts: bool,
         combine: unsafe fn(&mut [u8], usize),
     },
-    /// Until values hold, but for those with a status.
+    /// Waits until comparisons hold, except for values with a nonzero status.
     Wait {
         at: usize,
         count: usize,
         status: usize,
-        with: With,
-        holds: unsafe fn(usize, usize, c_int, With) -> bool,
+        with: Operand,
+        holds: unsafe fn(usize, usize, c_int, Operand) -> bool,
         how: c_int,
     },
 }
 
-/// A number of a PE; of none if it is negative.
+/// The number of a PE; an invalid number if it is negative.
 pub fn number(pe: c_int) -> usize {
     usize::try_from(pe).unwrap_or(usize::MAX)
 }
 
 /// # Safety
-/// There are as many bytes at either address.
+/// Both addresses are valid for this many bytes.
 unsafe fn copy(to: usize, from: usize, bytes: usize) {
-    // SAFETY: by the caller.
+    // SAFETY: by this function's contract.
     unsafe { std::ptr::copy(from as *const u8, to as *mut u8, bytes) };
 }
 
 impl Job {
-    /// Does it.
+    /// Performs the operation.
     pub fn run(&self, world: &World) -> Result {
         match *self {
             Job::Nothing => Ok(()),
@@ -165,22 +165,22 @@ impl Job {
                     }
                     all.try_for_each(|&pe| {
                         let from = world.at(from, bytes, pe)?;
-                        // SAFETY: that much is in symmetric memory.
+                        // SAFETY: the bytes lie in symmetric memory.
                         unsafe { combine(&mut sum, from) };
                         Ok(())
                     })
                 })?;
-                // It may be where the operand is: nobody needs that any more when all have met.
-                // SAFETY: so much is the program's there.
+                // The result may overwrite the operand, which no PE needs after this barrier.
+                // SAFETY: the program provides this many bytes there.
                 unsafe { copy(to, sum.as_ptr() as usize, bytes) };
                 Ok(())
             }
             Job::Wait { at, count, status, with, holds, how } => {
                 let status = status as *const c_int;
                 for number in 0..count {
-                    // SAFETY: the program's, as many.
+                    // SAFETY: the program provides as many entries.
                     let is_wanted = status.is_null() || unsafe { status.add(number).read() } == 0;
-                    // SAFETY: as above.
+                    // SAFETY: the values lie in symmetric memory, the operands are the program's.
                     while is_wanted && !unsafe { holds(at, number, how, with) } {
                         std::thread::sleep(Duration::from_micros(50));
                     }
@@ -191,21 +191,21 @@ impl Job {
     }
 }
 
-/// Where this PE's part of each one's memory is.
+/// The address of this PE's part of each PE's data.
 fn part(team: &Team, from: usize, bytes: usize, parts: bool) -> usize {
     if parts { from + team.me * bytes } else { from }
 }
 
 fn put(world: &World, to: usize, from: usize, bytes: usize, pe: c_int) -> Result {
     let to = world.at(to, bytes, number(pe))?;
-    // SAFETY: that much is in symmetric memory, and the program's at `from`.
+    // SAFETY: `to` is in symmetric memory, and the program provides as many bytes at `from`.
     unsafe { copy(to, from, bytes) };
     Ok(())
 }
 
 fn get(world: &World, to: usize, from: usize, bytes: usize, pe: c_int) -> Result {
     let from = world.at(from, bytes, number(pe))?;
-    // SAFETY: that much is in symmetric memory, and the program's at `to`.
+    // SAFETY: `from` is in symmetric memory, and the program provides as many bytes at `to`.
     unsafe { copy(to, from, bytes) };
     Ok(())
 }
@@ -213,7 +213,7 @@ fn get(world: &World, to: usize, from: usize, bytes: usize, pe: c_int) -> Result
 fn set_signal(world: &World, (at, value, op): Signal, pe: c_int) -> Result {
     let at = world.at(at, size_of::<u64>(), number(pe))?;
     let new = |old: u64| if op == ADD { old.wrapping_add(value) } else { value };
-    // SAFETY: a signal in symmetric memory, which is where one may be.
+    // SAFETY: an aligned signal in symmetric memory.
     unsafe { change(at, new) };
     Ok(())
 }

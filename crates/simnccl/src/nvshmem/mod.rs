@@ -1,13 +1,13 @@
-//! A simulated NVSHMEM: the functions of `libnvshmem_host.so.3` that the host calls.
+//! A simulated NVSHMEM: the host functions of `libnvshmem_host.so.3`.
 //!
-//! All simulated memory lies in the address space of each process that has it, so that a put is a
-//! copy of bytes, done by the host when it calls or by a function of the host in a stream. Each
-//! symmetric allocation is one of the device, which the other PEs open. Kernels may use what
-//! `nvshmem_ptr` gives; NVSHMEM's functions for kernels are not simulated.
+//! Simulated device memory is mapped into each process that has it, so that a put is a copy of
+//! bytes, done by the host when it calls or by a host function in a stream. Each symmetric
+//! allocation is one of the device, which the other PEs open. Kernels may use the pointers that
+//! `nvshmem_ptr` returns; NVSHMEM's functions for kernels are not simulated.
 //!
-//! `api.rs` has the functions, `job.rs` what they do, `start.rs` how PEs find each other, `heap.rs`
-//! their memory, `team.rs` whom a collective is of, `values.rs` what reductions and atomics
-//! compute.
+//! `api.rs` has the functions, `job.rs` their operations, `start.rs` how PEs find each other,
+//! `heap.rs` the symmetric heap, `team.rs` teams, `values.rs` the arithmetic of reductions and
+//! atomics.
 
 mod api;
 mod heap;
@@ -16,19 +16,19 @@ mod start;
 mod team;
 mod values;
 
-use crate::board::Board;
 use crate::error::{Failure, Result};
+use crate::rendezvous::Rendezvous;
 use heap::Heap;
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 use team::{Team, Teams};
 
-/// A process as a PE among all.
+/// A process as one PE of the job.
 struct World {
     pe: usize,
     pes: usize,
-    /// For what all do together but teams: allocations, the end.
-    board: Mutex<Board>,
+    /// For collective operations of all PEs other than those of teams: allocations, finalisation.
+    rendezvous: Mutex<Rendezvous>,
     heap: RwLock<Heap>,
     teams: Mutex<Teams>,
 }
@@ -45,7 +45,7 @@ impl World {
         self.teams.lock().get(number)
     }
 
-    /// Where memory that is symmetric is at a PE, as this process reaches it.
+    /// The address of symmetric memory at a PE, as mapped in this process.
     fn at(&self, address: usize, bytes: usize, pe: usize) -> Result<usize> {
         if pe >= self.pes {
             return Err(Failure::argument(format!("there is no PE {pe}: there are {}", self.pes)));

@@ -1,13 +1,14 @@
-//! How PEs find each other, and how they part.
+//! Initialisation and finalisation: how PEs find each other.
 
 use super::heap::Heap;
 use super::team::Teams;
 use super::{WORLD, World};
 use crate::abi::{ID_BYTES, UniqueId};
-use crate::board::{Board, message};
 use crate::error::{Failure, Result};
+use crate::rendezvous::{Rendezvous, message};
+use commsan_mpi_abi::handles::{self, Handle};
 use parking_lot::{Mutex, RwLock};
-use std::ffi::{CStr, c_int, c_uint, c_void};
+use std::ffi::{CStr, CString, c_int, c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const WITH_MPI: c_uint = 2;
 const WITH_ID: c_uint = 8;
 
-/// `nvshmemx_uniqueid_t`
+/// `nvshmemx_uniqueid_t`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Id {
@@ -23,7 +24,7 @@ pub struct Id {
     pub bytes: [u8; 124],
 }
 
-/// `nvshmemx_init_attr_t`
+/// `nvshmemx_init_attr_t`.
 #[repr(C)]
 pub struct Attributes {
     version: c_int,
@@ -33,7 +34,7 @@ pub struct Attributes {
     padding: [u8; 96],
 }
 
-/// `nvshmemx_uniqueid_args_t`
+/// `nvshmemx_uniqueid_args_t`.
 #[repr(C)]
 pub struct ById {
     version: c_int,
@@ -42,10 +43,11 @@ pub struct ById {
     pub ranks: c_int,
 }
 
-/// Who this process is: PE, how many there are, what they meet by.
-type Who = (usize, usize, UniqueId);
+/// The identity of this process: its PE number, the number of PEs, and the identifier by which they
+/// meet.
+type Identity = (usize, usize, UniqueId);
 
-/// Becomes a PE, together with all others.
+/// Initialises this process as a PE, together with all others.
 pub fn start(flags: c_uint, attributes: Option<&Attributes>) -> Result {
     let mut world = WORLD.write();
     if world.is_some() {
@@ -63,23 +65,23 @@ pub fn start(flags: c_uint, attributes: Option<&Attributes>) -> Result {
     *world = Some(Arc::new(World {
         pe,
         pes,
-        board: Mutex::new(Board::join(&id, pe, pes)?),
+        rendezvous: Mutex::new(Rendezvous::join(&id, pe, pes)?),
         heap: RwLock::new(Heap::default()),
         teams: Mutex::new(Teams::new(id, pe, pes)?),
     }));
     Ok(())
 }
 
-/// Is no PE any more, together with all others.
+/// Finalises this PE, together with all others.
 pub fn end() -> Result {
     let world = super::world()?;
     let freed = world.free_all();
     *WORLD.write() = None;
-    world.board.lock().exchange(&message(&[]))?;
+    world.rendezvous.lock().exchange(&message(&[]))?;
     freed
 }
 
-fn by_id(attributes: &ById) -> Result<Who> {
+fn by_id(attributes: &ById) -> Result<Identity> {
     let numbers = (usize::try_from(attributes.rank), usize::try_from(attributes.ranks));
     let (Ok(pe), Ok(pes)) = numbers else {
         return Err(Failure::argument("the rank or the number of ranks is not set"));
@@ -87,15 +89,15 @@ fn by_id(attributes: &ById) -> Result<Who> {
     if attributes.id.is_null() || pe >= pes {
         return Err(Failure::argument("there is no unique identifier, or no such rank"));
     }
-    // SAFETY: the program has pointed to one.
+    // SAFETY: the program provides an identifier.
     let id = unsafe { attributes.id.read_unaligned() };
     let mut bytes = [0; ID_BYTES];
     bytes[..24].copy_from_slice(&id.bytes[..24]);
     Ok((pe, pes, UniqueId(bytes)))
 }
 
-/// As the launcher numbers processes; one alone if there is none.
-fn by_environment() -> Result<Who> {
+/// The launcher's numbering of processes; a single PE if there is no launcher.
+fn by_environment() -> Result<Identity> {
     if let Ok(who) = by_mpi(None) {
         return Ok(who);
     }
@@ -106,38 +108,40 @@ fn by_environment() -> Result<Who> {
     let pes = number(["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"]);
     let (Some(pe), Some(pes)) = (pe, pes) else { return Ok((0, 1, UniqueId::new()?)) };
     let job = ["PMIX_NAMESPACE", "PMI_JOBID", "SLURM_STEP_ID"].map(std::env::var_os);
-    // Processes of one job have one parent, where nothing else tells jobs apart.
+    // Processes of one job share a parent, if no variable identifies the job.
     let parent = job.iter().all(Option::is_none).then(std::os::unix::process::parent_id);
-    // SAFETY: a number of this process.
+    // SAFETY: it has no preconditions.
     let user = unsafe { libc::getuid() };
     Ok((pe, pes, UniqueId([0; ID_BYTES]).child((user, job, parent))))
 }
 
-/// A function of MPI, past whoever stands in front of it.
+/// A function of MPI, past any interceptor.
 fn mpi(name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: a look-up by name.
+    // SAFETY: a lookup by name.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!found.is_null()).then_some(found)
 }
 
-/// As a communicator of MPI numbers processes, all of them if none is given.
-fn by_mpi(comm: Option<*const c_void>) -> Result<Who> {
+/// The numbering of processes in an MPI communicator, `MPI_COMM_WORLD` if `None`.
+fn by_mpi(comm: Option<*const c_void>) -> Result<Identity> {
     type Ask = unsafe extern "C" fn(*mut c_int) -> c_int;
     type AskComm = unsafe extern "C" fn(usize, *mut c_int) -> c_int;
     type Broadcast = unsafe extern "C" fn(*mut c_void, c_int, usize, c_int, usize) -> c_int;
-    /// `MPI_COMM_WORLD` and `MPI_BYTE` of MPICH.
-    const MPICH: (usize, usize) = (0x4400_0000, 0x4c00_010d);
+    const HANDLES: [&Handle; 2] = [handles::named("MPI_COMM_WORLD"), handles::named("MPI_BYTE")];
     let missing = || Failure::usage("there is no MPI library in this process");
-    let open = (mpi(c"ompi_mpi_comm_world"), mpi(c"ompi_mpi_byte"));
-    let (all, byte) = match open {
-        (Some(all), Some(byte)) => (all as usize, byte as usize),
-        _ => MPICH,
+    // Open MPI's handles are addresses of its variables, MPICH's are numbers.
+    let variable = |handle: &Handle| mpi(&CString::new(handle.open_mpi?).ok()?);
+    let is_open_mpi = variable(HANDLES[0]).is_some();
+    let word = |handle: &Handle| match variable(handle) {
+        Some(address) => Some(address as usize),
+        None => handle.mpich.map(|number| number as usize),
     };
-    // SAFETY: handles are addresses, or numbers as C's `int`; the program has pointed to one.
+    let [Some(all), Some(byte)] = HANDLES.map(word) else { return Err(missing()) };
+    // SAFETY: handles are addresses, or numbers in a C `int`; the program provides one.
     let comm = comm.map_or(all, |comm| unsafe {
-        match open.0 {
-            Some(_) => comm.cast::<usize>().read_unaligned(),
-            None => comm.cast::<c_uint>().read_unaligned() as usize,
+        match is_open_mpi {
+            true => comm.cast::<usize>().read_unaligned(),
+            false => comm.cast::<c_uint>().read_unaligned() as usize,
         }
     });
     let found = |name| mpi(name).ok_or_else(missing);
@@ -145,8 +149,8 @@ fn by_mpi(comm: Option<*const c_void>) -> Result<Who> {
         [c"PMPI_Initialized", c"PMPI_Comm_rank", c"PMPI_Comm_size", c"PMPI_Bcast"].map(found);
     let (mut is_there, mut pe, mut pes) = (0, 0, 0);
     let mut id = UniqueId::new()?.0;
-    // SAFETY: the library's functions of these names and types; one process's bytes become all the
-    // others'.
+    // SAFETY: the library's functions of these names and types; the bytes of one process are
+    // broadcast to all.
     unsafe {
         std::mem::transmute::<*mut c_void, Ask>(initialized?)(&mut is_there);
         if is_there == 0 {

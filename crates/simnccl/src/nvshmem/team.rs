@@ -1,72 +1,72 @@
-//! Teams: whom a collective is of.
+//! Teams: the PEs that take part in a collective.
 
 use super::World;
 use crate::abi::UniqueId;
-use crate::board::{Board, message};
 use crate::error::{Failure, Result};
+use crate::rendezvous::{Rendezvous, message};
 use parking_lot::Mutex;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// `NVSHMEM_TEAM_INVALID`
+/// `NVSHMEM_TEAM_INVALID`.
 pub const INVALID: c_int = -1;
-/// Teams of programs have numbers from this one on.
+/// The first number of a team that the program creates.
 const FIRST: usize = 6;
 
-/// A team, seen by one of its PEs.
+/// A team, as seen by one of its PEs.
 pub struct Team {
-    /// Its PEs, by their numbers among all.
+    /// Its PEs, by their numbers in the job.
     pub members: Vec<usize>,
-    /// This one's number in the team.
+    /// This PE's number in the team.
     pub me: usize,
     id: UniqueId,
-    board: Mutex<Meeting>,
+    rendezvous: Mutex<Meeting>,
 }
 
 struct Meeting {
-    board: Board,
-    /// Teams that were made of this one.
+    rendezvous: Rendezvous,
+    /// Number of teams that were split off.
     splits: u64,
 }
 
 impl Team {
-    /// All of its PEs come.
+    /// Joins a team, together with its other PEs.
     pub fn join(id: UniqueId, members: Vec<usize>, pe: usize) -> Result<Team> {
         let me = members.iter().position(|&member| member == pe).unwrap_or(0);
-        let board = Board::join(&id, me, members.len())?;
-        Ok(Team { members, me, id, board: Mutex::new(Meeting { board, splits: 0 }) })
+        let rendezvous = Rendezvous::join(&id, me, members.len())?;
+        Ok(Team { members, me, id, rendezvous: Mutex::new(Meeting { rendezvous, splits: 0 }) })
     }
 
-    /// Waits until all have come here.
+    /// Waits until all PEs have arrived here (a barrier).
     pub fn meet(&self) -> Result {
-        self.board.lock().board.exchange(&message(&[])).map(drop)
+        self.rendezvous.lock().rendezvous.exchange(&message(&[])).map(drop)
     }
 
-    /// Does something after all have come, and leaves when all have done it.
+    /// Runs a closure between two barriers of the team.
     pub fn together<T>(&self, what: impl FnOnce() -> Result<T>) -> Result<T> {
-        let meeting = self.board.lock();
-        meeting.board.exchange(&message(&[]))?;
+        let meeting = self.rendezvous.lock();
+        meeting.rendezvous.exchange(&message(&[]))?;
         let done = what();
-        meeting.board.exchange(&message(&[]))?;
+        meeting.rendezvous.exchange(&message(&[]))?;
         done
     }
 
-    /// The name of the next team that is made of this one, by all of its PEs alike.
+    /// The identifier of the next team split off this one, equal at all of its PEs.
     fn next_id(&self) -> Result<UniqueId> {
-        let mut meeting = self.board.lock();
+        let mut meeting = self.rendezvous.lock();
         meeting.splits += 1;
-        meeting.board.exchange(&message(&[]))?;
+        meeting.rendezvous.exchange(&message(&[]))?;
         Ok(self.id.child(("team", meeting.splits)))
     }
 }
 
-/// The teams of a process by their numbers.
+/// The teams of a process, by number.
 #[derive(Default)]
 pub struct Teams(Vec<Option<Arc<Team>>>);
 
 impl Teams {
-    /// Those that are there from the beginning: on one node, with a device each, all PEs share
-    /// everything but their place on a node and their device.
+    /// The predefined teams: on one node, with a device each, the PEs share everything but their
+    /// place on the node and their device.
     pub fn new(id: UniqueId, pe: usize, pes: usize) -> Result<Teams> {
         let all = Arc::new(Team::join(id.child("all"), (0..pes).collect(), pe)?);
         let own = Arc::new(Team::join(id.child(("own", pe)), vec![pe], pe)?);
@@ -74,7 +74,7 @@ impl Teams {
         Ok(Teams(vec![of(&all), of(&all), of(&all), of(&own), of(&own), of(&all)]))
     }
 
-    /// A team by its number.
+    /// The team with a number.
     pub fn get(&self, number: c_int) -> Result<Arc<Team>> {
         let known = usize::try_from(number).ok().and_then(|at| self.0.get(at)?.clone());
         known.ok_or_else(|| Failure::argument(format!("there is no team {number}")))
@@ -90,7 +90,7 @@ impl Teams {
         at as c_int
     }
 
-    /// A team of the program is no more.
+    /// Removes a team of the program.
     pub fn remove(&mut self, number: c_int) {
         let at = usize::try_from(number).ok().filter(|at| (FIRST..self.0.len()).contains(at));
         if let Some(at) = at {
@@ -100,13 +100,13 @@ impl Teams {
 }
 
 impl World {
-    /// All PEs of a team make one of some of them; gives its number to those.
+    /// Splits some PEs off a team, collectively; returns the new team's number to them.
     pub fn split(&self, of: c_int, members: &[usize]) -> Result<c_int> {
         let parent = self.team(of)?;
         let outside = || Failure::argument("a new team's PEs must be in the old one");
         let chosen = members.iter().map(|&at| parent.members.get(at).copied());
         let chosen: Vec<usize> = chosen.collect::<Option<_>>().ok_or_else(outside)?;
-        // Parts of a team are made at once, too.
+        // Several parts may be split off at once.
         let id = parent.next_id()?.child(&chosen);
         if !chosen.contains(&self.pe) {
             return Ok(INVALID);

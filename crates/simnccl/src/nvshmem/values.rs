@@ -1,18 +1,18 @@
-//! What is computed with values in memory.
+//! Arithmetic, comparison and atomics on values in memory.
 
-use super::job::With;
+use super::job::Operand;
 use half::{bf16, f16};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// A value as it is in memory.
+/// A value as bits.
 pub trait Bits: Copy + PartialOrd {
-    /// Its bits, in the lowest ones.
+    /// The value's bits, in the lowest ones.
     fn bits(self) -> u128;
     fn of_bits(bits: u128) -> Self;
 }
 
-/// A value that reductions combine.
+/// A value that reductions combine arithmetically.
 pub trait Value: Copy {
     fn sum(self, other: Self) -> Self;
     fn prod(self, other: Self) -> Self;
@@ -20,7 +20,7 @@ pub trait Value: Copy {
     fn most(self, other: Self) -> Self;
 }
 
-/// An integer, whose bits they combine.
+/// An integer that reductions combine bitwise.
 pub trait Integer: Copy {
     fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
@@ -79,19 +79,20 @@ impl Bits for f64 {
     }
 }
 
-/// Functions that combine values in memory with as many others.
+/// Functions that combine an array in memory with another one of the same length.
 pub mod combine {
     use super::{Integer, Value};
 
     macro_rules! functions {
         ($($name:ident: $of:ident)*) => {$(
             /// # Safety
-            /// There are as many bytes at `from`.
+            /// As many bytes as `with` has are readable at `from`.
             pub unsafe fn $name<T: $of>(with: &mut [u8], from: usize) {
                 let with = with.chunks_exact_mut(size_of::<T>());
                 for (number, value) in with.enumerate() {
                     let (from, value) = (from as *const T, value.as_mut_ptr().cast::<T>());
-                    // SAFETY: as many bytes as a value's, here and by the caller there.
+                    // SAFETY: the bytes of a value, in `with` and, by the contract, at the other
+                    // address.
                     unsafe {
                         let other = from.add(number).read_unaligned();
                         value.write_unaligned(value.read_unaligned().$name(other));
@@ -103,20 +104,20 @@ pub mod combine {
     functions!(sum: Value prod: Value least: Value most: Value and: Integer or: Integer xor: Integer);
 }
 
-/// Changes a value in memory at once; gives what it was.
+/// Changes a value in memory atomically; returns the old value.
 ///
 /// # Safety
-/// There is a `T` of 4 or 8 bytes at the address, where it may be.
+/// A `T` of 4 or 8 bytes lies at the address, aligned.
 pub unsafe fn change<T: Bits>(address: usize, change: impl Fn(T) -> T) -> T {
     let new = |old: u128| change(T::of_bits(old)).bits();
     let (done, retry) = (Ordering::AcqRel, Ordering::Acquire);
     let old: u128 = if size_of::<T>() == size_of::<u32>() {
-        // SAFETY: by the caller.
+        // SAFETY: by this function's contract.
         let value = unsafe { &*(address as *const AtomicU32) };
         let old = value.fetch_update(done, retry, |old| Some(new(old.into()) as u32));
         old.unwrap_or(0).into()
     } else {
-        // SAFETY: by the caller.
+        // SAFETY: by this function's contract.
         let value = unsafe { &*(address as *const AtomicU64) };
         let old = value.fetch_update(done, retry, |old| Some(new(old.into()) as u64));
         old.unwrap_or(0).into()
@@ -124,16 +125,16 @@ pub unsafe fn change<T: Bits>(address: usize, change: impl Fn(T) -> T) -> T {
     T::of_bits(old)
 }
 
-/// Whether one of several values is as it should be, by `NVSHMEM_CMP_EQ` and such.
+/// Whether value `number` compares as required, by `NVSHMEM_CMP_EQ` and the like.
 ///
 /// # Safety
-/// There are as many values, which others may change meanwhile, and as many to compare them with.
-pub unsafe fn holds<T: Bits>(at: usize, number: usize, how: c_int, with: With) -> bool {
-    // SAFETY: by the caller.
+/// There are so many values, which others may change concurrently, and so many operands.
+pub unsafe fn holds<T: Bits>(at: usize, number: usize, how: c_int, with: Operand) -> bool {
+    // SAFETY: by this function's contract.
     let (value, with) = unsafe {
         let with = match with {
-            With::Value(bits) => T::of_bits(bits),
-            With::Values(at) => (at as *const T).add(number).read(),
+            Operand::Value(bits) => T::of_bits(bits),
+            Operand::Values(at) => (at as *const T).add(number).read(),
         };
         ((at as *const T).add(number).read_volatile(), with)
     };

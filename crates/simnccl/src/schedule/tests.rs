@@ -1,17 +1,17 @@
-//! Schedules of all ranks, executed on the host: what comes out, and what goes over each edge.
+//! Executes the schedules of all ranks on the host: checks results and the volume of each edge.
 
 use super::*;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
-/// What each rank puts out, and how many values have gone from whom to whom.
+/// The output of each rank, and the number of values sent between each pair.
 struct Outcome {
     outputs: Vec<Vec<u64>>,
     edges: BTreeMap<(usize, usize), usize>,
 }
 
-/// Executes all ranks' steps in turn, each as soon as what it gets is there. Reductions are sums,
-/// and what completes a reduction adds a million.
+/// Executes all ranks' steps in turn, each as soon as its input has arrived. Reductions are sums,
+/// and a step that completes a reduction adds a million.
 fn execute(schedules: &[Vec<Phase>], inputs: &[Vec<u64>], size: usize) -> Outcome {
     let mut outputs = vec![vec![0; size]; inputs.len()];
     let mut edges = BTreeMap::new();
@@ -64,7 +64,7 @@ fn all(ranks: usize, schedule: impl Fn(Place) -> Vec<Phase>) -> Vec<Vec<Phase>> 
     (0..ranks).map(|rank| schedule(Place { rank, ranks })).collect()
 }
 
-/// Different values for every rank and place.
+/// Different values for every rank and index.
 fn inputs(ranks: usize, count: usize) -> Vec<Vec<u64>> {
     (0..ranks).map(|rank| (0..count).map(|at| (at * 31 + rank * 7 + 1) as u64).collect()).collect()
 }

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The library that cargo has put beside the tests.
+/// The library that cargo has built beside the tests.
 pub fn library() -> Result<PathBuf, String> {
     let tests = std::env::current_exe().map_err(|error| error.to_string())?;
     let library = tests.with_file_name("libcommsan_simnccl.so");
     if library.exists() { Ok(library) } else { Err(format!("no {}", library.display())) }
 }
 
-/// Directories with the simulated NCCL and CUDA runtime, as `LD_LIBRARY_PATH` has them.
+/// Directories with the simulated NCCL and CUDA runtime, in the format of `LD_LIBRARY_PATH`.
 pub fn libraries() -> Result<String, String> {
     static OWN: OnceLock<Result<tempfile::TempDir, String>> = OnceLock::new();
     let own = OWN.get_or_init(|| {
@@ -60,7 +60,7 @@ pub fn compile(toolkit: &Toolkit, source: &Path, to: &Path) -> Result<(), String
     headers.first().ok_or("no headers")?.compile(source, to, &flags)
 }
 
-/// Checks device code by the toolkit's assembler.
+/// Assembles PTX with the toolkit's `ptxas`.
 pub fn assemble(toolkit: &Toolkit, ptx: &Path) -> Result<(), String> {
     let assembler = toolkit.tool("ptxas");
     run(Command::new(assembler).args(["-arch=sm_90", "-o", "/dev/null"]).arg(ptx)).map(drop)

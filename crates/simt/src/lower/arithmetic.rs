@@ -1,4 +1,4 @@
-//! Arithmetic of integers and floating-point numbers (PTX ISA §9.7.1 to 9.7.5).
+//! Lowers integer and floating-point arithmetic (PTX ISA §9.7.1 to 9.7.5).
 
 use super::real::{Shape, by_real, fused, one, two};
 use super::{Lowering, Refusal};
@@ -7,7 +7,7 @@ use crate::float::Real;
 use commsan_ptx::Op;
 use commsan_ptx::words::{Combine, Flag, Mode, Type};
 
-/// Computes with a type of integers, those of bits as unsigned ones.
+/// Instantiates a computation for an integer type; bit types count as unsigned.
 macro_rules! by_integer {
     ($ty:expr, $t:ident => $body:expr) => {
         match $ty {
@@ -56,7 +56,7 @@ macro_rules! high_half {
     };
 }
 
-/// Computes with 16- and 32-bit integers and the integers of twice their width.
+/// Instantiates a computation for 16- and 32-bit integers and the integers of twice their width.
 macro_rules! by_widened {
     ($ty:expr, $t:ident, $w:ident => $body:expr) => {
         match $ty {
@@ -86,7 +86,7 @@ macro_rules! by_widened {
 }
 
 impl Lowering<'_> {
-    /// Lowers an instruction of this family.
+    /// Lowers an arithmetic instruction; `None` for other opcodes.
     pub(super) fn arithmetic(&mut self) -> Option<Result<(), Refusal>> {
         Some(match self.instruction.op {
             Op::Add | Op::Sub => self.sum(),
@@ -123,13 +123,13 @@ impl Lowering<'_> {
         self.instruction.modifiers.has(flag)
     }
 
-    /// A step, if the type allows it.
+    /// Emits a step, if the type allows the computation.
     fn typed(&mut self, compute: Option<Compute>, operands: usize) -> Result<(), Refusal> {
         let compute = self.allowed(compute)?;
         self.uniform(compute, operands)
     }
 
-    /// What the type allows.
+    /// The computation, or the refusal for a type that does not allow it.
     pub(super) fn allowed<T>(&self, compute: Option<T>) -> Result<T, Refusal> {
         let name = self.instruction.op.row().names[0];
         let ty = self.instruction.modifiers.types[0].map_or("", Type::word);
@@ -165,12 +165,12 @@ impl Lowering<'_> {
         self.typed(compute, 2)
     }
 
-    /// `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`: with the carry of the instruction
-    /// before, and for the one after.
+    /// `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`: reads the carry of the previous
+    /// instruction, and writes it for the next.
     ///
-    /// A difference is a sum with the complement, whose carry is set where nothing was borrowed.
-    /// PTX ISA §9.7.2 calls it the borrow, but that is what ptxas makes of it, and nvcc's divisions
-    /// of 128 bits look at it by `addc`.
+    /// A difference is a sum with the complement, whose carry is set if there was no borrow. PTX
+    /// ISA §9.7.2 calls it the borrow, but ptxas generates this, and nvcc's 128-bit divisions read
+    /// it with `addc`.
     fn carried(&mut self) -> Result<(), Refusal> {
         let (ty, op) = (self.ty()?, self.instruction.op);
         let keep = self.has(Flag::CarryOut);
@@ -336,8 +336,8 @@ impl Lowering<'_> {
         self.typed(compute, if self.instruction.op == Op::Mad24 { 3 } else { 2 })
     }
 
-    /// Division by zero gives what the hardware gives (seen on an H100): all bits set, and as a remainder of 64
-    /// bits the dividend.
+    /// Division by zero gives the hardware's result (measured on an H100): all bits set, and as a
+    /// 64-bit remainder the dividend.
     fn quotient(&mut self) -> Result<(), Refusal> {
         let ty = self.ty()?;
         let shape = self.shape(ty);
@@ -423,7 +423,7 @@ impl Lowering<'_> {
         self.typed(compute, 2)
     }
 
-    /// `min.relu` and `max.relu`: what is negative becomes zero.
+    /// `min.relu` and `max.relu`: negative results become zero.
     fn extreme_not_negative(&mut self, ty: Type, min: bool) -> Result<(), Refusal> {
         macro_rules! pick {
             ($t:ident) => {
@@ -458,7 +458,7 @@ impl Lowering<'_> {
         self.typed(compute, 1)
     }
 
-    /// Functions that hardware approximates; here as exact as f64 makes them.
+    /// Functions that hardware approximates; here they are as exact as f64 makes them.
     fn function(&mut self) -> Result<(), Refusal> {
         let (ty, op) = (self.ty()?, self.instruction.op);
         let shape = self.shape(ty);

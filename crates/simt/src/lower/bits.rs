@@ -1,4 +1,5 @@
-//! Instructions on bits (PTX ISA §9.7.8, and the integer ones of §9.7.1 that count or pick bits).
+//! Lowers bit instructions (PTX ISA §9.7.8, and the integer ones of §9.7.1 that count or extract
+//! bits).
 
 use super::arithmetic::by_integer;
 use super::{Lowering, Refusal};
@@ -6,7 +7,7 @@ use crate::compute::{Compute, binary, logic, quaternary, ternary, unary};
 use commsan_ptx::words::{Flag, Mode, Type};
 use commsan_ptx::{Op, Operand};
 
-/// Computes with the unsigned integers of a type's width.
+/// Instantiates a computation for the unsigned integer of a type's width.
 macro_rules! by_width {
     ($ty:expr, $t:ident => $body:expr) => {
         match $ty.size() {
@@ -33,7 +34,7 @@ macro_rules! by_width {
 pub(super) use by_width;
 
 impl Lowering<'_> {
-    /// Lowers an instruction of this family.
+    /// Lowers a bit instruction; `None` for other opcodes.
     pub(super) fn bits(&mut self) -> Option<Result<(), Refusal>> {
         Some(match self.instruction.op {
             Op::And | Op::Or | Op::Xor | Op::Not | Op::Cnot => self.bitwise(),
@@ -49,7 +50,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// A step of instructions that PTX has for 32 bits only.
+    /// Emits a step of an instruction that PTX defines for 32 bits only.
     fn words(&mut self, compute: Compute, operands: usize) -> Result<(), Refusal> {
         let fits = self.ty()?.size() == 4;
         let compute = self.allowed(fits.then_some(compute))?;
@@ -87,7 +88,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// `lop3`: any function of three bits, by its table.
+    /// `lop3`: any logical function of three bits, by its truth table.
     fn any_logic(&mut self) -> Result<(), Refusal> {
         let Operand::Imm(table) = self.operand(4)? else {
             return Err("a table of bits that is no constant".to_owned());
@@ -101,7 +102,7 @@ impl Lowering<'_> {
         self.words(compute, 3)
     }
 
-    /// Amounts beyond the width shift everything out.
+    /// Amounts beyond the width shift all bits out.
     fn shift(&mut self) -> Result<(), Refusal> {
         let ty = self.ty()?;
         let compute = match self.instruction.op {
@@ -152,7 +153,7 @@ impl Lowering<'_> {
         self.mixed(compute, d, &[ty])
     }
 
-    /// `fns`: the bit that is the n-th one set, from a base upwards or downwards.
+    /// `fns`: finds the n-th set bit, upwards or downwards from a base.
     fn nth_set(&mut self) -> Result<(), Refusal> {
         let find = |mask: u32, base: u32, offset: i32| {
             let set = |bit: &u32| mask >> bit & 1 == 1;
@@ -188,7 +189,7 @@ impl Lowering<'_> {
             if len == 0 {
                 return 0;
             }
-            // The sign is the field's highest bit, or the value's if the field ends beyond it.
+            // The sign is the field's highest bit, or the value's if the field extends beyond it.
             let top = at.saturating_add(len - 1).min(T::BITS - 1);
             let shifted = if at < T::BITS { a >> at } else { (a >> (T::BITS - 1)) >> 1 };
             let kept = (top + 1).saturating_sub(at).min(T::BITS);
@@ -218,7 +219,7 @@ impl Lowering<'_> {
         self.words(compute, 2)
     }
 
-    /// `prmt`: bytes of two words, by a selector or by a mode.
+    /// `prmt`: permutes the bytes of two words, by a selector or by a mode.
     fn permute(&mut self) -> Result<(), Refusal> {
         let bytes = |a: u32, b: u32| (u64::from(b) << 32 | u64::from(a)).to_le_bytes();
         let compute = match self.instruction.modifiers.mode {
@@ -249,8 +250,9 @@ impl Lowering<'_> {
     }
 }
 
-/// Position and length of a bit field in a value of so many bits. PTX restricts both to a byte. Hardware takes a byte of
-/// each for 32 bits, and both as they are for 64 bits, which are several instructions there (seen on an H100).
+/// Position and length of a bit field in a value of `BITS` bits. PTX restricts both to a byte.
+/// Hardware takes a byte of each for 32 bits, and both unrestricted for 64 bits, which are several
+/// instructions there (measured on an H100).
 fn bit_field<const BITS: u32>(at: u32, len: u32) -> (u32, u32) {
     if BITS == 64 { (at, len) } else { (at & 0xff, len & 0xff) }
 }

@@ -1,4 +1,4 @@
-//! Comparison and selection (PTX ISA §9.7.6, §9.7.7).
+//! Lowers comparison and selection (PTX ISA §9.7.6, §9.7.7).
 
 use super::arithmetic::by_integer;
 use super::bits::by_width;
@@ -12,12 +12,12 @@ use crate::rows::Slot;
 use commsan_ptx::Op;
 use commsan_ptx::words::{Combine, Compare, Flag, Mode, Type};
 
-/// The type of each half of packed numbers.
+/// The type of each half of a packed pair.
 fn single_of(packed: Type) -> Type {
     if packed == Type::F16x2 { Type::F16 } else { Type::BF16 }
 }
 
-/// A predicate as a value of that type: all bits, or 1.0.
+/// A predicate as a value of that type: all bits set, or 1.0.
 fn truth(to: Type) -> Option<Compute> {
     match to.is_float() {
         true => by_real!(to, T => {
@@ -28,7 +28,7 @@ fn truth(to: Type) -> Option<Compute> {
 }
 
 impl Lowering<'_> {
-    /// Lowers an instruction of this family.
+    /// Lowers a comparison or selection; `None` for other opcodes.
     pub(super) fn compare(&mut self) -> Option<Result<(), Refusal>> {
         Some(match self.instruction.op {
             Op::Setp => self.set_predicate(),
@@ -125,7 +125,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// `setp.f16x2`: the low numbers decide the first predicate, the high ones the second.
+    /// `setp.f16x2`: compares the low halves for the first predicate, the high halves for the
+    /// second.
     fn set_packed_predicates(&mut self, ty: Type) -> Result<(), Refusal> {
         let c = self.combined_with(4)?;
         let held = self.packed_comparisons(ty, 2, c)?;
@@ -135,7 +136,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Compares the low numbers of operand `n` and the next one, and the high ones; each result is
+    /// Compares the low halves of operand `n` and the next one, and the high halves; each result is
     /// combined with predicate `c`.
     fn packed_comparisons(&mut self, ty: Type, n: usize, c: Slot) -> Result<[Slot; 2], Refusal> {
         let (a, b) = (self.source(n, 4)?, self.source(n + 1, 4)?);
@@ -153,7 +154,7 @@ impl Lowering<'_> {
         Ok(held)
     }
 
-    /// A comparison as a number: all bits, or 1.0.
+    /// `set`: the result of a comparison as a number, all bits set or 1.0.
     fn set(&mut self) -> Result<(), Refusal> {
         let (to, ty) = (self.ty()?, self.nth_type(1)?);
         if matches!(ty, Type::F16x2 | Type::BF16x2) {
@@ -170,7 +171,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Compares each half of packed numbers, whether the result counts as numbers or as bits.
+    /// Compares each half of packed pairs, with a result of numbers or of bits.
     fn set_packed(&mut self, to: Type, ty: Type) -> Result<(), Refusal> {
         let c = self.combined_with(3)?;
         let held = self.packed_comparisons(ty, 1, c)?;

@@ -1,4 +1,4 @@
-//! Branches, calls, barriers and fences (PTX ISA §9.7.12, §9.7.13).
+//! Lowers branches, calls, barriers and fences (PTX ISA §9.7.12, §9.7.13).
 
 use super::{Lowering, Refusal};
 use crate::code::{Action, Barrier, Call, Callee, Code, Combined, Provided, Reduction, Switch};
@@ -6,10 +6,10 @@ use crate::rows::Slot;
 use commsan_ptx::words::Combine;
 use commsan_ptx::{Base, Op, Operand, Targets};
 
-/// How the functions begin by which kernels launch kernels.
+/// Prefix of the functions by which kernels launch kernels (CUDA dynamic parallelism).
 const OF_DEVICE_RUNTIME: &str = "__cudaCDP2";
 
-/// Replaces indices of instructions by those of their first steps.
+/// Replaces indices of branch targets' instructions by those of their first steps.
 pub(super) fn resolve_targets(codes: &mut [Code], starts: &[u32]) {
     let step = |target: &mut u32| *target = starts[(*target as usize).min(starts.len() - 1)];
     for code in codes {
@@ -22,7 +22,7 @@ pub(super) fn resolve_targets(codes: &mut [Code], starts: &[u32]) {
 }
 
 impl Lowering<'_> {
-    /// Lowers an instruction of this family.
+    /// Lowers a control instruction; `None` for other opcodes.
     pub(super) fn control(&mut self) -> Option<Result<(), Refusal>> {
         let action = match self.instruction.op {
             Op::Bra => return Some(self.branch()),
@@ -36,8 +36,8 @@ impl Lowering<'_> {
             Op::Exit => Action::Exit,
             Op::Trap => Action::Trap,
             Op::Membar | Op::Fence | Op::FenceProxy | Op::FenceMbarrierInit => Action::Fence,
-            // A block is a cluster of its own, and its warps advance together; a grid starts when
-            // those it depends on are done.
+            // A block is its own cluster, and its warps advance together; a grid starts when those
+            // that it depends on are done.
             Op::Brkpt | Op::ClusterArrive | Op::GridDepLaunch | Op::GridDepWait => Action::Nothing,
             Op::ClusterWait => return Some(self.block_barrier()),
             _ => return None,
@@ -102,7 +102,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// A barrier of the whole block that no program numbers.
+    /// The barrier of the whole block, without a number.
     fn block_barrier(&mut self) -> Result<(), Refusal> {
         let id = self.constants.value(4, crate::barrier::CLUSTER.into());
         self.emit(Action::Barrier(Box::new(Barrier {

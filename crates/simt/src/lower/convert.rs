@@ -1,4 +1,4 @@
-//! `mov`, `cvt` and changes of width (PTX ISA §9.7.9).
+//! Lowers `mov`, `cvt` and changes of width (PTX ISA §9.7.9).
 
 use super::arithmetic::by_integer;
 use super::real::by_real;
@@ -10,7 +10,7 @@ use commsan_ptx::{Class, Op, Operand};
 use rustc_apfloat::ieee::{Float8E4M3FN, Float8E5M2, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
-/// The low bits of wider values, or narrower ones extended.
+/// Truncates wider values, or extends narrower ones.
 pub(super) fn resize(from: u64, to: u64, signed: bool) -> Compute {
     macro_rules! convert {
         ($($from:literal $u:ident $s:ident: $($to:literal $t:ident)*;)*) => {
@@ -30,11 +30,11 @@ pub(super) fn resize(from: u64, to: u64, signed: bool) -> Compute {
     }
 }
 
-/// What a conversion does besides changing the format.
+/// The modifiers of a conversion.
 #[derive(Clone, Copy)]
 struct How {
     round: Round,
-    /// Rounds to an integer even if the result is a floating-point number.
+    /// Whether it rounds to an integer even if the result is a floating-point number.
     integral: bool,
     flush: bool,
     saturate: bool,
@@ -43,7 +43,7 @@ struct How {
 }
 
 impl Lowering<'_> {
-    /// Lowers an instruction of this family.
+    /// Lowers a conversion; `None` for other opcodes.
     pub(super) fn convert(&mut self) -> Option<Result<(), Refusal>> {
         Some(match self.instruction.op {
             Op::Mov => self.mov(),
@@ -78,7 +78,7 @@ impl Lowering<'_> {
         if elements.is_empty() { Err("an empty list".to_owned()) } else { Ok(elements) }
     }
 
-    /// Elements into one register, the first one lowest. As 128 bits, which hold any.
+    /// Packs elements into one register, the first one lowest, through 128 bits, which hold any.
     fn pack(&mut self, ty: Type) -> Result<(), Refusal> {
         let elements = self.elements(1)?;
         let part = ty.size() / elements.len() as u64;
@@ -195,8 +195,8 @@ fn integral(value: f64, round: Round) -> f64 {
     }
 }
 
-/// Values beyond the range become its ends. NaN becomes 0 in conversions of 32 bits and fewer, else
-/// the highest bit alone.
+/// Converts to an integer; values out of range saturate. NaN becomes 0 in conversions of 32 bits
+/// and fewer, else the highest bit alone.
 fn to_integer(to: Type, from: Type, how: How) -> Option<Compute> {
     let wide = from == Type::F64 || to.size() == 8;
     by_real!(from, A => by_integer!(to, D => unary(move |a: A| {
@@ -226,7 +226,7 @@ fn reals(to: Type, from: Type, how: How) -> Option<Compute> {
     }
     by_real!(from, A => by_real!(to, D => unary(move |a: A| {
         let a = if how.flush { a.flush() } else { a };
-        // An integer rounded from f64 has no new digits: exact where the result is as wide.
+        // An integer rounded in f64 has no further digits: it is exact if the result is as wide.
         let d = match how.integral {
             true => D::rounded(integral(a.wide(), how.round), Round::NearestTiesToEven),
             false => D::rounded(a.wide(), how.round),
@@ -238,7 +238,7 @@ fn reals(to: Type, from: Type, how: How) -> Option<Compute> {
     })))?
 }
 
-/// The largest number instead of infinity.
+/// Replaces infinity by the largest finite number.
 fn finite<F: Float>(number: F) -> F {
     match number.is_infinite() {
         true => {
@@ -256,7 +256,7 @@ fn relu<T: Real>(value: T, relu: bool) -> T {
     if relu && value.negative() && !value.is_nan() { T::zero() } else { value }
 }
 
-/// A number with the ten fraction bits of tf32.
+/// Rounds to the ten fraction bits of tf32.
 fn truncated(value: f32, round: Round) -> f32 {
     const DROPPED: u32 = 13;
     if !value.is_finite() {
@@ -273,7 +273,7 @@ fn truncated(value: f32, round: Round) -> f32 {
     f32::from_bits((kept + u32::from(up)) << DROPPED)
 }
 
-/// Conversions to and from two numbers in one register; the first operand becomes the high one.
+/// Converts to and from two numbers in one register; the first operand becomes the high one.
 fn packed(to: Type, from: Type, how: How) -> Option<Compute> {
     use half::{bf16, f16};
     type Half2 = [f16; 2];
@@ -299,13 +299,13 @@ fn packed(to: Type, from: Type, how: How) -> Option<Compute> {
     })
 }
 
-/// A number of 16 bits.
+/// Converts to a 16-bit format.
 fn sixteenth<D: Real>(value: f32, how: How) -> D {
     let number = relu(D::rounded(value.into(), how.round), how.relu);
     if how.finite && !number.is_nan() { D::of(finite(number.soft())) } else { number }
 }
 
-/// A number of 8 bits, the largest one instead of infinity.
+/// Converts to an 8-bit format, with the largest finite number instead of infinity.
 fn eighth<F: Float>(value: f32, only_positive: bool) -> u8
 where
     Single: FloatConvert<F>,
@@ -316,7 +316,7 @@ where
     let value = relu(value, only_positive).soft();
     let mut lost = false;
     let number: F = value.convert_r(Round::NearestTiesToEven, &mut lost).value;
-    // A format without infinity has NaN beyond its largest number.
+    // A format without infinity encodes NaN beyond its largest number.
     match (number.is_finite(), value.is_negative()) {
         (true, _) => number.to_bits() as u8,
         (false, true) => (-F::largest()).to_bits() as u8,

@@ -1,4 +1,4 @@
-//! Loads, stores, atomics, and addresses (PTX ISA §9.7.9, §9.7.13).
+//! Lowers loads, stores, atomics, and address conversions (PTX ISA §9.7.9, §9.7.13).
 
 use super::{Lowering, Refusal};
 use crate::code::{
@@ -13,7 +13,7 @@ use commsan_ptx::words::{Combine, Flag, Order, Space, Type};
 use commsan_ptx::{Class, Op, Operand};
 
 impl Lowering<'_> {
-    /// Lowers an instruction of this family.
+    /// Lowers a memory instruction; `None` for other opcodes.
     pub(super) fn memory(&mut self) -> Option<Result<(), Refusal>> {
         Some(match self.instruction.op {
             Op::Ld | Op::Ldu => self.load(),
@@ -26,7 +26,7 @@ impl Lowering<'_> {
             Op::Prefetch | Op::Prefetchu => Ok(()),
             Op::CpAsync => self.copy_async(),
             Op::CpAsyncBulk => self.copy_bulk(),
-            // Copies are done when they are issued.
+            // Copies complete when they are issued.
             Op::CpAsyncCommit | Op::CpAsyncWait | Op::CpAsyncWaitAll => Ok(()),
             Op::Alloca => self.alloca(),
             Op::StackSave => self.stack_save(),
@@ -98,7 +98,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Elements of a value, which may be a list.
+    /// The elements of a value, which may be a list.
     fn values(&self, n: usize) -> Result<Vec<Operand>, Refusal> {
         let value = self.operand(n)?;
         let elements = self.body.elements_of(&value).to_vec();
@@ -139,7 +139,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// `atom`, which returns the old value, and `red`, which does not.
+    /// `atom`, which returns the old value, or `red`, which does not.
     fn atomic(&mut self, returns: bool) -> Result<(), Refusal> {
         let ty = self.ty()?;
         let combine = self.instruction.modifiers.combine.ok_or("an operation is missing")?;
@@ -168,13 +168,13 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// `cvta`: an address of a state space as a generic one.
+    /// `cvta`: converts an address of a state space to a generic one.
     fn generic_address(&mut self) -> Result<(), Refusal> {
         let window = self.window()?;
         self.convert_address(move |a| a.wrapping_add(window))
     }
 
-    /// `cvta.to`: a generic address as one of a state space.
+    /// `cvta.to`: converts a generic address to one of a state space.
     fn specific_address(&mut self) -> Result<(), Refusal> {
         let window = self.window()?;
         self.convert_address(move |a| a.wrapping_sub(window))
@@ -224,8 +224,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The predicate that an address lies in one of the module's constant variables: they have no
-    /// window.
+    /// The predicate that an address lies in one of the module's constant variables: constant
+    /// memory has no window.
     fn is_constant(&mut self, address: Slot) -> Slot {
         let (mut held, found) = (self.constants.predicate(false), self.temporary(4));
         let module = self.module;
@@ -259,7 +259,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The copy is done at once, and then counted by its barrier.
+    /// The copy completes at once, and is then counted by its barrier object.
     fn copy_bulk(&mut self) -> Result<(), Refusal> {
         let to = self.address_in(0, Where::Shared)?;
         let from = self.address_in(1, Where::Global)?;
@@ -294,7 +294,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// A block is a cluster of its own: an address in shared memory stays what it is.
+    /// `mapa`: a block is its own cluster, so an address in shared memory stays unchanged.
     fn map_rank(&mut self) -> Result<(), Refusal> {
         let ty = self.ty()?;
         let copy = self.allowed(Self::copy(ty.size()))?;
@@ -337,7 +337,7 @@ impl Lowering<'_> {
     }
 }
 
-/// What an atomic of a type makes of old contents and operands.
+/// The operation of an atomic on a type.
 fn update(combine: Combine, ty: Type) -> Option<Update> {
     macro_rules! integer {
         ($t:ident) => {
@@ -392,7 +392,7 @@ fn update(combine: Combine, ty: Type) -> Option<Update> {
     }
 }
 
-/// An update of both halves of 32 bits.
+/// Applies an update to both halves of 32 bits.
 fn halves(update: Update) -> Option<Update> {
     Some(Box::new(move |a, b, c| {
         let half = |n: u32| {

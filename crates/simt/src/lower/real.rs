@@ -1,20 +1,20 @@
-//! Shapes of floating-point instructions: rounding, flushing and saturation around an operation.
+//! Variants of floating-point instructions: rounding, flushing and saturation around an operation.
 
 use crate::compute::{Compute, binary, ternary, unary};
 use crate::float::Real;
 use rustc_apfloat::Round;
 
-/// What is done around an operation.
+/// What happens before and after an operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) round: Round,
-    /// Subnormal operands and results become zero.
+    /// Whether subnormal operands and results become zero.
     pub(super) flush: bool,
-    /// Results are brought into 0 to 1.
+    /// Whether results are clamped to 0..=1.
     pub(super) saturate: bool,
-    /// Negative results become zero.
+    /// Whether negative results become zero.
     pub(super) relu: bool,
-    /// Operands are two numbers each.
+    /// Whether operands are packed pairs.
     pub(super) packed: bool,
 }
 
@@ -118,7 +118,7 @@ where
     }
 }
 
-/// Computes with a type of floating-point numbers, single or packed.
+/// Instantiates a computation for a floating-point type, scalar or packed.
 macro_rules! by_real {
     ($ty:expr, $t:ident => $body:expr) => {
         match $ty {

@@ -1,4 +1,4 @@
-//! Textures and surfaces (PTX ISA §9.7.10, §9.7.11).
+//! Lowers texture and surface instructions (PTX ISA §9.7.10, §9.7.11).
 
 use super::{Lowering, Refusal};
 use crate::code::{Action, Coordinates, Sample, SurfaceAccess};
@@ -7,10 +7,10 @@ use commsan_ptx::words::{Geometry, Mode, Type};
 use commsan_ptx::{Op, Operand};
 
 impl Lowering<'_> {
-    /// Lowers an instruction of this family.
+    /// Lowers a texture or surface instruction; `None` for other opcodes.
     pub(super) fn texture(&mut self) -> Option<Result<(), Refusal>> {
         Some(match self.instruction.op {
-            // There is one level, the first.
+            // There is only one mipmap level, the first.
             Op::Tex | Op::TexLevel | Op::TexGrad | Op::Tld4 => self.sample(),
             Op::Suld => self.surface(false),
             Op::Sust => self.surface(true),
@@ -18,7 +18,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// The rows of a list of so many coordinates.
+    /// The rows of a list of coordinates, as many as the geometry has.
     fn coordinates(&mut self, n: usize) -> Result<Coordinates, Refusal> {
         let (layers, dimensions) = match self.instruction.modifiers.geometry {
             Some(Geometry::One) => (false, 1),

@@ -1,4 +1,5 @@
-//! Instructions that exchange values between the lanes of a warp (PTX ISA §9.7.9.6, §9.7.13).
+//! Lowers warp-level instructions: shuffles, votes, matches, reductions (PTX ISA §9.7.9.6,
+//! §9.7.13).
 
 use super::{Lowering, Refusal};
 use crate::code::{Action, Collective, CollectiveOp, Dynamic, ReduceOp};
@@ -7,7 +8,7 @@ use commsan_ptx::Op;
 use commsan_ptx::words::{Combine, Mode, Type};
 
 impl Lowering<'_> {
-    /// Lowers an instruction of this family.
+    /// Lowers a warp-level instruction; `None` for other opcodes.
     pub(super) fn warp(&mut self) -> Option<Result<(), Refusal>> {
         Some(match self.instruction.op {
             Op::BarWarpSync => self.warp_barrier(),
@@ -21,7 +22,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// An exchange of which only some rows are used.
+    /// An exchange, with unused rows where it takes fewer operands.
     fn exchange(&mut self, op: CollectiveOp, members: Slot) -> Collective {
         let unused = self.unwanted;
         let nothing = self.constants.value(16, 0);

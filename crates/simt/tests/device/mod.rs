@@ -1,5 +1,4 @@
-//! A device for tests: compiles kernels with the real compiler and launches them on the test's
-//! memory.
+//! A test device: compiles kernels with nvcc and launches them on the test's memory.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -26,8 +25,8 @@ static NVCC: LazyLock<PathBuf> = LazyLock::new(|| {
     PathBuf::from(String::from_utf8(done.stdout).expect("a path").trim()).join("bin/nvcc")
 });
 
-/// The PTX that the compiler makes of a source in `tests/sources`, for sm_90 unless an argument
-/// says another.
+/// The PTX that nvcc makes of a source in `tests/sources`, for sm_90 unless an argument selects
+/// another architecture.
 pub fn ptx(source: &str, arguments: &[&str]) -> String {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sources").join(source);
     let mut nvcc = Command::new(&*NVCC);
@@ -56,7 +55,8 @@ impl Reach for Memory {
         self.0.iter().find(|range| range.contains(&address)).cloned()
     }
 
-    /// An allocation's address stands for rows of four texels in it, some of which are not there.
+    /// The address of an allocation is also a texture handle: rows of four texels, some beyond its
+    /// end.
     fn texture(&self, handle: u64) -> Option<Arc<Texture>> {
         let texels = self.surface(handle)?.texels.clone();
         let outside = [Outside::Nearest, Outside::Mirrored, Outside::Border];
@@ -81,7 +81,7 @@ impl Reach for Memory {
     }
 }
 
-/// The parameters of a launch, and the memory they point to.
+/// The arguments of a launch, and the memory that they point to.
 #[derive(Clone, Default)]
 pub struct Arguments {
     pub bytes: Vec<u8>,
@@ -107,7 +107,7 @@ impl Arguments {
         self.push(&value.to_le_bytes())
     }
 
-    /// A pointer to memory that stays where it is until the grid is done.
+    /// Adds a pointer to memory, which must not move until the grid is done.
     pub fn array<T>(mut self, memory: &mut [T]) -> Arguments {
         let start = memory.as_mut_ptr().expose_provenance() as u64;
         self.memory.0.push(start..start + size_of_val(memory) as u64);
@@ -115,7 +115,7 @@ impl Arguments {
     }
 }
 
-/// How a kernel is launched.
+/// The configuration of a launch.
 #[derive(Clone)]
 pub struct Shape {
     pub grid: [u32; 3],
@@ -130,7 +130,7 @@ pub fn shape(grid: u32, block: u32) -> Shape {
     Shape { grid, block, shared: 0, cooperative: false, seed: 0 }
 }
 
-/// What kernels have printed.
+/// The output of kernels' `printf`.
 pub type Printed = Arc<Mutex<Vec<u8>>>;
 
 pub fn services() -> (Arc<Services>, Printed) {
@@ -139,7 +139,7 @@ pub fn services() -> (Arc<Services>, Printed) {
     (Arc::new(Services::new(move |text| to.lock().unwrap().extend_from_slice(text))), printed)
 }
 
-/// A module's variables, which live as long as this.
+/// A module's variables.
 pub struct Variables(Vec<(String, Box<[u64]>)>);
 
 impl Variables {
@@ -176,7 +176,7 @@ impl Variables {
     }
 }
 
-/// A grid that is ready to run, and what it may access.
+/// A grid that is ready to run, and the memory that it may access.
 pub struct Started {
     pub grid: Grid,
     pub memory: Memory,
@@ -213,7 +213,7 @@ pub fn start(
 }
 
 impl Started {
-    /// Runs it to its end, in portions.
+    /// Runs the grid to its end, in portions.
     pub fn finish<O: Observer>(&mut self, observer: &mut O) -> Result<u64, Box<Fault>> {
         for _ in 0..2_000_000 {
             match self.grid.advance(1 << 20, &self.memory, observer) {

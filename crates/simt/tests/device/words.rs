@@ -1,14 +1,14 @@
-//! Kernels that apply instructions to words.
+//! Kernels that apply an instruction to random words.
 
 use super::{Arguments, run, shape};
 use commsan_simt::{Fault, Program};
 
-/// What a module of such kernels begins with.
+/// The head of a module of such kernels.
 pub const HEAD: &str = ".version 8.5\n.target sm_90\n.address_size 64\n";
 
-/// A kernel that applies instructions to what each of 32 threads finds in `in`, three 64-bit words,
-/// and stores `%result`. `%a`, `%b`, `%c` are the words, with 32 and 16 bits of them in `%aw` and
-/// `%ah`.
+/// A kernel that applies instructions to the input of each of 32 threads, three 64-bit words in
+/// `in`, and stores `%result`. `%a`, `%b`, `%c` are the words; `%aw` and `%ah` are the low 32 and
+/// 16 bits of `%a`, and so on.
 pub fn kernel(name: &str, body: &str) -> String {
     format!(
         ".visible .entry {name}(.param .u64 in, .param .u64 out) {{
@@ -34,7 +34,7 @@ pub fn kernel(name: &str, body: &str) -> String {
     )
 }
 
-/// Runs one in a block of so many threads; what each of them stores.
+/// Runs such a kernel in a block of `threads` threads; returns what each of them stores.
 pub fn apply(
     program: &Program,
     name: &str,

@@ -22,7 +22,7 @@ impl Place for Within {
     fn frame_of(&self, address: usize) -> Option<usize> {
         (address >= PAGEABLE).then_some(self.frame)
     }
-    fn thread_of(&self, _: Stamp) -> u32 {
+    fn thread_of(&self, _: Epoch) -> u32 {
         0
     }
     fn name_at(&self, _: usize) -> Option<&'static str> {

@@ -1,4 +1,4 @@
-//! Branch conditions as affine constraints (expressions that are at most 0).
+//! Branch conditions as linear constraints: affine expressions that are at most 0.
 
 use super::{Values, signed_twin};
 use crate::instruction::Modifiers;
@@ -8,8 +8,8 @@ use crate::summary::graph::{Node, NodeId, Way};
 use crate::words::{Combine, Compare, Type};
 
 impl Values<'_> {
-    /// Adds affine expressions that are at most 0 where a condition holds, or does not; true if
-    /// they say all that it says.
+    /// Adds the affine expressions that are at most 0 if a condition is true (false); returns
+    /// whether they are equivalent to it.
     pub(super) fn constraints(
         &mut self,
         condition: NodeId,
@@ -52,8 +52,9 @@ impl Values<'_> {
         }
     }
 
-    /// Adds the constraints of a condition that joins several paths, as `a && b` does: false unless
-    /// `a` holds, and then `b`. If it can be what it is in one way only, that way was taken.
+    /// Adds the constraints of a condition that merges several paths, as `a && b` does: false
+    /// unless `a` holds, and then `b`. If only one path can give the required value, that path was
+    /// taken.
     fn merged_condition(
         &mut self,
         merge: NodeId,
@@ -88,7 +89,7 @@ impl Values<'_> {
         if ty.is_float() || ty == Type::Pred {
             return None;
         }
-        // As `a < b` or `a <= b`, perhaps with the sides exchanged.
+        // Normalised to `a < b` or `a <= b`, perhaps with the sides exchanged.
         let (swap, or_equal) = match (compare, holds) {
             (Lt | Lo, true) | (Ge | Hs, false) => (false, false),
             (Le | Ls, true) | (Gt | Hi, false) => (false, true),
@@ -117,7 +118,7 @@ impl Values<'_> {
         if let (Some(left), Some(right)) = (left, right) {
             return Some(vec![left.plus(&right, -1)?.plus(&strict, 1)?]);
         }
-        // `(unsigned)i < n`: i is not negative either.
+        // `(unsigned)i < n` implies that i is not negative.
         let signed = signed_twin(ty)?;
         let (left, right) = (self.interpret(&a, signed)?, self.interpret(&b, signed)?);
         let bounded = self.bounds(&right).least.is_some_and(|l| l >= 0);
@@ -125,7 +126,7 @@ impl Values<'_> {
         bounded.then_some(vec![below, left.times(-1)?])
     }
 
-    /// `x | y` compared with 0: both are.
+    /// `x | y == 0` means that both are 0.
     fn all_zero(&mut self, a: NodeId, b: NodeId) -> Option<[NodeId; 2]> {
         match self.graph.get(a) {
             Node::Apply { op: Op::Or, args, .. } => {
@@ -136,7 +137,7 @@ impl Values<'_> {
         }
     }
 
-    /// `a - b` as numbers.
+    /// `a - b` as numbers of type `ty`.
     pub(super) fn difference(&mut self, ty: Type, a: NodeId, b: NodeId) -> Option<AffineExpr> {
         if ty.is_float() || ty == Type::Pred {
             return None;
@@ -148,7 +149,7 @@ impl Values<'_> {
         as_type(self, signed).or_else(|| as_type(self, ty))
     }
 
-    /// What follows from a difference that is not 0: something only where its sign is known.
+    /// The constraints of a difference that is not 0, if its sign is known.
     fn apart(&mut self, difference: AffineExpr) -> Option<Vec<AffineExpr>> {
         let Bounds { least, greatest } = self.bounds(&difference);
         let one = AffineExpr::constant(1);
@@ -161,7 +162,7 @@ impl Values<'_> {
         }
     }
 
-    /// Whether a condition holds for all or for none.
+    /// Whether a condition has the same value for all threads, and which.
     pub(super) fn decide(&mut self, condition: NodeId) -> Option<bool> {
         [true, false].into_iter().find(|holds| {
             let mut against = Vec::new();

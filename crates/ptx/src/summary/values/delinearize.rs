@@ -1,15 +1,13 @@
-//! Delinearization.
+//! Delinearization: recovers several indices from one linear index, as in `k % nx` and `k / nx`.
 //!
-//! Quotients and remainders, as those that make indices of one number: `k % nx` and `k / nx`.
-//!
-//! A dividend that is not negative is its divisor times the quotient plus the remainder. Where an
-//! affine expression has both the dividend and the quotient, writing it with quotient and remainder
-//! instead keeps what they have to do with each other.
+//! A nonnegative dividend is its divisor times the quotient plus the remainder. If an affine
+//! expression contains both the dividend and the quotient, rewriting it with quotient and remainder
+//! keeps their relation.
 
 use super::Values;
 use crate::summary::affine_expr::{AffineExpr, Bounds, Var};
 
-/// A division of what is not negative by what is positive.
+/// A division of a nonnegative dividend by a positive divisor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::summary) struct Division {
     pub(in crate::summary) dividend: AffineExpr,
@@ -17,8 +15,8 @@ pub(in crate::summary) struct Division {
 }
 
 impl Division {
-    /// An affine expression with quotient and remainder for the dividend, which `as_seen` is after
-    /// such a step for earlier divisions; none if it is not in there as a whole.
+    /// Replaces the dividend in `expr` by quotient and remainder; `as_seen` is the dividend after
+    /// this step for earlier divisions. `None` if the whole dividend is not part of the expression.
     pub(in crate::summary) fn split(
         &self,
         number: u32,
@@ -33,13 +31,13 @@ impl Division {
 }
 
 impl Values<'_> {
-    /// A division, by number.
+    /// The division with a number.
     pub(in crate::summary) fn division_of(&self, number: u32) -> &Division {
         &self.divisions[number as usize]
     }
 
-    /// The quotient of what is not negative and what is positive. `k / (a * b)` is `k / a / b`, if
-    /// `k / a` is known.
+    /// The quotient of a nonnegative dividend and a positive divisor. `k / (a * b)` is `k / a / b`,
+    /// if `k / a` is known.
     pub(super) fn quotient(&mut self, dividend: &AffineExpr, by: i64) -> AffineExpr {
         let is_part = |d: &Division| d.dividend == *dividend && by % d.by == 0 && by > d.by;
         if let Some(part) = self.divisions.iter().position(is_part) {
@@ -78,7 +76,7 @@ impl Values<'_> {
         numbers.map(|number| &self.division_of(number).dividend).any(|d| d.coefficient(var) != 0)
     }
 
-    /// An affine expression with quotients and remainders for what is divided, as far as it goes.
+    /// Rewrites an affine expression with quotients and remainders, where possible.
     pub(super) fn split(&self, expr: &AffineExpr) -> AffineExpr {
         let numbers = self.divisions_in([expr]);
         let mut expr = expr.clone();
@@ -90,7 +88,7 @@ impl Values<'_> {
         expr
     }
 
-    /// A dividend after earlier divisions were split, as far as that goes.
+    /// A dividend after earlier divisions were split, where possible.
     pub(in crate::summary) fn as_seen(&self, number: u32, split: &[u32]) -> AffineExpr {
         let mut seen = self.division_of(number).dividend.clone();
         for (at, &earlier) in split.iter().enumerate() {
@@ -100,7 +98,7 @@ impl Values<'_> {
         seen
     }
 
-    /// The least and the greatest quotient.
+    /// The interval of the quotient.
     pub(super) fn range_of_quotient(&mut self, number: u32) -> Bounds {
         let Division { dividend, by } = self.division_of(number).clone();
         let Bounds { least, greatest } = self.bounds(&dividend);
@@ -111,7 +109,7 @@ impl Values<'_> {
         }
     }
 
-    /// The range of the remainder.
+    /// The interval of the remainder.
     pub(super) fn range_of_remainder(&self, number: u32) -> Bounds {
         Bounds::new(0, i128::from(self.division_of(number).by) - 1)
     }

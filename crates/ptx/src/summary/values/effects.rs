@@ -1,4 +1,4 @@
-//! Accesses with addresses and conditions, for one launch.
+//! Accesses with addresses and constraints, for one launch.
 
 use super::{Value, Values};
 use crate::summary::affine_expr::{AffineExpr, Var};
@@ -6,7 +6,7 @@ use crate::summary::shape::{self, Constraint};
 use crate::summary::{Access, Effect, Origin};
 
 impl Values<'_> {
-    /// What an access does.
+    /// The effect of an access; `None` if it is never executed.
     pub(in crate::summary) fn effect(&mut self, at: usize, access: &Access) -> Option<Effect> {
         let Some(address) = access.address else {
             let origins = vec![Origin::Unknown];
@@ -35,14 +35,15 @@ impl Values<'_> {
         }
         let shape = shape::footprint(self, &expr, constraints, access)?;
         let certain = certain && shape.certain;
-        // Put together from what is no pointer.
+        // The address is computed from values that are not pointers.
         if shape.bytes.is_none() && origins.is_empty() {
             origins.push(Origin::Unknown);
         }
         Some(Effect { access: at, origins, bytes: shape.bytes, certain })
     }
 
-    /// An affine expression with the last iteration of loops that have ended where the access is.
+    /// An affine expression with the last iteration substituted for loops that have ended before
+    /// the access.
     fn settled(&mut self, expr: AffineExpr, access: &Access) -> AffineExpr {
         let mut settled = expr.clone();
         for &(var, coefficient) in &expr.terms {
@@ -59,21 +60,23 @@ impl Values<'_> {
         settled
     }
 
-    /// Adds what limits the iterations of a loop around an access; true if that is all.
+    /// Adds the constraints on the iterations of a loop around an access; true if they are exact.
     fn repeated(&mut self, number: u32, constraints: &mut Vec<Constraint>) -> bool {
         let iterations = &self.graph.loops[number as usize];
         if self.exact_last(number).is_some() {
             return true;
         }
         let Some((condition, holds)) = iterations.continues else {
-            // Tested at its head: a guard says so. Without any test it ends some other way.
+            // If it is tested at its header, a guard ends it. Without any test it has an unknown
+            // exit.
             return iterations.entered.is_some();
         };
         let mut found = Vec::new();
         let mut complete = self.constraints(condition, holds, &mut found);
         let var = Var::Loop(number);
         for expr in found {
-            // It held in the iteration before, if there was one. In the first, something else
+            // The condition held in the previous iteration, if there was one. For the first
+            // iteration, another guard must imply it.
             // must say the same.
             if self.is_divided(&expr, var) {
                 complete = false;
@@ -88,7 +91,7 @@ impl Values<'_> {
                 .any(|c| c.expr.linear() == first.linear() && c.expr.constant >= first.constant);
             if is_known || self.bounds(&first).greatest.is_some_and(|g| g <= 0) {
                 complete &= step > 0;
-                // As steps are not negative, what says it of the first says nothing more.
+                // Steps are not negative, so the constraint on the first iteration is implied.
                 constraints.retain(|c| step < 0 || c.expr != first);
                 constraints.push(Constraint { expr, of: Some(number) });
             } else {

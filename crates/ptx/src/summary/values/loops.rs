@@ -6,11 +6,11 @@ use crate::summary::affine_expr::{AffineExpr, Var};
 use crate::summary::graph::{Node, NodeId};
 use crate::words::Compare;
 
-/// The last iteration of a loop that any thread may see.
+/// The last iteration of a loop, over all threads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Last {
     Unasked,
-    /// Being found out: without limit meanwhile.
+    /// Being computed; unbounded meanwhile.
     Asked,
     Known {
         last: Option<i128>,
@@ -19,7 +19,7 @@ pub(super) enum Last {
 }
 
 impl Values<'_> {
-    /// The last iteration, if all threads have that many.
+    /// The last iteration, if it is the same for all threads.
     pub(in crate::summary) fn exact_last(&mut self, number: u32) -> Option<i128> {
         match self.last(number) {
             Last::Known { last, exact: true } => last,
@@ -27,7 +27,7 @@ impl Values<'_> {
         }
     }
 
-    /// Whether a loop ends only by what is tested at its head.
+    /// Whether a loop ends only by the test at its header.
     pub(in crate::summary) fn is_headed(&self, number: u32) -> bool {
         let iterations = &self.graph.loops[number as usize];
         iterations.continues.is_none() && iterations.entered.is_some()
@@ -60,7 +60,7 @@ impl Values<'_> {
         self.last[number as usize]
     }
 
-    /// What was found while a loop had no limit yet is found anew.
+    /// Discards results that were found while a loop was still unbounded.
     fn forget(&mut self) {
         self.known.clear();
         self.opaque.clear();
@@ -73,7 +73,7 @@ impl Values<'_> {
         found.into_iter().min_by_key(|(last, exact)| (*last, !exact))
     }
 
-    /// The last iteration by one condition: the one after the last for which it may hold.
+    /// The last iteration by one condition: the one after the last for which it may be true.
     fn last_by(&mut self, number: u32, condition: NodeId, holds: bool) -> Option<(i128, bool)> {
         let var = Var::Loop(number);
         if let Some(expr) = self.unequal(condition, holds) {
@@ -95,7 +95,7 @@ impl Values<'_> {
         Some((found.iter().filter_map(limit).min()?, exact))
     }
 
-    /// The difference that must not be 0, if the condition says just that.
+    /// The difference that must not be 0, if the condition is an inequality (`!=`).
     fn unequal(&mut self, condition: NodeId, holds: bool) -> Option<AffineExpr> {
         let Node::Apply { op: Op::Setp, modifiers, args } = self.graph.get(condition) else {
             return None;

@@ -91,7 +91,7 @@ impl Values<'_> {
         }
     }
 
-    /// `mul` and the product of `mad`.
+    /// `mul`, and the product of `mad`.
     fn product(
         &mut self,
         id: NodeId,
@@ -119,7 +119,7 @@ impl Values<'_> {
         }
     }
 
-    /// `mul.hi`, which divisions by constants are made of, of numbers that are known.
+    /// `mul.hi` of numbers that are known; compilers divide by constants with it.
     fn high_product(&mut self, ty: Type, args: &[NodeId]) -> Option<AffineExpr> {
         let (a, b) = (self.number(args[0], ty).0, self.number(args[1], ty).0);
         let product = i128::from(a.as_constant()?) * i128::from(b.as_constant()?);
@@ -127,7 +127,7 @@ impl Values<'_> {
         Some(AffineExpr::constant(high.try_into().ok()?))
     }
 
-    /// A function of one number that never decreases.
+    /// A nondecreasing function of one number.
     fn monotone(&mut self, id: NodeId, of: Bounds, f: impl Fn(i128) -> i128) -> Option<AffineExpr> {
         let bounds = Bounds { least: of.least.map(&f), greatest: of.greatest.map(&f) };
         Some(self.opaque(id, bounds))
@@ -149,12 +149,12 @@ impl Values<'_> {
             (Op::And, Some(mask)) if mask >= 0 => {
                 let bounds = Bounds::new(0, mask.into());
                 let known = self.interpret(&expr, signed);
-                // All bits that it can have are kept.
+                // The mask keeps all bits that may be set.
                 let same =
                     known.filter(|f| self.bounds(f).within(&bounds) && (mask + 1) & mask == 0);
                 Some(same.unwrap_or_else(|| self.opaque(id, bounds)))
             }
-            // Bits below are cleared: what that takes away is little.
+            // The mask clears low bits, which subtracts little.
             (Op::And, Some(mask)) if mask.unsigned_abs().is_power_of_two() => {
                 let lost = self.opaque(id, Bounds::new(i128::from(mask) + 1, 0));
                 expr.plus(&lost, 1)
@@ -165,7 +165,7 @@ impl Values<'_> {
         }
     }
 
-    /// `high | low` where one has no bits where the other has: their sum.
+    /// `high | low` of values without common bits, which is their sum.
     fn disjoint(&mut self, high: &AffineExpr, low: &AffineExpr) -> Option<AffineExpr> {
         let Bounds { least, greatest } = self.bounds(low);
         let width = (greatest.filter(|_| least.is_some_and(|l| l >= 0))? + 1) as u128;

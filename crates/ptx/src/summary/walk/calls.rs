@@ -1,4 +1,4 @@
-//! Inlining of device functions.
+//! Inlining of device functions: analyses a callee in the context of each call.
 
 use super::{Bindings, Walker};
 use crate::instruction::{Base, Operand};
@@ -11,12 +11,12 @@ const MAX_CALL_DEPTH: usize = 8;
 /// Maximum number of activations of functions that one kernel's analysis follows.
 const MAX_ACTIVATIONS: u32 = 2000;
 
-/// Functions of the device's own that touch no memory but their arguments' and their own.
+/// Device functions that touch only their arguments' memory and their own.
 const HARMLESS: [&str; 5] =
     ["vprintf", "__assertfail", "malloc", "free", "cudaGraphSetConditional"];
 
 impl Walker<'_> {
-    /// What the last call before an instruction has returned in a variable.
+    /// The value that the last call before an instruction returned in a variable.
     pub(super) fn returned(&mut self, at: usize, variable: u32, offset: i64) -> Option<NodeId> {
         let start = self.flow.blocks[self.flow.block_of[at]].instructions.start;
         let body = self.body;
@@ -30,7 +30,7 @@ impl Walker<'_> {
         self.call(call).get(&(n as u32, offset)).copied()
     }
 
-    /// Looks into a call, returns what it returns.
+    /// Analyses a call; returns its returned values.
     pub(super) fn call(&mut self, at: usize) -> Bindings {
         if let Some(known) = self.calls.get(&at) {
             return known.clone();
@@ -70,7 +70,7 @@ impl Walker<'_> {
             && self.findings.activations < MAX_ACTIVATIONS
     }
 
-    /// What is put into the parameters of a call: by stores in front of it, or directly.
+    /// The arguments of a call: stored into parameters before it, or passed directly.
     fn arguments(&mut self, call: usize) -> Bindings {
         let body = self.body;
         let list = body.operands_of(&body.instructions[call]).get(2);

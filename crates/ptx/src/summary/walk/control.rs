@@ -5,7 +5,7 @@ use crate::flow::Edge;
 use crate::summary::graph::{Iterations, Node, NodeId, Way};
 
 impl Walker<'_> {
-    /// Under which conditions and in which loops an instruction is executed.
+    /// The conditions and loops of an instruction.
     pub(super) fn context_at(&mut self, at: usize) -> Context {
         let mut context = self.context_of(self.flow.block_of[at]);
         if let Some(guard) = self.body.instructions[at].guard {
@@ -15,7 +15,7 @@ impl Walker<'_> {
         context
     }
 
-    /// Under which conditions and in which loops a block is executed.
+    /// The conditions and loops of a block.
     pub(super) fn context_of(&mut self, block: usize) -> Context {
         let mut context = self.context.clone();
         context.certain &= self.conditions(block, &mut context.guards);
@@ -27,7 +27,7 @@ impl Walker<'_> {
         context
     }
 
-    /// Adds what must hold for a block to be reached; true if it is reached whenever that holds.
+    /// Adds the necessary conditions of a block; true if they are sufficient.
     pub(super) fn conditions(&mut self, block: usize, guards: &mut Vec<(NodeId, bool)>) -> bool {
         let (mut certain, mut below) = (true, block);
         while let Some(above) = self.flow.dominator(below) {
@@ -39,14 +39,14 @@ impl Walker<'_> {
         certain
     }
 
-    /// When a block is reached from the closest one that dominates it.
+    /// When a block is reached from its immediate dominator.
     fn reached(&mut self, above: usize, below: usize) -> Reached {
         if let Some(known) = self.reached.get(&below) {
             return *known;
         }
         let edges = self.flow.blocks[above].successors.iter();
         let to: Vec<_> = edges.filter(|e| e.to == Some(below)).copied().collect();
-        // What all ways lead to needs no condition, such as what follows a loop that only waits.
+        // A post-dominator needs no condition, such as the code after a spin loop.
         let certain = self.flow.post_dominates(below, above);
         let reached = match (&to[..], &self.flow.blocks[below].predecessors[..]) {
             ([edge], [_]) if edge.when.is_some() && !certain => {
@@ -59,7 +59,7 @@ impl Walker<'_> {
         reached
     }
 
-    /// The condition under which a block's last instruction is executed, or is not.
+    /// The condition under which a block's last instruction is executed (or not).
     pub(super) fn condition(&mut self, block: usize, executed: bool) -> (NodeId, bool) {
         let last = self.flow.blocks[block].instructions.end - 1;
         match self.body.instructions[last].guard {
@@ -68,7 +68,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Finds out when merges have which of their values.
+    /// Finds the conditions of each merge's values.
     pub(super) fn ways(&mut self) {
         while let Some((id, block, values)) = self.merges.pop() {
             let ways = values.into_iter().map(|(from, value)| {
@@ -86,7 +86,7 @@ impl Walker<'_> {
         }
     }
 
-    /// What is known of the iterations of this function's loops.
+    /// Finds the conditions of the iterations of this function's loops.
     pub(super) fn iterations(&mut self) {
         for at in 0..self.flow.loops.len() {
             let known = self.iterations_of(at);

@@ -1,7 +1,6 @@
-//! If-conversion of accesses.
+//! If-conversion of accesses: joins accesses that happen on one path or another.
 //!
-//! Accesses that happen on one way or another: `if (c) a[i] = 1; else a[i] = 2;` writes `a[i]`,
-//! whatever `c` is.
+//! `if (c) a[i] = 1; else a[i] = 2;` writes `a[i]`, whatever `c` is.
 
 use super::{Context, Walker};
 use crate::summary::graph::NodeId;
@@ -22,8 +21,8 @@ struct Group {
 }
 
 impl Walker<'_> {
-    /// Adds what accesses are together of which each way on from some block meets one. `first` is
-    /// the first access since this activation began.
+    /// Adds the joint accesses, of which each path from some block meets one. `first` is the first
+    /// access of this activation.
     pub(super) fn joint_accesses(&mut self, first: usize) {
         for Group { kind, size, address, sites } in self.groups(first) {
             let blocks: Vec<usize> = sites.iter().map(|site| self.block_of(*site)).collect();
@@ -41,7 +40,7 @@ impl Walker<'_> {
 
     fn groups(&self, first: usize) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
-        // What this activation calls has added accesses, too, at places in other bodies.
+        // Accesses of callees belong to other bodies.
         let is_own = |access: &&Access| access.calls.len() == self.context.calls.len();
         let is_unguarded = |access: &&Access| {
             self.body.instructions[access.site.instruction as usize].guard.is_none()

@@ -1,0 +1,104 @@
+//! The callback ABI of the simulated device, through which a checker or profiler observes kernels.
+//!
+//! `commsan-simgpu` exports the functions that register these callbacks, and calls them under its
+//! lock: they must neither call the runtime nor take a lock that a caller of the runtime may hold.
+//! Strings are never freed; a null file is unknown.
+
+use std::ffi::c_char;
+
+/// Registers no or both of the checker's callbacks: `commsan_simgpu_watch`.
+pub type SetWatch = unsafe extern "C" fn(wants: Option<Wants>, touched: Option<Touched>);
+
+/// Registers the checker's callback for failures: `commsan_simgpu_failures`.
+pub type SetFailures = unsafe extern "C" fn(failed: Option<Failed>);
+
+/// Registers the profiler's callback: `commsan_simgpu_profile`.
+pub type SetProfile = unsafe extern "C" fn(moved: Option<Moved>);
+
+/// Whether the accesses of the kernel with a tag are to be reported.
+pub type Wants = extern "C" fn(tag: u64) -> bool;
+
+/// Reports that the kernel with a tag reads or writes `size` bytes from an address on, in a line of
+/// a file. The strength says which accesses do not race with each other (`Strength::number` in
+/// `commsan-ptx`): 1 with those of the same device, 2 with those of other devices and the host as
+/// well, 0 for weak accesses. An access that writes may read as well.
+pub type Touched = extern "C" fn(
+    tag: u64,
+    write: bool,
+    address: u64,
+    size: u64,
+    file: *const c_char,
+    line: u32,
+    strength: u32,
+);
+
+/// A failed kernel.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct KernelFailure {
+    /// The launch's tag.
+    pub tag: u64,
+    /// The fault, such as `out of bounds global store of 4 bytes`.
+    pub what: *const c_char,
+    /// Source file of the instruction.
+    pub file: *const c_char,
+    /// The source line, from 1.
+    pub line: u32,
+    /// The index of the block in the grid.
+    pub block: [u32; 3],
+    /// The index of the thread in the block.
+    pub thread: [u32; 3],
+    /// Whether the access would have written memory.
+    pub write: bool,
+    /// The address in global memory of the invalid access.
+    pub address: u64,
+    /// Size of the access in bytes; 0 if the fault does not concern global memory.
+    pub size: u64,
+}
+
+/// Reports a failed kernel.
+pub type Failed = extern "C" fn(failure: &KernelFailure);
+
+/// Accesses to a run of bytes by threads of a kernel.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Accesses {
+    /// The origin number of the launch.
+    pub origin: u64,
+    /// The kernel's mangled name.
+    pub kernel: *const c_char,
+    /// The instruction, such as `ld.global.f32`.
+    pub instruction: *const c_char,
+    /// Source file of the instruction.
+    pub file: *const c_char,
+    /// The source line, from 1; 0 without a file.
+    pub line: u32,
+    /// The device that the kernel runs on.
+    pub device: u32,
+    /// The kind of access: [`LOAD`], [`STORE`] or [`ATOMIC`].
+    pub kind: u32,
+    /// Bytes that each thread accesses.
+    pub size: u32,
+    /// The device that owns the memory, by its number in the owning process; [`HOST`] for the
+    /// host's.
+    pub owner: u32,
+    /// Address of the first byte.
+    pub start: u64,
+    /// Number of bytes.
+    pub bytes: u64,
+    /// How often each byte was accessed.
+    pub times: u64,
+}
+
+/// A read.
+pub const LOAD: u32 = 0;
+/// A write.
+pub const STORE: u32 = 1;
+/// An atomic read and write.
+pub const ATOMIC: u32 = 2;
+
+/// The owner of host memory.
+pub const HOST: u32 = u32::MAX;
+
+/// Reports accesses outside the memory of the kernel's own device.
+pub type Moved = extern "C" fn(accesses: &Accesses);

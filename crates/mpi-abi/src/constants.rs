@@ -1,0 +1,142 @@
+//! Integer constants of `mpi.h` and the layout of `MPI_Status`, by family.
+
+/// Writes the struct, its value for each family, and the list of its fields by C expression.
+macro_rules! constants {
+    ($($field:ident, $expression:literal: $open_mpi:expr, $mpich:expr;)*) => {
+        /// Integer constants of one family, and where its `MPI_Status` has what.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct Constants {
+            $(#[doc = concat!("`", $expression, "`")] pub $field: i64,)*
+            /// Offset of the number of bytes received in `MPI_Status`; no public field.
+            pub status_count: i64,
+        }
+
+        pub(crate) static OPEN_MPI: Constants =
+            Constants { $($field: $open_mpi,)* status_count: 16 };
+        pub(crate) static MPICH: Constants = Constants { $($field: $mpich,)* status_count: 0 };
+
+        impl Constants {
+            /// Each constant by the C expression that has its value.
+            pub fn named(&self) -> [(&'static str, i64); [$($expression),*].len()] {
+                [$(($expression, self.$field)),*]
+            }
+        }
+    };
+}
+
+constants! {
+    // Ranks, tags and keys.                                  Open MPI, MPICH
+    any_source, "MPI_ANY_SOURCE":                             -1, -2;
+    any_tag, "MPI_ANY_TAG":                                   -1, -1;
+    proc_null, "MPI_PROC_NULL":                               -2, -1;
+    root, "MPI_ROOT":                                         -4, -3;
+    undefined, "MPI_UNDEFINED":                               -32766, -32766;
+    keyval_invalid, "MPI_KEYVAL_INVALID":                     -1, 0x2400_0000;
+    // Addresses that are none.
+    bottom, "(long)MPI_BOTTOM":                               0, 0;
+    in_place, "(long)MPI_IN_PLACE":                           1, -1;
+    status_ignore, "(long)MPI_STATUS_IGNORE":                 0, 1;
+    statuses_ignore, "(long)MPI_STATUSES_IGNORE":             0, 1;
+    // Thread levels.
+    thread_single, "MPI_THREAD_SINGLE":                       0, 0;
+    thread_funneled, "MPI_THREAD_FUNNELED":                   1, 1;
+    thread_serialized, "MPI_THREAD_SERIALIZED":               2, 2;
+    thread_multiple, "MPI_THREAD_MULTIPLE":                   3, 3;
+    // Assertions of windows, and locks.
+    mode_nocheck, "MPI_MODE_NOCHECK":                         1, 1024;
+    mode_noprecede, "MPI_MODE_NOPRECEDE":                     2, 8192;
+    mode_noput, "MPI_MODE_NOPUT":                             4, 4096;
+    mode_nostore, "MPI_MODE_NOSTORE":                         8, 2048;
+    mode_nosucceed, "MPI_MODE_NOSUCCEED":                     16, 16384;
+    lock_exclusive, "MPI_LOCK_EXCLUSIVE":                     1, 234;
+    lock_shared, "MPI_LOCK_SHARED":                           2, 235;
+    // Topologies.
+    cart, "MPI_CART":                                         1, 2;
+    graph, "MPI_GRAPH":                                       2, 1;
+    dist_graph, "MPI_DIST_GRAPH":                             3, 3;
+    // Error classes.
+    success, "MPI_SUCCESS":                                   0, 0;
+    err_truncate, "MPI_ERR_TRUNCATE":                         15, 14;
+    err_in_status, "MPI_ERR_IN_STATUS":                       18, 17;
+    err_pending, "MPI_ERR_PENDING":                           19, 18;
+    // The status.
+    status_bytes, "sizeof(MPI_Status)":                       24, 20;
+    status_source, "offsetof(MPI_Status, MPI_SOURCE)":        0, 8;
+    status_tag, "offsetof(MPI_Status, MPI_TAG)":              4, 12;
+    status_error, "offsetof(MPI_Status, MPI_ERROR)":          8, 16;
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::MpiFamily;
+
+    /// Names whose values the standard requires to differ (MPI 4.1 §2.5.4, §3.2.4, §3.10, §7.4.2,
+    /// §7.5.5, §11.6, §12.5.5).
+    const DISTINCT: [&[&str]; 7] = [
+        // Source and destination arguments.
+        &["MPI_ANY_SOURCE", "MPI_PROC_NULL", "MPI_ROOT", "MPI_UNDEFINED"],
+        &["MPI_ANY_TAG", "MPI_UNDEFINED"],
+        // Buffers.
+        &["(long)MPI_BOTTOM", "(long)MPI_IN_PLACE"],
+        &[
+            "MPI_THREAD_SINGLE",
+            "MPI_THREAD_FUNNELED",
+            "MPI_THREAD_SERIALIZED",
+            "MPI_THREAD_MULTIPLE",
+        ],
+        &["MPI_LOCK_EXCLUSIVE", "MPI_LOCK_SHARED"],
+        &["MPI_CART", "MPI_GRAPH", "MPI_DIST_GRAPH", "MPI_UNDEFINED"],
+        &["MPI_SUCCESS", "MPI_ERR_TRUNCATE", "MPI_ERR_IN_STATUS", "MPI_ERR_PENDING"],
+    ];
+
+    fn value(family: MpiFamily, name: &str) -> i64 {
+        let named = family.constants().named();
+        named.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("{name}")).1
+    }
+
+    #[test]
+    fn constants_that_must_differ_do() {
+        for family in MpiFamily::ALL {
+            for names in DISTINCT {
+                let mut values: Vec<_> = names.iter().map(|name| value(family, name)).collect();
+                values.sort_unstable();
+                values.dedup();
+                assert_eq!(values.len(), names.len(), "{family}: {names:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn special_ranks_are_no_ranks_and_thread_levels_are_ordered() {
+        for family in MpiFamily::ALL {
+            let constants = family.constants();
+            for rank in [constants.any_source, constants.proc_null, constants.root] {
+                assert!(rank < 0, "{family}");
+            }
+            assert!(constants.any_tag < 0 && constants.undefined < 0, "{family}");
+            let levels = [
+                constants.thread_single,
+                constants.thread_funneled,
+                constants.thread_serialized,
+                constants.thread_multiple,
+            ];
+            assert!(levels.is_sorted(), "{family}: MPI 4.1 §11.6.2");
+        }
+    }
+
+    #[test]
+    fn assertions_are_single_bits() {
+        for family in MpiFamily::ALL {
+            let constants = family.constants();
+            let bits = [
+                constants.mode_nocheck,
+                constants.mode_nostore,
+                constants.mode_noput,
+                constants.mode_noprecede,
+                constants.mode_nosucceed,
+            ];
+            let all = bits.iter().fold(0, |all, bit| all | bit);
+            assert_eq!(all.count_ones(), 5, "{family}: each is a bit of its own (§12.5.5)");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Whether the memory that a call is given has as many bytes as the call uses, and is written but once.
+//!
+//! Of blocks that the program has allocated the size is known at once, those of devices included. Of variables only debug information
+//! tells it: their uses are written down, each once, and looked at when the program has ended.
+//!
+//! **Soundness.** What is reported uses bytes behind the end of the object that its first byte lies in: a message
+//! is made of the values in count consecutive entries (MPI 4.1 §3.2.2), a receive buffer is storage for so many
+//! (§3.2.4), the same in collectives, one-sided operations (§12.3) and windows (§12.2.1). A receive for more than is
+//! sent would do no harm today; the storage that it claims is not there all the same. Parts that a datatype or an
+//! array of displacements places on their own are looked at one by one, since they may lie in several objects. Missed
+//! is what ends within the same object (members of a structure, columns of a matrix), memory that was mapped or
+//! allocated in ways that nobody sees (`heap.rs`), and variables whose place debug information does not tell.
+//!
+//! Elements that overlap where a call writes are erroneous even if no message is long enough to reach them (§5.1.11;
+//! §6.5 for displacements, §12.3 for targets). Types of very many irregular parts that lie across each other count
+//! as being in order.
+
+use crate::datatypes;
+use crate::library::Mpi;
+use crate::rank::Rank;
+use crate::windows;
+use commsan_callsite::{Place, Use, Variable};
+use commsan_mpi::buffers::{contiguous, resolve};
+use commsan_mpi::{Args, Library, Used, Wrong};
+use commsan_mpi_calls::{Effect, Extent, Role, Rule};
+use commsan_process::{heap, modules};
+use commsan_shadow::{Footprint, Mode, Pattern};
+use commsan_threads::Here;
+use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
+
+/// Parts of a buffer that are looked at from either end.
+const PARTS: usize = 32;
+
+/// Looks at the memory of a call that is about to be made. Returns whether it will be the same if the call is
+/// made again.
+#[inline]
+pub(crate) fn look(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
+    if args.call.accesses.is_empty() {
+        let lent = match args.call.effect {
+            Effect::Window | Effect::Attach => ("base", "size"),
+            Effect::BufferAttach => ("buffer", "bsize"),
+            _ => return true,
+        };
+        whole(rank, args, lent, here);
+        return false;
+    }
+    if let Some(target) = args.call.at.target_datatype.filter(|_| args.call.effect == Effect::Rma)
+        && datatypes::dense(args.words[target]).is_none()
+    {
+        at_target(rank, args, target, here);
+    }
+    let (Some(bytes), [rule]) = (contiguous(args, &Mpi), &*args.call.accesses) else {
+        parts(rank, args, here);
+        return false;
+    };
+    look_at(rank, args, rule.buffer, rule.mode, Some(rule), bytes, here)
+}
+
+fn parts(rank: &dyn Rank, args: &Args, here: &Here) {
+    let accesses = resolve(args, &Mpi);
+    for (rule, access) in args.call.accesses.iter().zip(&accesses) {
+        let Some(access) = access else { continue };
+        let one = (rule.in_place.is_none_or(|_| args.words[rule.buffer] != Mpi::IN_PLACE))
+            .then_some(rule.buffer);
+        let parameter = one.or(rule.in_place).unwrap_or(rule.buffer);
+        if access.mode == Mode::Write
+            && let Footprint::Sparse(at) = &access.footprint
+        {
+            let by = match rule.extent {
+                Extent::Placed { displs, .. } => displs,
+                _ => rule.datatype,
+            };
+            let moved = at.0.wrapping_sub(args.words[parameter]) as isize;
+            written_once(rank, args, by, (moved, &at.1), here);
+        }
+        access.footprint.pieces(PARTS, &mut |piece| {
+            look_at(rank, args, parameter, access.mode, Some(rule), piece, here);
+        });
+    }
+}
+
+/// What a one-sided operation writes at its target.
+#[cold]
+fn at_target(rank: &dyn Rank, args: &Args, datatype: usize, here: &Here) {
+    let transfer = windows::at_target(args);
+    if transfer.mode == Mode::Write {
+        written_once(rank, args, datatype, (0, &transfer.pattern), here);
+    }
+}
+
+/// Patterns without overlaps that were looked at last, by their fingerprints.
+static WITHOUT_OVERLAP: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+
+/// Looks whether memory that lies in a pattern, some bytes from the buffer on, is written but once; parameter `by`
+/// has made it so.
+fn written_once(
+    rank: &dyn Rank,
+    args: &Args,
+    by: usize,
+    (moved, pattern): (isize, &Pattern),
+    here: &Here,
+) {
+    let fingerprint = pattern.fingerprint();
+    let slot = &WITHOUT_OVERLAP[(fingerprint >> 58) as usize];
+    if pattern.is_dense() || slot.load(Relaxed) == fingerprint {
+        return;
+    }
+    let Some(run) = pattern.overlap() else { return slot.store(fingerprint, Relaxed) };
+    let wrong = Wrong::overlapping(&args.call.params[by].name, run.start + moved..run.end + moved);
+    rank.with(here.thread, &mut |tracker, out| {
+        tracker.reporter.wrong_argument(args, &wrong, here, out)
+    });
+}
+
+/// Memory that MPI is lent: a window or a part of it, a buffer for messages.
+fn whole(rank: &dyn Rank, args: &Args, (base, size): (&str, &str), here: &Here) {
+    let (Some(base), Some(size)) = (args.call.named(base), args.call.named(size)) else {
+        return;
+    };
+    let (start, size) = (args.words[base], args.words[size]);
+    if let Some(end) = start.checked_add(size) {
+        look_at(rank, args, base, Mode::Write, None, start..end, here);
+    }
+}
+
+/// Returns whether it is a variable, or nothing.
+#[inline]
+fn look_at(
+    rank: &dyn Rank,
+    args: &Args,
+    parameter: usize,
+    mode: Mode,
+    rule: Option<&Rule>,
+    bytes: Range<usize>,
+    here: &Here,
+) -> bool {
+    if bytes.is_empty() || bytes.start == 0 {
+        return true;
+    }
+    let parameter = &*args.call.params[parameter].name;
+    match heap::block_of(bytes.start) {
+        Some(block) if bytes.end <= block.end => false,
+        Some(block) => {
+            too_long(rank, args, &Used { parameter, mode, bytes }, &block, here);
+            false
+        }
+        None if is_new(here.pc(), &bytes) => {
+            let used = Used { parameter, mode, bytes };
+            !on_device(rank, args, &used, here) && variable(rank, args, &used, rule, here)
+        }
+        None => here.thread.stack_bounds().contains(&bytes.start),
+    }
+}
+
+/// Returns whether it is a device's memory, or managed.
+#[cold]
+fn on_device(rank: &dyn Rank, args: &Args, used: &Used, here: &Here) -> bool {
+    let mut found = false;
+    rank.with(here.thread, &mut |tracker, out| {
+        if let Some(block) = tracker.gpu().block_around(used.bytes.start) {
+            found = true;
+            if used.bytes.end > block.end {
+                tracker.reporter.overruns(args, used, &block, here, out);
+            }
+        }
+    });
+    found
+}
+
+#[cold]
+fn too_long(rank: &dyn Rank, args: &Args, used: &Used, block: &Range<usize>, here: &Here) {
+    rank.with(here.thread, &mut |tracker, out| {
+        tracker.reporter.overruns(args, used, block, here, out)
+    });
+}
+
+/// Uses of variables that were looked at, by a hash: another one in the same place is looked at again.
+static LOOKED_AT: [AtomicUsize; 1024] = [const { AtomicUsize::new(0) }; 1024];
+
+#[inline]
+fn is_new(pc: usize, bytes: &Range<usize>) -> bool {
+    const MIX: usize = 0x9e37_79b9_7f4a_7c15;
+    let hash = [bytes.start, bytes.end]
+        .iter()
+        .fold(pc.wrapping_mul(MIX), |hash, word| (hash.rotate_left(23) ^ word).wrapping_mul(MIX));
+    let slot = &LOOKED_AT[hash >> (usize::BITS - LOOKED_AT.len().ilog2())];
+    slot.load(Relaxed) != hash && {
+        slot.store(hash, Relaxed);
+        true
+    }
+}
+
+/// Returns whether it is one.
+#[cold]
+fn variable(rank: &dyn Rank, args: &Args, used: &Used, rule: Option<&Rule>, here: &Here) -> bool {
+    let Some(variable) = find(used.bytes.start, here) else { return false };
+    let elements = rule.and_then(|rule| elements(args, rule));
+    let by = Use { variable, elements };
+    rank.with(here.thread, &mut |tracker, out| tracker.reporter.uses(args, used, &by, here, out));
+    true
+}
+
+/// The variable that an address is in.
+fn find(address: usize, here: &Here) -> Option<Variable> {
+    let Some(frame) = here.frame_of(address) else {
+        return modules::data_at(address).map(|_| Variable::Static { address });
+    };
+    let mut frames = [0; commsan_callsite::DEPTH];
+    let depth = here.frames(&mut frames);
+    let pc = *frames[..depth].get(here.frame_index(address)?)?;
+    (frame != 0).then(|| Variable::Local { pc, offset: address.wrapping_sub(frame) as isize })
+}
+
+/// The basic type that all elements of a buffer are of.
+fn elements(args: &Args, rule: &Rule) -> Option<(&'static str, u64)> {
+    let is_simple = args.call.params[rule.datatype].role == Role::Datatype
+        && matches!(rule.extent, Extent::Blocks { .. });
+    let datatype = args.words[rule.datatype];
+    (is_simple && datatypes::is_predefined(datatype))
+        .then(|| datatypes::signature(datatype).elements())?
+}

@@ -1,0 +1,217 @@
+//! The pending operations: the live ranges of their buffers, the stack frames that these lie in, and the arrays that
+//! they read.
+
+use super::arrays::Arrays;
+use super::on_stack::OnStack;
+use super::{Operation, Reporter};
+use crate::threads::Threads;
+use commsan_callsite::{Findings, Place, Report};
+use commsan_findings::{Code, Role};
+use commsan_shadow::{Access, Live, Mode, OpId, Pages};
+use std::num::NonZeroU32;
+use std::ops::Range;
+
+/// Accesses by threads that know of its completion, after which an operation is forgotten.
+pub(super) const MAX_TOUCHES: u8 = 4;
+
+/// The operations that are live, with what must be forgotten together with them.
+pub(super) struct Operations {
+    pub live: Live<Operation>,
+    pub on_stack: OnStack,
+    pub arrays: Arrays,
+}
+
+impl Operations {
+    /// No operations; live ranges are marked in `pages`.
+    pub fn new(pages: Pages) -> Operations {
+        Operations {
+            live: Live::new(pages),
+            on_stack: OnStack::default(),
+            arrays: Arrays::default(),
+        }
+    }
+
+    /// An operation has begun. Takes its accesses.
+    pub fn begin(
+        &mut self,
+        accesses: &mut [Option<Access>],
+        mut operation: Operation,
+        place: &impl Place,
+    ) -> OpId {
+        for access in accesses.iter().flatten() {
+            let start = access.footprint.span().start;
+            if let Some(frame) = place.frame_of(start) {
+                operation.frame = Some(frame);
+                operation.on_stack = start;
+            }
+        }
+        let id = self.live.begin(accesses, operation);
+        self.enter_frame(id);
+        id
+    }
+
+    /// Ends an operation; nothing of it is remembered.
+    pub fn end(&mut self, id: OpId) {
+        self.forget_frame(id);
+        self.live.end(id);
+    }
+
+    /// Enters an operation under the stack frame that it uses, to be found when that function returns.
+    pub fn enter_frame(&mut self, id: OpId) {
+        if let Some(operation) = self.live.get_mut(id)
+            && let Some(frame) = operation.frame
+        {
+            operation.position = self.on_stack.enter(id, frame, operation.on_stack);
+        }
+    }
+
+    /// The function whose variables an operation uses may return, and its arrays be used.
+    pub fn forget_frame(&mut self, id: OpId) {
+        self.arrays.forget(id);
+        self.leave_frame(id);
+    }
+
+    fn leave_frame(&mut self, id: OpId) {
+        if let Some(operation) = self.live.get_mut(id)
+            && let Some(frame) = operation.frame.take()
+            && let position = operation.position
+            && let Some(moved) = self.on_stack.leave(frame, position)
+            && let Some(moved) = self.live.get_mut(moved)
+        {
+            moved.position = position;
+        }
+    }
+
+    /// An operation reads these arrays, each passed as a parameter of this name, until it ends.
+    pub fn use_arrays(
+        &mut self,
+        id: OpId,
+        arrays: &[(&'static str, Range<usize>)],
+        place: &impl Place,
+    ) {
+        for (parameter, bytes) in arrays {
+            if let Some(frame) = place.frame_of(bytes.start) {
+                self.lies_on_stack(id, frame, bytes.start);
+            }
+            self.live.extend(id, Access::dense(Mode::Read, bytes.clone()));
+            self.arrays.add(id, bytes.start, parameter);
+        }
+    }
+
+    /// Of several functions whose variables an operation uses, the innermost returns first.
+    fn lies_on_stack(&mut self, id: OpId, frame: usize, address: usize) {
+        let Some(operation) = self.live.get(id) else { return };
+        if operation.frame.is_some_and(|known| known <= frame) {
+            return;
+        }
+        self.leave_frame(id);
+        if let Some(operation) = self.live.get_mut(id) {
+            operation.frame = Some(frame);
+            operation.on_stack = address;
+        }
+        self.enter_frame(id);
+    }
+
+    /// Whether the acting thread knows that an operation, if it is complete, is complete.
+    pub fn is_over(&self, id: OpId, threads: &Threads) -> bool {
+        let retired = self.live.get(id).and_then(|operation| operation.retired.as_ref());
+        retired.is_some_and(|retired| retired.is_known(threads))
+    }
+
+    /// A thread that knows that an operation is complete uses its memory for something else. Each such access is slow,
+    /// so that after a few the operation is forgotten.
+    pub fn touch_retired(&mut self, id: OpId, threads: &mut Threads) {
+        let Some(retired) = self.live.get_mut(id).and_then(|op| op.retired.as_mut()) else {
+            return;
+        };
+        retired.touched += 1;
+        if retired.touched == MAX_TOUCHES {
+            threads.forget(|other| other == id);
+            self.live.end(id);
+        }
+    }
+
+    /// Perhaps it is not this operation that is complete, but another one with the same handle: if another thread
+    /// has started this one, its completion counts as known to all threads.
+    pub fn doubt(&mut self, id: OpId, place: &impl Place) {
+        if let Some(operation) = self.live.get_mut(id) {
+            operation.known_to_all = operation.site.thread != place.thread();
+        }
+    }
+
+    /// A finding is to get the site where this operation is completed.
+    pub fn subscribe(&mut self, id: OpId, finding: u32) {
+        if let Some(operation) = self.live.get_mut(id)
+            && let Some(cell) = operation.findings.iter_mut().find(|cell| cell.is_none())
+        {
+            *cell = NonZeroU32::new(finding + 1);
+        }
+    }
+
+    /// Mode, span and number of bytes of the first access of an operation.
+    pub fn first_access(&self, id: OpId) -> Option<(Mode, Range<usize>, usize)> {
+        self.live.accesses(id).first().map(described)
+    }
+
+    /// Reports a call that must not be made while this operation is pending.
+    pub fn misuse(
+        &mut self,
+        code: Code,
+        id: OpId,
+        (call, place): (&'static str, &impl Place),
+        reporter: &mut Reporter,
+        out: &mut dyn Findings,
+    ) {
+        let Some(operation) = self.live.get(id) else { return };
+        if out.again(code, place.pc(), operation.site.pc) {
+            return;
+        }
+        let site = place.site(Some(call), &mut reporter.stacks);
+        let report = Report {
+            code,
+            access: None,
+            operation: operation.party(),
+            concerned: self.first_access(id),
+            sites: &[(Role::Access, site), (Role::Operation, operation.site)],
+            threads: false,
+            about: None,
+        };
+        let number = reporter.report(&report, out);
+        self.subscribe(id, number);
+    }
+
+    /// Reports that the function returns, or has returned, whose variable a pending operation uses.
+    pub fn left_behind(
+        &mut self,
+        id: OpId,
+        (call, place): (Option<&'static str>, &impl Place),
+        reporter: &mut Reporter,
+        out: &mut dyn Findings,
+    ) {
+        let Some(operation) = self.live.get(id) else { return };
+        let code = Code::PendingStackBuffer;
+        if out.again(code, place.pc(), operation.site.pc) {
+            return;
+        }
+        let holds = |access: &&Access| access.footprint.span().contains(&operation.on_stack);
+        let concerned = self.live.accesses(id).iter().find(holds).map(described);
+        let start = concerned.as_ref().map_or(0, |(_, span, _)| span.start);
+        let site = place.site(call, &mut reporter.stacks);
+        let report = Report {
+            code,
+            access: None,
+            operation: operation.party(),
+            concerned,
+            sites: &[(Role::Return, site), (Role::Operation, operation.site)],
+            threads: false,
+            about: self.arrays.about(id, start),
+        };
+        let number = reporter.report(&report, out);
+        self.subscribe(id, number);
+    }
+}
+
+/// Mode, span and number of bytes of an access.
+fn described(access: &Access) -> (Mode, Range<usize>, usize) {
+    (access.mode, access.footprint.span(), access.footprint.bytes())
+}
