@@ -1,5 +1,5 @@
-//! `commsan profile` on real programs, with both MPIs: totals are those that the programs count themselves, and
-//! lines and objects are those of the source. `make build` first.
+//! `commsan profile` on real programs, with both MPIs: totals are those that the programs count
+//! themselves, and lines and objects are those of the source. `make build` first.
 
 #[path = "support/built.rs"]
 mod built;

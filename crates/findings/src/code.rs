@@ -1,6 +1,6 @@
 //! Finding codes: one table with everything that is fixed about a kind of finding.
 //!
-//! A code is stable for ever: suppressions, baselines and dashboards name it.
+//! A code never changes: suppressions, baselines and dashboards name it.
 
 use serde::{Deserialize, Serialize};
 

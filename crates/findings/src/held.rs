@@ -1,4 +1,4 @@
-//! Locks of windows, as ranks tell each other of them.
+//! Locks of windows, encoded as numbers in which ranks publish them.
 
 /// A lock of a window that a rank holds or asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_tell_locks_apart() {
+    fn numbers_identify_locks() {
         for target in [None, Some(0), Some(1), Some(4095)] {
             for exclusive in [false, true] {
                 let held = Held { target, exclusive };

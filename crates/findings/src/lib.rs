@@ -1,4 +1,4 @@
-//! The vocabulary of commsan: what was found, where, by whom, and the records in which ranks say so.
+//! Findings, their codes and explanations, and the records of a rank's log.
 //!
 //! Everything here is plain data. This crate does no I/O and knows neither MPI nor CUDA:
 //! producers fill these types, `commsan-report` renders them.

@@ -1,8 +1,9 @@
-//! What is wrong with an argument of a call, as far as advice depends on it.
+//! Kinds of invalid arguments, as far as advice depends on them.
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of mistake in an argument. A sentence beside it says what the value was; advice is chosen by the kind alone.
+/// The kind of mistake in an argument. A sentence beside it says what the value was; advice is
+/// chosen by the kind alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Problem {
@@ -22,11 +23,12 @@ pub enum Problem {
     SidesDiffer,
     /// A count, size or color below zero.
     Negative,
-    /// A destination, source or target that is no rank of the communicator or window, and might be `MPI_PROC_NULL`.
+    /// A destination, source or target that is no rank of the communicator or window, and might be
+    /// `MPI_PROC_NULL`.
     NoSuchPeer,
     /// A tag below zero or above `MPI_TAG_UB`.
     TagOutOfRange,
-    /// Any other value that the call does not allow, and whatever newer versions tell apart.
+    /// Any other value that the call does not allow, and whatever newer versions distinguish.
     #[default]
     #[serde(other)]
     Value,

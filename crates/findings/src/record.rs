@@ -1,7 +1,8 @@
 //! The records of a rank's log, for the semantics, the writer and the reader alike.
 //!
-//! Records are generic over what a place is. In a rank that is a site of its own call stacks, with the part it plays;
-//! in the log, and for readers, it is a [`RawSite`]. [`Record::map_sites`] leads from the one to the other.
+//! Records are generic over what a place is. In a rank that is a site of its own call stacks, with
+//! the part it plays; in the log, and for readers, it is a [`RawSite`]. [`Record::map_sites`] leads
+//! from the one to the other.
 //!
 //! Every type borrows where it can, so that a rank serialises from its own state into a
 //! fixed buffer without allocating.
@@ -61,12 +62,14 @@ pub enum Record<'a, S: Clone = RawSite<'a>> {
     Messages(RawMessages<'a, S>),
     /// A receive from anybody that may take another one's message.
     Race(RawRace<S>),
-    /// Whose message has been used is known to the program: the use with this number is none to tell of.
+    /// Whose message has been used is known to the program: the use with this number is not to be
+    /// reported.
     Known {
         /// The use.
         used: u32,
     },
-    /// A communicator that [`Record::Steps`] name, by its position among these; large ones take several records.
+    /// A communicator that [`Record::Steps`] name, by its position among these; large ones take
+    /// several records.
     Communicator {
         /// Its name.
         name: u64,
@@ -77,7 +80,7 @@ pub enum Record<'a, S: Clone = RawSite<'a>> {
     },
     /// What the rank has done first that others may wait for; many take several records.
     Steps {
-        /// In order, at places that [`Record::Site`]s tell.
+        /// In order, at places of [`Record::Site`]s.
         steps: Cow<'a, [Step]>,
     },
     /// Parts of collectives.
@@ -171,7 +174,8 @@ pub struct RawArgument<'a> {
     pub parameter: Cow<'a, str>,
     /// What is wrong with it: `is 5, but the communicator's ranks are 0 to 3`.
     pub problem: Cow<'a, str>,
-    /// Which kind of mistake that is; absent where the code implies it. Older logs lack it ([`crate::reader`]).
+    /// Which kind of mistake that is; absent where the code implies it. Older logs lack it
+    /// ([`crate::reader`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Problem>,
 }
@@ -182,7 +186,8 @@ pub struct RawArgument<'a> {
 pub struct RawUse<'a, S: Clone = RawSite<'a>> {
     /// Where the memory lies.
     pub variable: RawVariable,
-    /// What the elements are by the call's datatype; absent if they are of several types, or of any.
+    /// What the elements are by the call's datatype; absent if they are of several types, or of
+    /// any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elements: Option<RawElements<'a>>,
     /// What is found if the variable is too short. Its number means nothing.
@@ -357,8 +362,8 @@ pub struct RawMessages<'a, S = RawSite<'a>> {
     pub count: u64,
 }
 
-/// A receive from anybody that may take the message which a later receive has got: either that may wait for ever,
-/// or what was received last is used, whosever it is.
+/// A receive from anybody that may take the message which a later receive has got: either that may
+/// wait for ever, or what was received last is used, whosever it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(bound(deserialize = "S: Deserialize<'de>"))]
 pub struct RawRace<S> {
@@ -368,7 +373,8 @@ pub struct RawRace<S> {
     pub taker: S,
     /// Rank in `MPI_COMM_WORLD` whose message that has got.
     pub instead_of: u32,
-    /// Where the later one was called, with [`Role::Access`] or, if what it got is used, [`Role::Operation`].
+    /// Where the later one was called, with [`Role::Access`] or, if what it got is used,
+    /// [`Role::Operation`].
     pub left: S,
     /// Where what was received last is used, with [`Role::Access`], and the number of the use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -377,7 +383,8 @@ pub struct RawRace<S> {
     pub sender: u32,
 }
 
-/// What a rank passes to others, or gets from them, in collectives of one kind called from one place.
+/// What a rank passes to others, or gets from them, in collectives of one kind called from one
+/// place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(bound(deserialize = "S: Deserialize<'de>"))]
 pub struct RawParts<'a, S = RawSite<'a>> {
@@ -398,8 +405,8 @@ pub struct RawParts<'a, S = RawSite<'a>> {
     pub element: Option<(Cow<'a, str>, u64)>,
     /// The first call, with [`Role::Operation`].
     pub site: S,
-    /// For ranks in `MPI_COMM_WORLD`: bytes in all, a sum that tells the sequence of amounts and types, and whether
-    /// some types are not known.
+    /// For ranks in `MPI_COMM_WORLD`: bytes in all, a sum that depends on the sequence of amounts
+    /// and types, and whether some types are not known.
     pub parts: Cow<'a, [(u32, u64, u64, bool)]>,
 }
 
@@ -407,7 +414,8 @@ pub struct RawParts<'a, S = RawSite<'a>> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(bound(deserialize = "S: Deserialize<'de>"))]
 pub struct RawWaiting<'a, S: Clone = RawSite<'a>> {
-    /// How often the rank has begun or ended to wait, which tells one wait from another: odd while it waits.
+    /// How often the rank has begun or ended to wait, which distinguishes one wait from another:
+    /// odd while it waits.
     pub moves: u64,
     /// The call, with [`Role::Wait`]; the latest one if it does not wait.
     pub site: S,
@@ -425,8 +433,8 @@ pub struct RawWaiting<'a, S: Clone = RawSite<'a>> {
     /// Operations that it has started and does not wait for now, as far as they fit.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     pub pending: Cow<'a, [RawNeed<'a, S>]>,
-    /// Collectives entered on each communicator or window, by its name. Also locks held, by their numbers
-    /// ([`Held`](crate::Held)), and exposed parts, on windows by other names of theirs.
+    /// Collectives entered on each communicator or window, by its name. Also locks held, by their
+    /// numbers ([`Held`](crate::Held)), and exposed parts, on windows by other names of theirs.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     pub entered: Cow<'a, [(u64, u32)]>,
 }

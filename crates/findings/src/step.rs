@@ -1,15 +1,16 @@
-//! What a rank does that others may wait for, in order.
+//! Communication steps of a rank, in order: what others may wait for.
 
 use serde::{Deserialize, Serialize};
 
-/// One thing that a rank has done. Whatever may take time is begun by one step and waited for by a later one, so that
-/// a blocking call takes two.
+/// One thing that a rank has done. Whatever may take time is begun by one step and waited for by a
+/// later one, so that a blocking call takes two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
     /// A message is sent, whose sender may have to wait until it is received.
     #[serde(rename = "s")]
     Send(Message),
-    /// A message is sent that its sender never waits for: from memory set aside for it, or to a receive that is there.
+    /// A message is sent that its sender never waits for: from memory set aside for it, or to a
+    /// receive that is there.
     #[serde(rename = "k")]
     Kept(Message),
     /// A receive is posted.

@@ -1,8 +1,8 @@
 //! Questions about a run and their answers, as they go over the wire.
 //!
-//! Numbers that name something are positions in the arrays of [`Run`]: places, kinds, regions, files,
-//! objects. Figures of a place, an object, a file or a line are of the transfers that it takes part in, at
-//! either end, each counted once.
+//! Numbers that name something are positions in the arrays of [`Run`]: places, kinds, regions,
+//! files, objects. Figures of a place, an object, a file or a line are of the transfers that it
+//! takes part in, at either end, each counted once.
 //!
 //! The viewer reads the same types in TypeScript, `viewer/src/api/types.ts`: its declarations are
 //! written from these by a test (`api/typescript.rs`).
@@ -93,7 +93,7 @@ pub struct Run {
     pub checked: bool,
     /// What time is divided into.
     pub timeline: Bins,
-    /// Whether every rank has told all that it did.
+    /// Whether the file of every rank is complete.
     pub complete: bool,
 }
 
@@ -183,7 +183,7 @@ pub struct File {
     pub count: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// The same by kind.
+    /// These amounts by kind.
     #[cfg_attr(test, ts(type = "KindTotal[]"))]
     pub by_kind: Vec<OfKind>,
     /// Whether it can be read.
@@ -443,7 +443,7 @@ pub struct FileLine {
     pub count: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// The same by kind.
+    /// These amounts by kind.
     #[cfg_attr(test, ts(type = "KindTotal[]"))]
     pub by_kind: Vec<OfKind>,
     /// What is moved.
@@ -581,7 +581,7 @@ pub struct TimelineQuery {
     pub by: By,
     /// Transfers that a place takes part in only.
     pub place: Option<usize>,
-    /// What to count; its times are not looked at.
+    /// What to count; its times are ignored.
     pub filter: Filter,
 }
 

@@ -153,8 +153,8 @@ fn ranks(merged: &Merged, places: &Places) -> Vec<RankOf> {
     places.ranks.iter().map(rank).collect()
 }
 
-/// What answers divide time into: as fine as the coarsest rank, but not too fine to be shown. It begins with the bin
-/// that the first rank begins in; before that, the job was being launched.
+/// What answers divide time into: as fine as the coarsest rank, but not too fine to be shown. It
+/// begins with the bin that the first rank begins in; before that, the job was being launched.
 fn timeline(merged: &Merged) -> (Clock, u32) {
     let clocks =
         || merged.clocks.iter().zip(&merged.last_bins).filter(|(clock, _)| clock.width > 0);
@@ -224,7 +224,7 @@ impl Split {
     ) -> Option<Split> {
         let of = &groups[group as usize];
         let (missing, present): (Vec<u32>, Vec<u32>) = match pattern {
-            // The same for every member: `own` is left out where it is looked at.
+            // Equal for every member: readers of it leave out `own`.
             Pattern::Others => of.places().iter().partition(|place| absent[**place as usize]),
             _ => of.members(pattern, own).partition(|place| absent[*place as usize]),
         };

@@ -1,4 +1,5 @@
-//! Tables of a run for other tools: one description of each, read by every writer and by the documentation.
+//! Tables of a run for other tools: one description of each, read by every writer and by the
+//! documentation.
 
 mod chrome;
 mod csv;
@@ -87,7 +88,8 @@ trait Sink {
 /// Tables that are written, in this order.
 pub use tables::TABLES;
 
-/// Pairs of places that collectives are taken apart into, in all; the largest groups stay whole first.
+/// Pairs of places that collectives are taken apart into, in all; the largest groups stay whole
+/// first.
 pub const MAX_PAIRS: u64 = 1 << 20;
 
 /// Formats of tables.

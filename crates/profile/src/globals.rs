@@ -53,7 +53,8 @@ fn read(path: &Path) -> Option<Vec<Variable>> {
     Some(variables)
 }
 
-/// The name that the program gives: without what compilers add to static variables, and to Fortran's.
+/// The name that the program gives: without what compilers add to static variables, and to
+/// Fortran's.
 fn plain(symbol: &str) -> String {
     if let Cow::Owned(name) = demangled(symbol) {
         return name;

@@ -36,8 +36,8 @@ impl Group {
         self.ranks.get(&place).map(|rank| *rank as usize)
     }
 
-    /// Members that `pattern` means as seen from `other`. Someone who is no member, as the root of an
-    /// intercommunicator's collective, sees all as others, and none as above or below.
+    /// Members that `pattern` means as seen from `other`. Someone who is no member, as the root of
+    /// an intercommunicator's collective, sees all as others, and none as above or below.
     pub fn members(&self, pattern: Pattern, other: u32) -> impl Iterator<Item = u32> + '_ {
         let rank = self.rank(other);
         let range = match (pattern, rank) {

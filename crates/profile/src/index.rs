@@ -94,7 +94,8 @@ impl Index {
     }
 }
 
-/// The objects that a row counts for: of a row that only a target has seen, those that no other tells of.
+/// The objects that a row counts for: of a row that only a target has recorded, those that no other
+/// row names.
 pub fn objects(model: &Model, row: &Row) -> [Option<u32>; 2] {
     if row.counted {
         [model.source_object(row), row.target_object]

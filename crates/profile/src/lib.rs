@@ -4,9 +4,9 @@
 //! rank-N.traffic → Merged → Places, Stacks, Objects → pair → Model + Index → answer, export, summary
 //! ```
 //!
-//! Files are read one at a time; what is in memory afterwards grows with call paths × pairs of places, not
-//! with what was moved. Collectives stay what they are, one entry for each rank, whatever is asked:
-//! nothing here holds every pair of ranks.
+//! Files are read one at a time; what is in memory afterwards grows with call paths × pairs of
+//! places, not with what was moved. Collectives stay what they are, one entry for each rank,
+//! whatever is asked: nothing here holds every pair of ranks.
 
 pub mod answer;
 pub mod api;
@@ -111,7 +111,8 @@ impl std::error::Error for ReadError {}
 const MAX_REASONS: usize = 4;
 
 impl Profile {
-    /// Reads a run. What is missing or damaged becomes a note, as long as there is anything to show.
+    /// Reads a run. What is missing or damaged becomes a note, as long as there is anything to
+    /// show.
     ///
     /// # Errors
     /// When there is nothing to show.

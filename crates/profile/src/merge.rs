@@ -1,6 +1,8 @@
-//! One table out of many: what ranks wrote, taken one at a time, so that no more than one is unpacked.
+//! One table out of many: what ranks wrote, taken one at a time, so that no more than one is
+//! unpacked.
 //!
-//! Nothing is named here yet. Places, call paths and objects are kept as the ranks tell them, each once.
+//! Nothing is named here yet. Places, call paths and objects are kept as the ranks record them,
+//! each once.
 
 use crate::model::{CallRow, Clock, End, Pattern, Row, Site};
 use crate::packed::{List, Packed};
@@ -35,18 +37,18 @@ impl std::fmt::Display for Rank {
 /// A job of a run. There may be several: one after the other, or one that another has spawned.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The largest size that any of its processes has told.
+    /// The largest size that any of its processes has recorded.
     pub size: u32,
-    /// Its size by those that MPI has told it.
+    /// Its size by those processes that MPI has given it.
     of_mpi: Option<u32>,
-    /// Numbers of groups by how ranks tell them, where all ranks mean the same by that.
+    /// Numbers of groups by how ranks record them, where all ranks mean the same by that.
     known_groups: FxHashMap<Vec<traffic::Place>, u32>,
 }
 
-/// Where a job has met another, as one of them tells it.
+/// Where a job has met another, as one of them records it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Link {
-    /// Who tells it.
+    /// The job that records it.
     pub job: u32,
     /// What the other one is to it.
     pub tie: traffic::Tie,
@@ -58,7 +60,7 @@ pub struct Link {
     pub nth: u32,
 }
 
-/// A place as ranks tell it.
+/// A place as ranks record it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RawPlace {
     /// A rank.
@@ -77,7 +79,7 @@ pub enum RawPlace {
     Unknown,
 }
 
-/// An object as ranks tell it.
+/// An object as ranks record it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RawObject {
     /// What kind of memory.
@@ -170,7 +172,7 @@ pub struct Merged {
     pub only: Table<String>,
     /// Samples that details are of, where not all: one in so many.
     pub sample: u32,
-    /// What the ranks want to be said, with the first that says it and how many do.
+    /// The ranks' notes, each with the first rank that has it and how many do.
     pub notes: IndexMap<String, (Rank, u32), FxBuildHasher>,
 }
 

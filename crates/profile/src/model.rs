@@ -49,13 +49,13 @@ pub struct Model {
     pub bins: u32,
     /// When the first rank began and the last one ended, in nanoseconds since 1970.
     pub span: (u64, u64),
-    /// Whether every rank has told all that it did.
+    /// Whether the file of every rank is complete.
     pub complete: bool,
     /// What the user should know.
     pub notes: Vec<String>,
 }
 
-/// A rank, and what its file says of it.
+/// A rank, and what its file records of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankOf {
     /// Its number, and its job.
@@ -159,9 +159,9 @@ pub struct Row {
     pub side: Side,
     /// Whether it counts in totals: what targets have seen does if the source's rank left no file.
     pub counted: bool,
-    /// Whether rows that count tell of the object of this one, which a target has seen.
+    /// Whether counting rows name the object of this one, which a target has recorded.
     pub told_object: bool,
-    /// Whether rows that count tell of its line.
+    /// Whether counting rows name the line of this one, which a target has recorded.
     pub told_line: bool,
     /// From where.
     pub source: End,

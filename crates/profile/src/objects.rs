@@ -22,7 +22,8 @@ pub struct Objects {
     pub instances: Vec<Instance>,
     /// By position in [`Merged::instances`].
     pub of_raw: Vec<u32>,
-    /// Likewise, where in the object these begin: ranks know variables by the addresses that were used.
+    /// Where in the object the parts of a variable begin: ranks know variables by the addresses
+    /// that were used.
     pub offsets: Vec<u64>,
 }
 
@@ -35,7 +36,7 @@ struct Part {
 }
 
 impl Part {
-    /// The variable, where a rank tells of this part of it.
+    /// The variable, if a rank has recorded this part of it.
     fn whole(self, lying: Lying) -> Lying {
         let address = lying.address.saturating_sub(self.offset);
         Lying { bytes: self.of, address, ..lying }
@@ -118,8 +119,8 @@ impl Objects {
     }
 }
 
-/// Variables on the stack are their function's, wherever in it they are used: of call paths that differ in nothing but
-/// that line, the one with the first.
+/// Variables on the stack are their function's, wherever in it they are used: of call paths that
+/// differ in nothing but that line, the one with the first.
 fn functions(merged: &Merged, stacks: &Stacks) -> FxHashMap<u32, u32> {
     let on_stack = merged.objects.iter().filter(|raw| raw.memory == Memory::Stack);
     let used: BTreeSet<u32> = on_stack.map(|raw| stacks.of_raw[raw.stack as usize]).collect();
@@ -166,7 +167,8 @@ struct Names<'m> {
 }
 
 impl Names<'_> {
-    /// The name that the program gave, the variable's, or where it was allocated; nothing is invented.
+    /// The name that the program gave, the variable's, or where it was allocated; nothing is
+    /// invented.
     fn of(&mut self, raw: &RawObject, identity: &Identity) -> String {
         if let Some(name) = raw.name {
             return self.merged.strings[name as usize].clone();
@@ -198,8 +200,8 @@ impl Names<'_> {
             .unwrap_or_else(|| format!("{}:{}", frame.function, frame.line.unwrap_or_default()))
     }
 
-    /// The variable that the innermost of `frames` assigns its allocation to, or the one who called it,
-    /// where that only returns it. `by_library`: what allocates there is a library's function.
+    /// The variable that the innermost of `frames` assigns its allocation to, or the one who called
+    /// it, where that only returns it. `by_library`: what allocates there is a library's function.
     fn variable(&mut self, frames: &[Frame], by_library: bool) -> Option<String> {
         let stacks = self.stacks;
         let mut returned: Option<String> = None;

@@ -1,7 +1,7 @@
 //! Lists of small numbers, packed: most of what a run's rows weigh is their time bins and extents.
 //!
-//! A list is its length and its items, each number in LEB128, positions as differences. Lists are only
-//! made here, so that reading one cannot fail.
+//! A list is its length and its items, each number in LEB128, positions as differences. Lists are
+//! only made here, so that reading one cannot fail.
 
 use commsan_rundir::traffic::{Bin, Extent};
 

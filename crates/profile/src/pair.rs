@@ -1,13 +1,14 @@
-//! Both ends of transfers: what the receivers have seen, put beside what the senders have.
+//! Message matching: adds the object and line that receivers have recorded to the transfers of the
+//! senders.
 //!
-//! A sender does not know what object its message arrives in, nor at which line. What targets tell fills
-//! that in where both have counted the very same messages, by their order, and where only one object, or line, comes into
-//! question. Equal amounts prove nothing: messages of one line may be received at two, and add up to another's. No total
-//! ever changes.
+//! A sender does not know what object its message arrives in, nor at which line. What targets
+//! record fills that in where both have counted the very same messages, by their order, and where
+//! only one object, or line, comes into question. Equal amounts prove nothing: messages of one line
+//! may be received at two, and add up to another's. No total ever changes.
 //!
-//! What a target has seen of an object or a line counts for that, unless sources tell of the same one: these may be
-//! the very messages. So figures never count a message twice, but may lack some that are received into an
-//! object, or at a line, that others are sent from.
+//! What a target has seen of an object or a line counts for that, unless sources name the same one:
+//! these may be the very messages. So figures never count a message twice, but may lack some that
+//! are received into an object, or at a line, that others are sent from.
 
 use crate::api::{Amount, PlaceKind};
 use crate::model::{End, Model, Row};
@@ -69,7 +70,7 @@ struct Received {
     site: One,
 }
 
-/// What sources tell of.
+/// Objects and lines that sources name.
 #[derive(Clone, Debug, Default)]
 struct Sent {
     objects: FxHashSet<u32>,
@@ -136,8 +137,9 @@ impl<'m> Pairing<'m> {
         self.targets.retain(|(_, row)| !settled.contains(row));
     }
 
-    /// Nonblocking receives tell how much they had room for, and cancelled ones tell of nothing: together they got no
-    /// more than was sent. Which of several got how much is not known, so that they share it by their room.
+    /// Nonblocking receives record the size of their buffers, and cancelled ones record nothing:
+    /// together they got no more than was sent. Which of several got how much is not known, so that
+    /// they share it by their room.
     fn limit(&mut self) {
         let is_message = |key: &Key| key.kind == Kind::PointToPoint && key.tag.is_some();
         let sum = |rows: &[Row], of: &[(Key, u32)]| {
@@ -184,7 +186,7 @@ impl<'m> Pairing<'m> {
         (self.sources, self.targets) = (sources, targets);
     }
 
-    /// Fills in what all of `received` have in common, and notes what `sent` tell of these then.
+    /// Fills in what all of `received` have in common, and notes which of these `sent` name then.
     fn fill(&mut self, sent: &[u32], received: &[u32]) {
         let mut common = Received::default();
         received.iter().for_each(|row| self.add_received(&mut common, *row));
@@ -196,7 +198,8 @@ impl<'m> Pairing<'m> {
         received.iter().for_each(|row| self.tell(*row, &told));
     }
 
-    /// Receives from any source that have not told whose message they got: it may be that of all who send there.
+    /// Receives from any source that have not recorded whose message they got: it may be that of
+    /// all who send there.
     fn receives_from_anybody(&mut self) {
         let (sources, targets) =
             (std::mem::take(&mut self.sources), std::mem::take(&mut self.targets));
@@ -270,7 +273,7 @@ impl<'m> Pairing<'m> {
         row.target_site = row.target_site.or(common.site.value());
     }
 
-    /// Notes what the sources tell of a target, so that it need not count on its own.
+    /// Notes what the sources record of a target, so that it need not count on its own.
     fn tell(&mut self, row: u32, told: &Sent) {
         let of = &self.model.rows[row as usize];
         let object = of.object.map(|instance| self.model.object_of(instance));
@@ -297,7 +300,8 @@ fn share(part: u64, most: u64, all: u64) -> u64 {
     u64::try_from((part * most + all / 2) / all).unwrap_or(u64::MAX)
 }
 
-/// The communicator's group, as both ends know it: those of an intercommunicator know each other's (MPI 4.1 §7.6).
+/// The communicator's group, as both ends know it: those of an intercommunicator know each other's
+/// (MPI 4.1 §7.6).
 fn group_of_both(model: &Model, row: &Row) -> Option<u32> {
     let knows = |group: u32, end: End| {
         end.place().is_none_or(|place| {

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// A larger file is generated code or no source at all.
 const MAX_FILE: u64 = 16 << 20;
 
-/// How names of sources end. A run directory may come from anybody, and what it calls a source is shown and passed on: no
-/// other file is read.
+/// How names of sources end. A run directory may come from anybody, and what it calls a source is
+/// shown and passed on: no other file is read.
 const ENDINGS: &[&str] = &[
     "c", "cc", "cp", "cpp", "cxx", "c++", "cppm", "ixx", "cu", "cuh", "hip", "h", "hh", "hpp",
     "hxx", "h++", "inl", "ipp", "tpp", "tcc", "txx", "inc", "def", "cl", "f", "for", "ftn", "fpp",

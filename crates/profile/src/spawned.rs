@@ -1,5 +1,5 @@
-//! Which job has spawned which, or connected to its port: ranks know others by an intercommunicator alone, of which each
-//! end tells half.
+//! Which job has spawned which, or connected to its port: ranks know others by an intercommunicator
+//! alone, of which each end records half.
 
 use crate::merge::{Link, Merged, Rank};
 use commsan_rundir::traffic::Tie;
@@ -12,9 +12,9 @@ pub struct Spawned<'m> {
 }
 
 impl<'m> Spawned<'m> {
-    /// Those that are certain: a job of so many ranks, spawned by so many, began while only one call was made that
-    /// spawned as many by as many, or there was only one such call. Likewise one that has connected to a port, while
-    /// only one call that accepted it was made.
+    /// Those that are certain: a job of so many ranks, spawned by so many, began while only one
+    /// call was made that spawned as many by as many, or there was only one such call. The same
+    /// holds for one that has connected to a port, while only one call that accepted it was made.
     pub fn of(merged: &'m Merged) -> Spawned<'m> {
         let links = || merged.links.iter().zip(0..);
         let mut calls_of: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
@@ -91,7 +91,7 @@ mod tests {
     fn ends_belong_together_by_size_and_else_by_time() {
         let child = |name, began, size| job(name, began, size, &[(Tie::Parent, 2, (began, began))]);
         let spawn = |others, from| (Tie::Child, others, (from, from + 10));
-        // Two of three ranks, of which order tells nothing, and one of four.
+        // Two of three ranks, of which the order shows nothing, and one of four.
         let parent = job("a", 0, 2, &[spawn(3, 10), spawn(4, 30), spawn(3, 50)]);
         let all = merged(&[parent, child("b", 55, 3), child("c", 12, 3), child("d", 99, 4)]);
         let spawned = Spawned::of(&all);

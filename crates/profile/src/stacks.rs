@@ -29,7 +29,8 @@ pub struct Stacks {
     pub lines: Vec<SourceLine>,
     /// Line of each call path: the innermost that is known.
     pub line_of: Vec<Option<u32>>,
-    /// Of allocations on lines that have several, by position in [`Merged::objects`]: which of how many.
+    /// Of allocations on lines that have several, by position in [`Merged::objects`]: which of how
+    /// many.
     pub nth: FxHashMap<u32, (usize, usize)>,
     /// What to do about modules without lines.
     pub advice: Vec<String>,
@@ -78,8 +79,9 @@ impl Stacks {
         }
     }
 
-    /// The frames that an allocation is told by, from the innermost that is no library's header; else the outermost,
-    /// which says more than what allocates within the library. With how many are skipped.
+    /// The frames that identify an allocation, from the innermost that is no library's header; else
+    /// the outermost, which says more than what allocates within the library. With how many are
+    /// skipped.
     pub fn of_allocation(&self, stack: u32) -> (&[Frame], usize) {
         let stack = &self.stacks[stack as usize];
         let own = stack.iter().position(|frame| !self.is_header(frame));
@@ -87,7 +89,7 @@ impl Stacks {
         (&stack[at..], at)
     }
 
-    /// The line that an allocation is told by, likewise.
+    /// The line of the frames that identify an allocation.
     pub fn line_of_allocation(&self, stack: u32) -> Option<SourceLine> {
         let stack = &self.stacks[stack as usize];
         let own = stack.iter().filter(|frame| !self.is_header(frame)).find_map(source_line);
@@ -132,7 +134,8 @@ fn source_line(frame: &Frame) -> Option<SourceLine> {
     Some(SourceLine { file: frame.file? as u32, line: frame.line? })
 }
 
-/// The user's frames of a call path. What is known by its line, as frames of kernels and of Python, stays.
+/// The user's frames of a call path. What is known by its line, as frames of kernels and of Python,
+/// stays.
 fn frames(stack: &[traffic::Frame], merged: &Merged, symbols: &Symbols) -> Vec<Found> {
     let is_line = |frame: &&traffic::Frame| matches!(frame, traffic::Frame::Line(..));
     let leading = stack.iter().take_while(is_line).count();

@@ -19,13 +19,13 @@ const COLUMNS: usize = 80;
 /// Where NCCL's kernels put what they move to another device.
 const NCCL: &str = "buffers of NCCL";
 
-/// Kinds that are told one by one.
+/// Maximum number of kinds that are listed one by one.
 const MAX_KINDS: usize = 6;
 
-/// Runs with more places are told node by node.
+/// Maximum number of places; runs with more are listed node by node.
 const MAX_PLACES: usize = 1024;
 
-/// Notes that are told in full.
+/// Maximum number of notes that are listed in full.
 const MAX_NOTES: usize = 6;
 
 /// The run on one screen.
@@ -122,8 +122,8 @@ fn list(title: &str, entries: Vec<(String, Amount)>, total: Amount) -> String {
     text
 }
 
-/// A name as it can stand in a line: what is too long lacks its middle, since files and lines stand at its end.
-/// Programs may give any, with what moves a terminal's cursor or colours it.
+/// A name as it can stand in a line: what is too long lacks its middle, since files and lines stand
+/// at its end. Programs may give any, with what moves a terminal's cursor or colours it.
 fn in_line(name: &str) -> String {
     const ROOM: usize = COLUMNS - NUMBERS;
     let name = printed(name);
@@ -246,7 +246,8 @@ fn balance(profile: &Profile) -> String {
     text
 }
 
-/// The largest as a multiple of the mean, and whose it is; nothing where there is nobody to compare with.
+/// The largest as a multiple of the mean, and whose it is; nothing where there is nobody to compare
+/// with.
 fn imbalance<'n>(of: impl Iterator<Item = (&'n str, f64)>) -> Option<(f64, &'n str)> {
     let all: Vec<(&str, f64)> = of.collect();
     let (number, mean) =

@@ -1,9 +1,9 @@
 //! Runs that no program has made, as large as one likes: for tests, benchmarks and the viewer.
 //!
-//! The ranks form a grid and exchange halos with their neighbours, reduce over all, transpose within
-//! their row, put to the next rank, copy to and from devices, write a file; and each sends something from
-//! lines of its own, so that together they use as many lines and objects as asked for. Everything
-//! follows from the shape: equal shapes give equal runs.
+//! The ranks form a grid and exchange halos with their neighbours, reduce over all, transpose
+//! within their row, put to the next rank, copy to and from devices, write a file; and each sends
+//! something from lines of its own, so that together they use as many lines and objects as asked
+//! for. Everything follows from the shape: equal shapes give equal runs.
 
 use commsan_rundir::traffic::{
     Bin, Calls, End, Extent, Frame, Kind, Memory, Object, Place, Side, Snapshot, Transfer,

@@ -1,9 +1,9 @@
 //! The variable that a source line assigns an allocation to.
 //!
-//! A line says so if there is one allocation on it and what it is assigned to, or handed the address of,
-//! has a name: `double *u = malloc(n)`, `cudaMalloc((void **)&d->u, n)`, `allocate(u(n, m))`. Of lines with
-//! more than one, as `allocate(u(n), v(m))`, it must be known which of all of them it is. Else a line says nothing:
-//! no name is better than a wrong one. What a function
+//! A line says so if there is one allocation on it and what it is assigned to, or handed the
+//! address of, has a name: `double *u = malloc(n)`, `cudaMalloc((void **)&d->u, n)`, `allocate(u(n,
+//! m))`. Of lines with more than one, as `allocate(u(n), v(m))`, it must be known which of all of
+//! them it is. Else a line says nothing: no name is better than a wrong one. What a function
 //! returns as it gets it has the name that its caller gives it.
 
 mod line;
@@ -70,7 +70,8 @@ enum Gives {
 pub struct Allocation<'a> {
     /// The language has `!` for comments and no case.
     pub fortran: bool,
-    /// A function of C++'s library allocates for the line: of a container, or `make_unique` and such.
+    /// A function of C++'s library allocates for the line: of a container, or `make_unique` and
+    /// such.
     pub by_library: bool,
     /// The function that the line is in.
     pub function: &'a str,
@@ -91,7 +92,7 @@ fn allocators(code: &str, fortran: bool) -> impl Iterator<Item = (usize, &str, G
     })
 }
 
-/// What `line` allocates, if it says so.
+/// What `line` allocates, if the line shows it.
 pub fn assigned(line: &str, allocation: &Allocation) -> Option<String> {
     let code = without_comments(line, allocation.fortran);
     let mut known: Vec<(usize, &str, Gives)> = allocators(&code, allocation.fortran).collect();
@@ -185,7 +186,8 @@ fn is_return(before: &str) -> bool {
     before.is_some_and(|before| before.trim() == "return" || before.ends_with("{ return"))
 }
 
-/// The name of a function without its namespace, its class, its parameters and what templates are given.
+/// The name of a function without its namespace, its class, its parameters and what templates are
+/// given.
 pub fn base(function: &str) -> String {
     let name = qualified(function);
     name.rsplit([':', ' ', '*', '&']).next().unwrap_or_default().to_owned()
@@ -221,7 +223,8 @@ struct Member<'c> {
     arguments: Range<usize>,
 }
 
-/// Those that a line of a constructor initialises: `Grid(int n) : cells(n), n(n) {`, or a part of that.
+/// Those that a line of a constructor initialises: `Grid(int n) : cells(n), n(n) {`, or a part of
+/// that.
 fn members(code: &str) -> Vec<Member<'_>> {
     let begin = code.len() - code.trim_start().len();
     let colon = code.match_indices(')').find_map(|(at, _)| {

@@ -229,7 +229,8 @@ fn a_receive_that_names_no_sender_is_counted_once() {
     assert_eq!((matrix.rows.len(), matrix.cells.len()), (4, 1));
 }
 
-/// Where one end's object is not known, the other one is told, and that it is read or written itself.
+/// Where one end's object is not known, the other one is told, and that it is read or written
+/// itself.
 #[test]
 fn places_tell_what_happens_to_objects() {
     let sent = Run::new().sends(10, 0, 8).profile();
@@ -290,7 +291,8 @@ fn members_of_a_collective_receive_into_one_object() {
     assert_eq!(allreduce(2).written_by(10), vec![None; 6]);
 }
 
-/// A lost rank's part of a collective counts where it arrived; the others' is counted where it left.
+/// A lost rank's part of a collective counts where it arrived; the others' is counted where it
+/// left.
 #[test]
 fn collectives_of_lost_ranks_are_counted_once() {
     let mut run = (0..RANKS).fold(Run::new(), |run, rank| {

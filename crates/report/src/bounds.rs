@@ -1,8 +1,9 @@
-//! Calls that use more of a variable than there is, or as another type: what ranks have noted, and debug
+//! Bounds and type checks of variables that serve as buffers: ranks record the uses, and debug
 //! information decides.
 //!
-//! Types are told apart by class and size, as those of messages are (`messages.rs`): an unsigned integer may be sent
-//! as a signed one of the same size. Structures, characters and what pointers lead to fit any type.
+//! Types are distinguished by class and size, as those of messages are (`messages.rs`): an unsigned
+//! integer may be sent as a signed one of the same size. Structures, characters and what pointers
+//! lead to fit any type.
 
 use crate::Observation;
 use crate::facts::bytes;
@@ -14,10 +15,10 @@ use commsan_rundir::record::{RawArgument, RawFinding, RawUse, RawVariable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What was found, as if the ranks had seen it.
+/// The findings, as observations of the ranks that recorded the uses.
 pub(crate) fn observations(logs: &[RankLog], symbols: &Symbols) -> Vec<Observation> {
     let uses = || logs.iter().flat_map(|log| log.uses.iter().map(move |used| (log, used)));
-    // Each is read once, however many uses there are.
+    // Each file is read once, however many uses there are.
     let paths: BTreeSet<&Path> = uses().map(|(log, used)| module(log, used)).collect();
     let opened: BTreeMap<&Path, Variables> =
         paths.into_iter().filter_map(|path| Some((path, Variables::open(path)?))).collect();

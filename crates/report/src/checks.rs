@@ -1,9 +1,9 @@
-//! The calls that a static analysis has flagged, for a run that is to look at no others: checks of threads and of
-//! collectives are limited to them (`commsan lint --emit-checks`, `commsan run --checks`).
+//! The calls that a static analysis has flagged, to which a run limits its checks of threads and of
+//! collectives (`commsan lint --emit-checks`, `commsan run --checks`).
 //!
-//! **What can be missed.** Whatever the analysis misses, and what it cannot see: sizes of data, roots and
-//! reductions that the input says, levels that MPI does not provide. A finding counts if one of its places was
-//! flagged.
+//! **What can be missed.** Whatever the analysis misses, and what it cannot see: sizes of data,
+//! roots and reductions that the input says, levels that MPI does not provide. A finding counts if
+//! one of its places was flagged.
 
 use commsan_findings::{Code, Finding, Role, Site};
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ struct Call {
     line: u32,
 }
 
-/// What the file is written by.
+/// Version of the file format.
 const SCHEMA: u32 = 1;
 
 /// Which checks a finding is of, if it is one that can be limited.
@@ -82,7 +82,7 @@ impl Checks {
         }
     }
 
-    /// As a file for [`load`](Self::load).
+    /// The text of a file that [`load`](Self::load) reads.
     pub fn to_toml(&self) -> String {
         let text = toml::to_string(self).unwrap_or_default();
         format!(
@@ -91,10 +91,10 @@ impl Checks {
         )
     }
 
-    /// Reads such a file.
+    /// Reads a file that [`to_toml`](Self::to_toml) has written.
     ///
     /// # Errors
-    /// When it cannot be read, or is no such file.
+    /// When the file cannot be read, or has another format.
     pub fn load(file: &Path) -> Result<Checks, ChecksError> {
         let error = |problem: String| ChecksError { file: file.to_owned(), problem };
         let text = std::fs::read_to_string(file).map_err(|e| error(e.to_string()))?;
@@ -107,12 +107,12 @@ impl Checks {
         }
     }
 
-    /// Whether there is something to look at threads for.
+    /// Whether any call is flagged for a check of threads.
     pub fn has_threads(&self) -> bool {
         !self.threads.is_empty()
     }
 
-    /// Whether there is something to compare collectives for.
+    /// Whether any call is flagged for a check of collectives.
     pub fn has_collectives(&self) -> bool {
         !self.collectives.is_empty()
     }
@@ -133,7 +133,7 @@ impl Call {
         Some(Call { file: site.file.as_ref()?.into(), line: site.line? })
     }
 
-    /// Compilers name a file from different directories.
+    /// Whether the site is on this line; compilers name a file relative to different directories.
     fn is_at(&self, site: &Site) -> bool {
         let Some(file) = site.file.as_ref().map(Path::new) else { return false };
         site.line == Some(self.line) && (file.ends_with(&self.file) || self.file.ends_with(file))

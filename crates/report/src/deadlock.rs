@@ -1,12 +1,12 @@
-//! Deadlocks, as the launcher has found them: who waits for whom.
+//! Deadlocks that the launcher has detected: which rank waits for which.
 //!
-//! That all ranks wait for each other's calls, and none has made one for long, is certain before anything
-//! comes here. If some are in a collective that all have come to, or wait for one-sided operations that no
-//! lock or epoch of another rank holds up, these may take their time, and that is no deadlock; otherwise no
-//! rank can go on, and what ranks say they wait for explains it: a cycle of ranks each of which waits for
-//! the next, or a rank that waits for one that has ended. Operations of requests may be complete without
-//! their rank knowing: those that meet their counterpart explain nothing, and are left out where anything
-//! else does.
+//! That all ranks wait for each other's calls, and none has made one for long, is certain before
+//! anything comes here. If some are in a collective that all have come to, or wait for one-sided
+//! operations that no lock or epoch of another rank holds up, these may take their time, and that
+//! is no deadlock; otherwise no rank can go on, and what ranks say they wait for explains it: a
+//! cycle of ranks each of which waits for the next, or a rank that waits for one that has ended.
+//! Operations of requests may be complete without their rank knowing: those that meet their
+//! counterpart explain nothing, and are left out where anything else does.
 
 use crate::facts::at;
 use crate::merge;
@@ -18,7 +18,7 @@ use commsan_rundir::record::{RawNeed, RawWaiting};
 use commsan_rundir::{Deadlock, RankLog};
 use std::collections::BTreeMap;
 
-/// Places of a cycle that are shown at most.
+/// Maximum number of places of a cycle that a finding shows.
 const MAX_SHOWN: usize = 8;
 
 /// A finding for each deadlock.
@@ -30,14 +30,14 @@ pub(crate) fn findings(
     deadlocks.iter().filter_map(|deadlock| Job::new(deadlock, logs, symbols).finding()).collect()
 }
 
-/// What ranks that were ended had been waiting for then, or where they were.
+/// What terminated ranks were waiting for, or where they were.
 pub(crate) fn last_seen(
     seen: &[commsan_rundir::Stuck],
     logs: &[RankLog],
     symbols: &Symbols,
 ) -> Vec<(u32, String)> {
     let ended = logs.iter().filter(|log| log.start.is_some() && log.end.is_none());
-    let told = ended.filter_map(|log| {
+    let notes = ended.filter_map(|log| {
         let process = log.start.as_ref()?.pid;
         let is_it =
             |rank: &&commsan_rundir::Stuck| (rank.rank, rank.process) == (log.rank, process);
@@ -66,7 +66,7 @@ pub(crate) fn last_seen(
             .map_or_else(String::new, |need| format!(" for {}", what(need, None)));
         Some((log.rank, format!("was waiting in {call}{}{what} when the job ended", at(&stack))))
     });
-    told.collect()
+    notes.collect()
 }
 
 /// A job of which no rank can go on.
@@ -76,7 +76,7 @@ struct Job<'r> {
     symbols: &'r Symbols,
 }
 
-/// One rank of it.
+/// One rank of a job.
 struct Stuck<'r> {
     /// The calls in which its threads wait; none if it has ended.
     calls: Vec<(&'r RankLog, &'r RawWaiting<'static>)>,
@@ -94,13 +94,13 @@ impl<'r> Stuck<'r> {
         Stuck { calls: by_thread.into_values().collect() }
     }
 
-    /// What it waits for, and what it has started beside that.
+    /// The operations for which the rank waits, and the others that it has started.
     fn operations(&self) -> impl Iterator<Item = &'r RawNeed<'static>> {
         self.calls.iter().flat_map(|(_, waiting)| waiting.needs.iter().chain(&*waiting.pending))
     }
 }
 
-/// What a call of a rank waits for, and who has not done his part of it.
+/// What a call of a rank waits for, and which ranks have not done their part.
 #[derive(Clone)]
 struct Needed<'r> {
     log: &'r RankLog,
@@ -130,7 +130,7 @@ impl<'r> Job<'r> {
         self.ranks.get(rank).filter(|stuck| !stuck.calls.is_empty())
     }
 
-    /// Those of a need that have not done their part, as far as they say.
+    /// The ranks of a need that have not done their part, as far as their records show.
     fn missing(&self, rank: usize, need: &RawNeed) -> Vec<u32> {
         let others = need.ranks.iter().copied();
         let is_missing = |other: u32| {
@@ -196,8 +196,8 @@ impl<'r> Job<'r> {
         to_ended.into_iter().collect()
     }
 
-    /// Whether some call waits for nothing but collectives that all have come to, and one-sided operations whose targets
-    /// let them go on: these take their time.
+    /// Whether some call waits for nothing but collectives that all have come to, and one-sided
+    /// operations whose targets let them go on: these take their time.
     fn may_go_on(&self) -> bool {
         let all = self.ranks.iter().enumerate();
         let mut calls =
@@ -316,13 +316,13 @@ impl<'r> Job<'r> {
             let text = if calls.is_empty() { "ended".to_owned() } else { calls.join(" and ") };
             places.entry(text).or_default().push(rank as u32);
         }
-        let told = places.into_iter().map(|(text, all)| match (&*text, all.len()) {
+        let texts = places.into_iter().map(|(text, all)| match (&*text, all.len()) {
             ("ended", 1) => format!("{} has ended", ranks::named(&all)),
             ("ended", _) => format!("{} have ended", ranks::named(&all)),
             (_, 1) => format!("{} is {text}", ranks::named(&all)),
             _ => format!("{} are {text}", ranks::named(&all)),
         });
-        told.take(MAX_SHOWN).collect()
+        texts.take(MAX_SHOWN).collect()
     }
 
     fn help(&self, links: &[Link]) -> String {

@@ -49,7 +49,7 @@ pub enum Case {
     Split,
     /// An operation on a window, which the end of its epoch completes, too.
     OnWindow,
-    /// MPI is there for a session.
+    /// A session, rather than `MPI_Init`, has initialised MPI.
     Session,
 }
 

@@ -223,7 +223,8 @@ impl Run {
     }
 }
 
-/// Leaves out errors that were returned where other findings are errors, from which they may follow.
+/// Leaves out errors that were returned where other findings are errors, from which they may
+/// follow.
 fn leave_out_explained(findings: &mut Vec<Finding>) {
     if findings.iter().any(|finding| finding.severity() == Severity::Error) {
         findings.retain(|finding| finding.code != Code::ErrorIgnored);

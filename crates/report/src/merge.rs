@@ -1,4 +1,4 @@
-//! One finding for many observations: equal ones of all ranks and repetitions become one.
+//! Deduplication: equal observations of all ranks, and repetitions, become one finding.
 //!
 //! Equal means: the same code, and the same source lines in the same roles. Where the operation
 //! was completed does not distinguish findings, since that may depend on timing alone; neither do

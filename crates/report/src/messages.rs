@@ -1,12 +1,14 @@
-//! Messages that were sent and received, as all ranks have counted them: what one side says against the other.
+//! Message matching after the run: the messages that all ranks have sent against those that they
+//! have received.
 //!
-//! **Soundness.** Messages of a communicator are compared where both ranks have counted them and have come to
-//! `MPI_Finalize`, and none of the two says that some went uncounted. Each message is received once. So messages are
-//! lost for certain if more were sent than receives were called that may have got them; and some were received
-//! as another type if those of one type that were sent outnumber the receives that may fit. What was
-//! exchanged within such numbers is not seen: two messages whose types are interchanged, for one. Types
-//! are basic ones, told apart by class and size; messages of several types, of `MPI_BYTE` and `MPI_PACKED`, and empty ones
-//! fit any. Wrongly taken for lost would be what is received by `PMPI_` functions, or within `MPI_Finalize` by a
+//! **Soundness.** Messages of a communicator are compared where both ranks have counted them and
+//! have come to `MPI_Finalize`, and none of the two says that some went uncounted. Each message is
+//! received once. So messages are lost for certain if more were sent than receives were called that
+//! may have got them; and some were received as another type if those of one type that were sent
+//! outnumber the receives that may fit. What was exchanged within such numbers is not seen: two
+//! messages whose types are interchanged, for one. Types are basic ones, distinguished by class and
+//! size; messages of several types, of `MPI_BYTE` and `MPI_PACKED`, and empty ones fit any. Wrongly
+//! taken for lost would be what is received by `PMPI_` functions, or within `MPI_Finalize` by a
 //! function that it calls back: both pass uncounted.
 
 mod order;
@@ -19,13 +21,13 @@ use commsan_rundir::record::RawMessages;
 use commsan_rundir::{Job, Messages, RankLog};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Places of one side that are shown at most.
+/// Maximum number of places of one side that a finding shows.
 const MAX_SHOWN: usize = 3;
 
 /// Ranks of a job, with what each has counted.
 pub(crate) type Counts<'r> = BTreeMap<u32, (&'r RankLog, &'r Messages)>;
 
-/// What both sides make certain.
+/// Findings that the counts of both sides make certain.
 pub(crate) fn findings<'r>(logs: &'r [RankLog], symbols: &'r Symbols) -> Vec<Finding> {
     let mut found = Vec::new();
     for (_, ranks) in jobs(logs) {
@@ -46,7 +48,7 @@ pub(crate) fn jobs(logs: &[RankLog]) -> impl Iterator<Item = (Job, Counts<'_>)> 
     })
 }
 
-/// The same places in several ranks are one finding.
+/// Merges findings with the same places in several ranks into one.
 pub(crate) fn joined(found: Vec<Finding>) -> Vec<Finding> {
     let mut merged: Vec<Finding> = Vec::new();
     let places = |finding: &Finding| -> Vec<_> {
@@ -80,7 +82,7 @@ struct Exchange<'r> {
 /// Messages to one rank, on one communicator.
 struct Traffic<'r> {
     receiver: u32,
-    /// Each with its sender.
+    /// Messages sent to the rank, each with its sender.
     sent: Vec<(u32, &'r RawMessages<'static>)>,
     received: Vec<&'r RawMessages<'static>>,
 }

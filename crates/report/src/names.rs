@@ -35,8 +35,8 @@ pub fn readable(symbol: &str, file: Option<&str>) -> String {
     }
 }
 
-/// The name that a mangled symbol of C++ or Rust stands for. Others are left alone: `f` is a function of C, though a
-/// demangler would take it for `float`.
+/// The name that a mangled symbol of C++ or Rust stands for. Others are left alone: `f` is a
+/// function of C, though a demangler would take it for `float`.
 pub fn demangled(symbol: &str) -> Cow<'_, str> {
     if !["_Z", "__Z", "_R"].iter().any(|begin| symbol.starts_with(begin)) {
         return Cow::Borrowed(symbol);

@@ -162,7 +162,8 @@ impl Notes {
         }
     }
 
-    /// Sources whose lines may be others than those that were compiled. Relative names are looked up in `directory`.
+    /// Sources whose lines may be others than those that were compiled. Relative names are looked
+    /// up in `directory`.
     pub(crate) fn add_newer_sources(&mut self, findings: &[Finding], directory: &Path) {
         let written = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
         for site in findings.iter().flat_map(|finding| &finding.sites) {

@@ -1,10 +1,11 @@
-//! Collectives of which each pair of ranks has amounts of its own, such as `MPI_Alltoallv`: what the one passes
-//! against what the other gets.
+//! Pairwise volumes of collectives such as `MPI_Alltoallv`, in which each pair of ranks has its own
+//! amount: what one rank sends against what the other receives.
 //!
-//! **Soundness.** Compared are ranks that have both come to `MPI_Finalize`, on communicators of which both have told all.
-//! The sums of both sides are equal if each collective's amount and type were, but for a rare chance of 2^-64; so a
-//! difference is one in at least one of the calls. Where a type is not known, bytes alone are compared, and what
-//! balances over several calls is missed.
+//! **Soundness.** Compared are ranks that have both come to `MPI_Finalize`, on communicators of
+//! which both have logged all calls. The sums of both sides are equal if each collective's amount
+//! and type were, but for a rare chance of 2^-64; so a difference is one in at least one of the
+//! calls. Where a type is not known, bytes alone are compared, and what balances over several calls
+//! is missed.
 
 use crate::facts::at;
 use crate::merge;
@@ -15,19 +16,19 @@ use commsan_rundir::RankLog;
 use commsan_rundir::record::RawParts;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Differences that are told at most; more are of the same places nearly always.
+/// Maximum number of differing pairs that are reported; more nearly always have the same places.
 const MAX_PAIRS: usize = 1000;
 
 /// A communicator's name, the kind of collective, who passes, and who gets.
 type Pair = (u64, u32, u32, u32);
 
-/// What one side says of a pair.
+/// The amounts that one side of a pair has logged.
 #[derive(Default)]
 struct Said<'r> {
     bytes: u64,
     mark: u64,
     vague: bool,
-    /// For each place.
+    /// The amounts at each place of the program.
     entries: Vec<Entry<'r>>,
 }
 
@@ -40,7 +41,7 @@ struct Entry<'r> {
     mark: u64,
 }
 
-/// A finding for each two places that do not fit.
+/// A finding for each two places whose amounts differ.
 pub(crate) fn findings(logs: &[RankLog], symbols: &Symbols) -> Vec<Finding> {
     let mut found = Vec::new();
     for (_, ranks) in jobs(logs) {
@@ -73,7 +74,7 @@ pub(crate) fn without_roots(mut parts: Vec<Finding>, found: &[Finding]) -> Vec<F
     parts
 }
 
-/// What both sides say, the passing one first.
+/// The amounts of both sides of each pair, the sender's first.
 fn pairs<'r>(ranks: &Counts<'r>) -> BTreeMap<Pair, [Said<'r>; 2]> {
     let mut pairs: BTreeMap<Pair, [Said; 2]> = BTreeMap::new();
     for (&rank, (log, messages)) in ranks {
@@ -145,8 +146,8 @@ fn finding(
     })
 }
 
-/// The entries of both sides that differ, as far as that can be told: of one line where both call from the
-/// same lines.
+/// The entries of both sides that differ, as far as they can be determined: of one line if both
+/// ranks call from the same lines.
 fn differing<'r, L: std::hash::Hash + Eq>(
     sent: &[Entry<'r>],
     got: &[Entry<'r>],

@@ -1,9 +1,10 @@
-//! Deadlocks that MPI hides, as it buffers messages and lets collectives go on: runs are gone through once more, without
-//! that.
+//! Potential deadlocks, which MPI hides as it buffers messages and lets collectives return early: a
+//! replay of the run without either.
 //!
-//! **Soundness.** See [`crate::replay`]. A program in which ranks wait for each other once collectives wait for all is
-//! wrong (MPI 4.1 §6.14); one that needs its messages buffered is called unsafe (§3.5), and hangs when they grow. Missed is
-//! what comes after a rank's first 2,048 steps, or after it has asked for the first that comes, whatever it is.
+//! **Soundness.** See [`crate::replay`]. A program that deadlocks once collectives wait for all
+//! ranks is wrong (MPI 4.1 §6.14); one that needs its messages buffered is called unsafe (§3.5),
+//! and hangs when they grow. Missed is what comes after a rank's first 2,048 steps, or after it has
+//! asked for the first that comes, whatever it is.
 
 use crate::deadlock::advice;
 use crate::facts::at;
@@ -16,17 +17,17 @@ use commsan_findings::{Code, Finding, Frame, Message, NeedKind, Role, Site, Step
 use commsan_rundir::record::RawSite;
 use commsan_rundir::{Job, RankLog, Steps};
 
-/// Ranks of a circle that are told of.
+/// Maximum number of ranks of a cycle that a finding shows.
 const MAX_SHOWN: usize = 3;
 
-/// Ranks that wait for each other where MPI may wait.
+/// A cycle of ranks that wait for each other wherever MPI may wait.
 pub(crate) struct PotentialDeadlock<'r> {
     job: Job,
     code: Code,
     links: Vec<(Link, &'r RankLog, &'r RankLog)>,
 }
 
-/// All such cycles.
+/// The potential deadlocks of all jobs.
 pub(crate) fn cycles(logs: &[RankLog]) -> Vec<PotentialDeadlock<'_>> {
     jobs(logs).flat_map(|(job, ranks)| cycles_of(job, &ranks)).collect()
 }
@@ -61,7 +62,7 @@ fn cycles_of<'r>(job: Job, counts: &Counts<'r>) -> Vec<PotentialDeadlock<'r>> {
     found
 }
 
-/// A rank of a circle.
+/// A rank of a cycle.
 struct Waiting<'h> {
     link: &'h Link,
     /// Where it waits, and where it has begun what it waits for, if elsewhere.
@@ -90,7 +91,7 @@ impl Place<'_> {
 }
 
 impl PotentialDeadlock<'_> {
-    /// All places that are told of.
+    /// All places that the finding shows.
     pub fn sites(&self) -> impl Iterator<Item = (&RankLog, &RawSite<'static>)> {
         self.links.iter().flat_map(|(link, log, next)| {
             let places = [(*log, link.step), (*log, link.begun), (*next, link.meets)];
@@ -170,7 +171,7 @@ impl PotentialDeadlock<'_> {
         };
         let waiting: Vec<_> =
             all.iter().map(|waiting| (waiting.link.rank, waiting.here.call())).collect();
-        // A comma after "in a circle", which one has set off.
+        // The words of a longer cycle end with a phrase that a comma sets off.
         let comma = if waiting.len() > 2 { "," } else { "" };
         format!("{}{comma} {condition}", wait_for_graph::in_words(&waiting))
     }
@@ -266,7 +267,7 @@ fn sites(all: &[Waiting]) -> Vec<Site> {
     sites
 }
 
-/// A finding for each, those at the same places being one.
+/// A finding for each potential deadlock; those at the same places are one.
 pub(crate) fn findings(potential: &[PotentialDeadlock], symbols: &Symbols) -> Vec<Finding> {
     joined(potential.iter().filter_map(|deadlock| deadlock.finding(symbols)).collect())
 }

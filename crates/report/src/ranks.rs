@@ -1,4 +1,4 @@
-//! Sets of ranks in few words.
+//! Compact notation for sets of ranks.
 
 /// Names ascending ranks in runs: `rank 3`, `ranks 0-3, 6`.
 pub fn named(ranks: &[u32]) -> String {

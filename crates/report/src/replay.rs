@@ -1,22 +1,22 @@
-//! A run once more, from what its ranks have done: with sends that wait for their receives, or collectives that wait for
-//! all ranks, as MPI may let them.
+//! Replay of a run from the communication steps of its ranks, with sends that wait for their
+//! receives, or collectives that wait for all ranks, as MPI permits.
 //!
-//! **Soundness.** Ranks do the same steps, in the same order: those in which time decides nothing, as
-//! `commsan_mpi::steps` has it. Which receive takes which message is the same in all runs then, each receive taking
-//! the first message that fits. What ranks do after their steps is not known: who waits for that may go on. A cycle
-//! of ranks that wait for steps behind each other's is one in any run with the same input in which MPI waits where it
-//! may. Of steps that do not fit together even if MPI waits nowhere, as some were made by `PMPI_` functions, nothing
-//! is said.
+//! **Soundness.** Ranks do the same steps, in the same order: those in which time decides nothing,
+//! as `commsan_mpi::steps` has it. Which receive takes which message is the same in all runs then,
+//! each receive taking the first message that fits. What ranks do after their steps is not known:
+//! who waits for that may go on. A cycle of ranks that wait for steps behind each other's is one in
+//! any run with the same input in which MPI waits where it may. Of steps that do not fit together
+//! even if MPI waits nowhere, as some were made by `PMPI_` functions, nothing is said.
 
 use crate::wait_for_graph::WaitForGraph;
 use commsan_findings::{Message, Step};
 use commsan_rundir::{Comm, Steps};
 use std::collections::HashMap;
 
-/// Circles that are looked for behind others.
+/// Maximum number of cycles that are searched for, one after the other.
 const MAX_CYCLES: usize = 32;
 
-/// Where MPI waits though it need not.
+/// Which calls wait although MPI permits them to return early.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     /// A send waits until it is received.
@@ -64,7 +64,8 @@ pub(crate) struct Replay<'s> {
     collectives: Vec<Collective>,
 }
 
-/// Messages from a rank to another one on a communicator: positions and tags, and whether they are received.
+/// Messages from a rank to another one on a communicator: positions and tags, and whether they are
+/// received.
 type Channel = Vec<(u32, Option<i32>, bool)>;
 
 impl<'s> Replay<'s> {

@@ -52,8 +52,8 @@ const HOOKS: &[&str] = &["__tsan_", "commsan_", "__commsan_"];
 /// Libraries by which scripts call MPI: what they do is the script's doing.
 const BINDINGS: &[&str] = &["/mpi4py/"];
 
-/// The user's frames where a script calls code, whose lines are known beforehand. They come first, unless the code
-/// has lines of its own: then it is a library of the user's.
+/// The user's frames where a script calls code, whose lines are known beforehand. They come first,
+/// unless the code has lines of its own: then it is a library of the user's.
 pub(crate) fn with_lines(lines: Vec<Frame>, code: Vec<Frame>) -> Vec<Frame> {
     if lines.is_empty() {
         return users(code);

@@ -1,4 +1,4 @@
-//! From (module, offset) to functions and source lines, by blazesym.
+//! Symbolization: from (module, offset) to functions and source lines, by blazesym.
 //!
 //! Runs after the program, never in it. What a module lacks (debug information, symbols, the
 //! file itself) costs detail, never the finding; [`Symbols::advice`] says how to get it.
@@ -54,7 +54,8 @@ impl Symbols {
         Symbols::of_places(sites.chain(more))
     }
 
-    /// Looks up places that are known as a module and an offset from its load address, module by module.
+    /// Looks up places that are known as a module and an offset from its load address, module by
+    /// module.
     pub fn of_places<'p>(places: impl IntoIterator<Item = (&'p Path, u64)>) -> Symbols {
         let mut wanted: BTreeMap<&Path, BTreeSet<u64>> = BTreeMap::new();
         for (module, offset) in places {
@@ -69,8 +70,8 @@ impl Symbols {
         symbols
     }
 
-    /// What was found at `offset`, innermost first: inlined functions, then the one that holds them. Empty
-    /// for places that were not looked up.
+    /// What was found at `offset`, innermost first: inlined functions, then the one that holds
+    /// them. Empty for places that were not looked up.
     pub fn frames(&self, module: &Path, offset: u64) -> &[Frame] {
         self.frames.get(module).and_then(|offsets| offsets.get(&offset)).map_or(&[], Vec::as_slice)
     }

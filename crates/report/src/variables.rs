@@ -1,11 +1,13 @@
-//! Variables, from debug information and symbols: which one an address is in, how long it is, and of what.
+//! Variables from DWARF debug information and symbol tables: which one an address lies in, its size
+//! and its type.
 //!
-//! **Soundness.** What is not certain is not told. A local variable is known by its distance from the frame
-//! pointer, where the unwind table says that the function keeps one at the call; a static one by its symbol. A local
-//! variable that is declared behind the call does not count: a temporary may have its memory until then.
-//! Where several may be meant (the compiler lets them share memory), the one that reaches furthest counts.
-//! Nothing is told of variables that are not in memory at the call, as a whole, of those with a length that is known
-//! at run time only, and of modules without debug information or symbols.
+//! **Soundness.** Only what is certain is reported. A local variable is known by its distance from
+//! the frame pointer, where the unwind table says that the function keeps one at the call; a static
+//! one by its symbol. A local variable that is declared behind the call does not count: a temporary
+//! may have its memory until then. Where several may be meant (the compiler lets them share
+//! memory), the one that reaches furthest counts. Missed are variables that are not in memory as a
+//! whole at the call, those whose length is known only at run time, and modules without debug
+//! information or symbols.
 
 use gimli::{
     AttributeValue, BaseAddresses, CfaRule, DebuggingInformationEntry, Dwarf, EhFrame, EndianSlice,
@@ -34,7 +36,8 @@ pub(crate) struct Variable {
 
 /// The frame pointer of x86-64.
 const RBP: Register = Register(6);
-/// From the frame pointer to the canonical frame address: its own saved value and the return address.
+/// From the frame pointer to the canonical frame address: its own saved value and the return
+/// address.
 const TO_CFA: i64 = 16;
 /// Bytes of variables that may be in registers now and then.
 const IN_REGISTERS: u64 = 16;
@@ -44,7 +47,7 @@ const DEPTH: usize = 32;
 type Slice<'d> = EndianSlice<'d, LittleEndian>;
 type Entry<'d> = DebuggingInformationEntry<Slice<'d>>;
 
-/// What one executable or library tells of its variables.
+/// The debug information and symbols of one executable or library.
 pub(crate) struct Variables {
     sections: gimli::DwarfSections<Vec<u8>>,
     frames: Option<(Vec<u8>, u64)>,
@@ -53,7 +56,7 @@ pub(crate) struct Variables {
     symbols: Vec<(u64, u64, String)>,
 }
 
-/// The same, to look things up.
+/// Variables of one executable or library by address, from [`Variables::lookup`].
 pub(crate) struct Lookup<'d> {
     of: &'d Variables,
     dwarf: Dwarf<Slice<'d>>,
@@ -98,7 +101,7 @@ impl Variables {
         Some(Variables { sections, frames, text, symbols })
     }
 
-    /// Ready to look things up.
+    /// The index of these variables by address.
     pub fn lookup(&self) -> Lookup<'_> {
         let dwarf = self.sections.borrow(|data| EndianSlice::new(data, LittleEndian));
         let mut units = Vec::new();
@@ -127,8 +130,9 @@ impl Variables {
 }
 
 impl<'d> Lookup<'d> {
-    /// The local variable of the function at `address` that is at this distance from its frame pointer. `lines` are
-    /// those of the call in that function and, from there inwards, in functions that were inlined.
+    /// The local variable of the function at `address` that is at this distance from its frame
+    /// pointer. `lines` are those of the call in that function and, from there inwards, in
+    /// functions that were inlined.
     pub fn local(&self, address: u64, distance: i64, lines: &[u32]) -> Option<Variable> {
         self.of.has_frame(address)?;
         let holds = |unit: &&Unit<Slice<'d>>| {
@@ -253,8 +257,8 @@ impl<'d> Lookup<'d> {
         }
         let lists = entry.attr_value(dw::DW_AT_location)?;
         let mut list = self.dwarf.attr_locations(unit, lists).ok()??;
-        // Where the value of all of it is known (an array has just been set to 0), clang tells that instead of the
-        // place, which does not change.
+        // Where the value of all of it is known (an array has just been set to 0), clang describes
+        // that value instead of the place, which does not change.
         let (mut is_alive, mut all) = (false, None);
         while let Some(part) = list.next().ok()? {
             let place = only(unit, part.data).and_then(distance);
@@ -369,7 +373,8 @@ impl<'d> Lookup<'d> {
     }
 }
 
-/// The class and size of the elements that a type of the source has; as in MPI, a complex number is two.
+/// The class and size of the elements that a type of the source has; as in MPI, a complex number is
+/// two.
 fn class(encoding: gimli::DwAte, size: u64) -> Option<Elements> {
     match encoding {
         dw::DW_ATE_signed | dw::DW_ATE_unsigned => Some(("integer", size)),
@@ -390,7 +395,8 @@ fn length(unit: &Unit<Slice<'_>>, at: UnitOffset) -> Option<u64> {
         if entry.tag() != dw::DW_TAG_subrange_type {
             continue;
         }
-        // What has a sign says so (DWARF 5 §7.5.5); bounds are written in as few bytes as they need.
+        // What has a sign says so (DWARF 5 §7.5.5); bounds are written in as few bytes as they
+        // need.
         let number = |name| match entry.attr_value(name)? {
             AttributeValue::Data1(number) => Some(i64::from(number)),
             AttributeValue::Data2(number) => Some(i64::from(number)),
@@ -427,7 +433,7 @@ fn is_fortran(unit: &Unit<Slice<'_>>) -> bool {
     all.contains(&language)
 }
 
-/// The one operation that tells where something is.
+/// The one operation of an expression that describes a location.
 fn location<'d>(unit: &Unit<Slice<'d>>, entry: &Entry<'d>) -> Option<Operation<Slice<'d>>> {
     match entry.attr_value(dw::DW_AT_location)? {
         AttributeValue::Exprloc(expression) => only(unit, expression),

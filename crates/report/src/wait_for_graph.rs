@@ -1,17 +1,18 @@
-//! The smallest cycle of ranks that wait for each other, and what is said of it.
+//! Wait-for graph of ranks (AND-OR model, Knapp 1987), a shortest cycle in it, and its description
+//! in words.
 
 use crate::ranks;
 use fixedbitset::FixedBitSet;
 use std::collections::VecDeque;
 
-/// From how many ranks a cycle is looked for, where none has two members: jobs are large.
+/// Maximum number of ranks from which a cycle of more than two is searched: jobs are large.
 const MAX_STARTS: usize = 256;
 
-/// Whom each rank waits for.
+/// The ranks for which each rank waits.
 pub(crate) struct WaitForGraph(Vec<FixedBitSet>);
 
 impl WaitForGraph {
-    /// Of as many ranks, `of(n)` being those that the n-th waits for.
+    /// A graph of `ranks` ranks, in which the n-th waits for those of `of(n)`.
     pub(crate) fn new<I>(ranks: usize, of: impl Fn(usize) -> I) -> WaitForGraph
     where
         I: IntoIterator<Item = u32>,
@@ -25,7 +26,7 @@ impl WaitForGraph {
         WaitForGraph((0..ranks).map(row).collect())
     }
 
-    /// A smallest cycle, from its lowest rank on: each waits for the next, the last for the first.
+    /// A shortest cycle, from its lowest rank on: each waits for the next, the last for the first.
     pub(crate) fn shortest_cycle(&self) -> Option<Vec<usize>> {
         let ranks = 0..self.0.len();
         if let Some(rank) = ranks.clone().find(|rank| self.0[*rank].contains(*rank)) {
@@ -42,7 +43,7 @@ impl WaitForGraph {
         cycles.min_by_key(Vec::len).map(from_lowest)
     }
 
-    /// A shortest way from a rank back to it.
+    /// A shortest path from a rank back to itself, by breadth-first search.
     fn back_to(&self, start: usize) -> Option<Vec<usize>> {
         let mut before = vec![usize::MAX; self.0.len()];
         let mut next = VecDeque::from([start]);
@@ -107,7 +108,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against all distances.
+        /// Compares the cycle with all pairwise distances (Floyd and Warshall).
         #[test]
         fn a_shortest_cycle_is_found(edges in prop::collection::vec((0..9_u32, 0..9_u32), 0..20)) {
             const RANKS: usize = 9;

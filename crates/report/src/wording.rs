@@ -50,7 +50,7 @@ mod windows;
 use crate::facts::{Case, Facts};
 use buffers::BUFFERS;
 use commsan_findings::Code;
-use concurrency::TOGETHER;
+use concurrency::CONCURRENCY;
 use device::DEVICE;
 use windows::WINDOWS;
 
@@ -108,7 +108,7 @@ const BETWEEN_THREADS: &[Wording] = &[
 
 /// All rows.
 pub fn wordings() -> impl Iterator<Item = &'static Wording> {
-    [BUFFERS, WINDOWS, TOGETHER, DEVICE, BETWEEN_THREADS].into_iter().flatten()
+    [BUFFERS, WINDOWS, CONCURRENCY, DEVICE, BETWEEN_THREADS].into_iter().flatten()
 }
 
 /// The row for an observation.

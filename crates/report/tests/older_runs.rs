@@ -1,9 +1,10 @@
 //! Runs that an earlier version has written are read, and reported like those of today.
 //!
-//! `data/older-run` and `data/older-deadlock` were written by the writers of commit 8cf5cc6e: rank logs by its
-//! `commsan_trace::writer::append`, `run.json`, `deadlocks.json` and `last-seen.json` by its `RunDirectory`, and
-//! `report.json` by its `commsan_report`. That is the last version in whose logs the sentence about a wrong
-//! argument was all there was about its kind (now [`Problem`]); the sentences are those that its MPI shim wrote.
+//! `data/older-run` and `data/older-deadlock` were written by the writers of commit 8cf5cc6e: rank
+//! logs by its `commsan_trace::writer::append`, `run.json`, `deadlocks.json` and `last-seen.json`
+//! by its `RunDirectory`, and `report.json` by its `commsan_report`. That is the last version in
+//! whose logs the sentence about a wrong argument was all there was about its kind (now
+//! [`Problem`]); the sentences are those that its MPI shim wrote.
 
 use commsan_findings::{Code, Problem};
 use commsan_report::{Options, Report, json};
@@ -31,8 +32,9 @@ fn an_older_run_has_a_report() {
     insta::assert_snapshot!(json::render(&report("older-run")));
 }
 
-/// The report that the earlier version made of its run is that of today, but for sentences that have been
-/// reworded since: titles, and all of other codes than CS-ARG-01, whose advice follows the kind of mistake.
+/// The report that the earlier version made of its run is that of today, but for sentences that
+/// have been reworded since: titles, and all of other codes than CS-ARG-01, whose advice follows
+/// the kind of mistake.
 #[test]
 fn older_runs_are_reported_as_then() {
     for run in RUNS {

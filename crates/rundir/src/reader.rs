@@ -83,15 +83,15 @@ pub struct Observed {
 pub struct Messages {
     /// Names of communicators whose messages were counted.
     pub names: HashSet<u64>,
-    /// Those of which some were not.
+    /// Names of communicators of which some messages were not counted.
     pub unbalanced: HashSet<u64>,
     /// The messages. Frames hold indices of [`RankLog::modules`].
     pub counted: Vec<RawMessages<'static>>,
-    /// Receives that may wait for ever, likewise.
+    /// Receives that may wait forever. Frames hold indices of [`RankLog::modules`].
     pub races: Vec<RawRace<RawSite<'static>>>,
-    /// Parts of collectives, likewise.
+    /// Parts of collectives. Frames hold indices of [`RankLog::modules`].
     pub parts: Vec<RawParts<'static>>,
-    /// What others may wait for.
+    /// The rank's communication steps, for which others may wait.
     pub steps: Steps,
 }
 
@@ -107,7 +107,7 @@ pub struct Steps {
 /// A communicator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comm {
-    /// The same in all ranks.
+    /// Identifier of the communicator, equal in all ranks.
     pub name: u64,
     /// In words.
     pub on: String,
@@ -127,7 +127,7 @@ impl Messages {
     }
 }
 
-/// Tells apart the programs of a job script, so that all ranks of one agree: the size of
+/// Identifies a program of a job script, alike in all of its ranks: the size of
 /// `MPI_COMM_WORLD`, and how many programs of this size ran before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Job {
@@ -148,7 +148,7 @@ impl RankLog {
         }
     }
 
-    /// Reads a log from `input`; `rank` is used until the log tells its own.
+    /// Reads a log from `input`; `rank` is used until the log's `start` record gives its own.
     pub fn read(input: impl BufRead, rank: u32) -> RankLog {
         let mut log = RankLog { rank, ..RankLog::default() };
         let mut ids = Ids::default();

@@ -124,8 +124,8 @@ impl RunDirectory {
         self.of_ranks(".jsonl")
     }
 
-    /// What ranks have moved, as (rank, path), ascending; of a rank that several jobs have, in the order in which
-    /// these began.
+    /// What ranks have moved, as (rank, path), ascending; of a rank that several jobs have, in the
+    /// order in which these began.
     ///
     /// # Errors
     /// When the directory cannot be listed.
@@ -211,8 +211,8 @@ impl RunDirectory {
         self.write("run.json", &text)
     }
 
-    /// Reads `deadlocks.json`: the jobs of the run in which every rank waited for ever. There are none
-    /// if there is no such file.
+    /// Reads `deadlocks.json`: the jobs of the run in which every rank waited forever. There are
+    /// none if there is no such file.
     ///
     /// # Errors
     /// When it cannot be read, or is not what this commsan writes.
@@ -228,10 +228,11 @@ impl RunDirectory {
         self.write_list(DEADLOCKS, deadlocks)
     }
 
-    /// Reads `last-seen.json`: where ranks were when the command ended, as far as somebody has looked.
+    /// Reads `last-seen.json`: where ranks were when the command ended, as far as somebody has
+    /// looked.
     ///
     /// # Errors
-    /// As for [`deadlocks`](Self::deadlocks).
+    /// When the file cannot be read, or is not what this commsan writes.
     pub fn last_seen(&self) -> Result<Vec<Stuck>, RunError> {
         self.read_list(LAST_SEEN)
     }
@@ -302,7 +303,7 @@ pub fn rank_traffic(rank: u32, job: u32) -> String {
 const DEADLOCKS: &str = "deadlocks.json";
 const LAST_SEEN: &str = "last-seen.json";
 
-/// A job of which no rank could go on.
+/// A deadlocked job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deadlock {
     /// Its ranks, in order.

@@ -1,11 +1,13 @@
-//! What a rank has moved: `rank-N.traffic`; where several jobs of one run have such a rank, `rank-N.2.traffic` and so on.
+//! What a rank has moved: `rank-N.traffic`; where several jobs of one run have such a rank,
+//! `rank-N.2.traffic` and so on.
 //!
-//! A rank counts while it runs and writes all it knows from time to time, each time as a whole, so that
-//! a killed rank has left what it knew a little earlier. The size depends on the number of places in the
-//! program, not on what moved through them.
+//! A rank counts while it runs and writes all it knows from time to time, each time as a whole, so
+//! that a killed rank has left what it knew a little earlier. The size depends on the number of
+//! places in the program, not on what moved through them.
 //!
-//! The file is a header of 32 bytes, little endian — `CSTRAFIC`, version (4 bytes), CRC-32 of the rest (4),
-//! length of the rest (8), length unpacked (8) — and a [`Snapshot`] in postcard's encoding, as one LZ4 block.
+//! The file is a header of 32 bytes, little endian — `CSTRAFIC`, version (4 bytes), CRC-32 of the
+//! rest (4), length of the rest (8), length unpacked (8) — and a [`Snapshot`] in postcard's
+//! encoding, as one LZ4 block.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -48,8 +50,8 @@ pub struct Snapshot {
     pub until: u64,
     /// Whether the rank has ended in order: otherwise something may be missing.
     pub complete: bool,
-    /// Nanoseconds that a time bin covers, a power of two of milliseconds. Bin n begins n widths after
-    /// `epoch`.
+    /// Nanoseconds that a time bin covers, a power of two of milliseconds. Bin n begins n widths
+    /// after `epoch`.
     pub bin: u64,
     /// When bin 0 begins, in nanoseconds since 1970: the same in all ranks of a run.
     pub epoch: u64,
@@ -67,7 +69,8 @@ pub struct Snapshot {
     pub objects: Vec<Object>,
     /// Other jobs.
     pub links: Vec<Link>,
-    /// Groups of communicators, as ranks of the job (or devices, of NCCL), ascending by rank in the group.
+    /// Groups of communicators, as ranks of the job (or devices, of NCCL), ascending by rank in the
+    /// group.
     pub groups: Vec<Vec<Place>>,
     /// What was moved.
     pub transfers: Vec<Transfer>,
@@ -90,7 +93,7 @@ pub struct Link {
     pub span: (u64, u64),
 }
 
-/// What another job is to the one that tells of it.
+/// What another job is to the one that records the link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Tie {
     /// It has been spawned by this one.
@@ -105,7 +108,7 @@ pub enum Tie {
 }
 
 impl Tie {
-    /// What the job that tells of it is to the other.
+    /// What the recording job is to the other.
     pub fn reverse(self) -> Tie {
         match self {
             Tie::Child => Tie::Parent,
@@ -121,8 +124,8 @@ impl Tie {
 pub enum Frame {
     /// Code: module, and offset from its load address, one byte before the return address.
     Code(u32, u64),
-    /// A place that is known by its line: function, file (strings) and line. Python frames, and lines in
-    /// kernels.
+    /// A place that is known by its line: function, file (strings) and line. Python frames, and
+    /// lines in kernels.
     Line(u32, u32, u32),
 }
 
@@ -152,7 +155,8 @@ pub struct Object {
     pub memory: Memory,
     /// Where it lies.
     pub place: Place,
-    /// Call path of the allocation; for variables on the stack that of the function; empty for globals.
+    /// Call path of the allocation; for variables on the stack that of the function; empty for
+    /// globals.
     pub stack: u32,
     /// `malloc`, `cudaMalloc`, `MPI_Win_allocate`: a string.
     pub call: Option<u32>,
@@ -164,8 +168,9 @@ pub struct Object {
     pub count: u64,
     /// Address of the first, for people.
     pub address: u64,
-    /// Where in the module its call path begins, and others whose path is otherwise the same: in the order in which they
-    /// have first allocated anything. A line may allocate several. Empty if there are no others.
+    /// Where in the module its call path begins, and others whose path is otherwise the same: in
+    /// the order in which they have first allocated anything. A line may allocate several. Empty if
+    /// there are no others.
     pub beside: Vec<u64>,
 }
 
@@ -271,8 +276,8 @@ impl Kind {
     }
 }
 
-/// Which end of transfers has been seen. Each end counts what it sees: totals are those of sources, and of
-/// both; targets only add where the data went to.
+/// Which end of transfers has been seen. Each end counts what it sees: totals are those of sources,
+/// and of both; targets only add where the data went to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Side {
     /// Whoever sends: `object` is what is read.
@@ -331,7 +336,8 @@ pub struct Transfer {
     pub extents: Vec<Extent>,
     /// Which bytes of `other`.
     pub other_extents: Vec<Extent>,
-    /// Of messages: the same for the very same ones at both ends, and for no others. `None` where their order is not known.
+    /// Of messages: the same for the very same ones at both ends, and for no others. `None` where
+    /// their order is not known.
     pub order: Option<u64>,
 }
 

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 /// Encodes `record` as one line, newline included, at the start of `buffer`.
 ///
 /// # Errors
-/// [`TooLong`] tells the size the buffer would have needed; `buffer` then holds no record.
+/// [`TooLong`] holds the size that the buffer would have needed; `buffer` then holds no record.
 pub fn encode<'b>(record: &Record<'_>, buffer: &'b mut [u8]) -> Result<&'b [u8], TooLong> {
     let available = buffer.len();
     let mut line = Line { buffer, needed: 0 };

@@ -1,5 +1,6 @@
 //! Serves a run directory, compared with another one if given: `view RUN [BEFORE]`; or writes it as
-//! one file: `view --html FILE RUN [BEFORE]`. What the browser's tests start; users have `commsan view`.
+//! one file: `view --html FILE RUN [BEFORE]`. What the browser's tests start; users have `commsan
+//! view`.
 
 use commsan_profile::Profile;
 use commsan_rundir::RunDirectory;

@@ -1,4 +1,4 @@
-//! Where the viewer is to be found.
+//! The address under which the viewer can be reached.
 
 use std::net::SocketAddr;
 

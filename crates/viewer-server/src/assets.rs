@@ -1,4 +1,4 @@
-//! The viewer, as `build.rs` found it.
+//! The viewer's files, which `build.rs` embeds.
 
 /// The page, which loads the two others.
 pub const PAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/index.html"));

@@ -1,8 +1,8 @@
 //! One HTML file with the viewer and the answers that it will ask for.
 //!
-//! The answers are a JSON object, found by their addresses as `viewer/src/api/answers.ts` spells them: in
-//! gzip, in base64, in a script element that no browser runs. The policy lets nothing run but the viewer's
-//! code, by its hash, and lets nothing be loaded at all.
+//! The answers are a JSON object, found by their addresses as `viewer/src/api/answers.ts` spells
+//! them: in gzip, in base64, in a script element that no browser runs. The policy lets nothing run
+//! but the viewer's code, by its hash, and lets nothing be loaded at all.
 
 use crate::{Runs, assets, question};
 use base64::Engine as _;
@@ -148,8 +148,8 @@ impl<'r, W: Write> Archive<'r, W> {
         self.add_as(question, question)
     }
 
-    /// Adds the answer to `question` where `address` will look for it. What has no answer is left out: the
-    /// viewer says so where somebody asks.
+    /// Adds the answer to `question` where `address` will look for it. What has no answer is left
+    /// out: the viewer says so where somebody asks.
     fn add_as(&mut self, address: &str, question: &str) -> io::Result<()> {
         let (path, query) = question.split_once('?').unwrap_or((question, ""));
         let Ok(answer) = question::answer(self.runs, path, query) else { return Ok(()) };

@@ -1,8 +1,8 @@
-//! Who may ask: only those who know the token, and only by this machine's name.
+//! Access control: a request needs the token and this machine's name as its host.
 //!
-//! Other users of a login node can reach the port; they do not know the token. Web pages in the user's
-//! own browser can reach it, too: their requests carry no cookie (SameSite), and a page whose name was
-//! made to lead here (DNS rebinding) says that name in its Host header.
+//! Other users of a login node can reach the port; they do not know the token. Web pages in the
+//! user's own browser can reach it, too: their requests carry no cookie (SameSite), and a page
+//! whose name was made to lead here (DNS rebinding) says that name in its Host header.
 
 use axum::http::{HeaderMap, header};
 
@@ -38,7 +38,7 @@ impl Token {
         &self.0
     }
 
-    /// The name of the cookie: browsers tell hosts apart, but not ports.
+    /// The name of the cookie: browsers keep cookies by host, but not by port.
     fn cookie_name(port: u16) -> String {
         format!("commsan-{port}")
     }

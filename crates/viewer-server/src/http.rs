@@ -1,4 +1,4 @@
-//! The server: on this machine only, for one user.
+//! The HTTP server, on the loopback interface only, for one user.
 
 use crate::guard::{Refusal, Token};
 use crate::{Address, Runs, assets, question};
@@ -45,7 +45,7 @@ struct Server {
     port: u16,
 }
 
-/// Serves `runs` until Ctrl-C; `ready` is told the address as soon as it works.
+/// Serves `runs` until Ctrl-C; calls `ready` with the address as soon as it works.
 ///
 /// # Errors
 /// When the port is taken, or the system has no more sockets.

@@ -1,7 +1,8 @@
-//! A profile in the browser: [`serve`] answers a browser on this machine, [`export_html`] writes one file
-//! that needs no server.
+//! A profile in the browser: [`serve`] answers a browser on this machine, [`export_html`] writes
+//! one file that needs no server.
 //!
-//! Both give the same answers, found by their address (`question`); this crate computes none itself.
+//! Both give the same answers, found by their address (`question`); this crate computes none
+//! itself.
 
 mod address;
 mod assets;

@@ -1,4 +1,4 @@
-//! From the path and query of an address to the answer.
+//! Routes: from the path and query of an address to the answer.
 
 use crate::Runs;
 use commsan_profile::api::{By, Error, Filter, Level, MatrixQuery, TimelineQuery};

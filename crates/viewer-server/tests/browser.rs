@@ -1,4 +1,5 @@
-//! The viewer in the distribution's browser, on a run that commsan has read: `viewer/test/real.spec.ts`.
+//! The viewer in the distribution's browser, on a run that commsan has read:
+//! `viewer/test/real.spec.ts`.
 
 use commsan_profile::Profile;
 use commsan_profile::synthetic::{Shape, write};

@@ -139,7 +139,7 @@ export type FileLine = {
   count: number,
   /** Their bytes. */
   bytes: number,
-  /** The same by kind. */
+  /** These amounts by kind. */
   by_kind: KindTotal[],
   /** What is moved. */
   objects: Array<number>,
@@ -418,7 +418,7 @@ export type Run = {
   checked: boolean,
   /** What time is divided into. */
   timeline: Bins,
-  /** Whether every rank has told all that it did. */
+  /** Whether the file of every rank is complete. */
   complete: boolean,
 };
 
@@ -442,7 +442,7 @@ export type SourceFile = {
   count: number,
   /** Their bytes. */
   bytes: number,
-  /** The same by kind. */
+  /** These amounts by kind. */
   by_kind: KindTotal[],
   /** Whether it can be read. */
   found: boolean,

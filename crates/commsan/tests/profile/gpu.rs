@@ -82,10 +82,10 @@ fn nccl(rows: &[Row]) -> BTreeMap<(String, String), u64> {
     edges
 }
 
-/// NCCL's algorithms show in what devices move: in a ring each sends to the next alone, in the tree of a
-/// node, which is a chain, each to both neighbours, and those at the ends to one. With N bytes on p devices,
-/// the data is 2 (p - 1) / p N on each edge of the ring, and N each way along the chain. Beside that there
-/// are counts of what is ready, which are few.
+/// NCCL's algorithms show in what devices move: in a ring each sends to the next alone, in the tree
+/// of a node, which is a chain, each to both neighbours, and those at the ends to one. With N bytes
+/// on p devices, the data is 2 (p - 1) / p N on each edge of the ring, and N each way along the
+/// chain. Beside that there are counts of what is ready, which are few.
 #[test]
 fn algorithms_of_nccl_show() {
     const FLOATS: u64 = 1 << 14;
@@ -124,8 +124,8 @@ fn algorithms_of_nccl_show() {
     }
 }
 
-/// NVSHMEM's host calls: puts, gets and atomics from PE to PE, and collectives in their logical shape, between the
-/// devices that the PEs have; the local end of a put may be on the host.
+/// NVSHMEM's host calls: puts, gets and atomics from PE to PE, and collectives in their logical
+/// shape, between the devices that the PEs have; the local end of a put may be on the host.
 #[test]
 fn one_sided_transfers_of_nvshmem() {
     const PES: u32 = 3;

@@ -1,4 +1,4 @@
-//! Records of other sites.
+//! Maps a record over its sites: from those of a rank's call stacks to those of its log.
 
 use super::{RawFinding, RawMessages, RawNeed, RawParts, RawRace, RawUse, RawWaiting, Record};
 

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// Call paths that an answer lists.
 const MAX_STACKS: usize = 100;
 
-/// Transfers that are told as one; patterns stay patterns.
+/// Transfers that are listed as one; patterns stay patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     source: End,

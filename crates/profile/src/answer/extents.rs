@@ -15,8 +15,8 @@ const MAX_ROWS: u64 = 1 << 16;
 /// Shapes that are suggested at most.
 const MAX_SHAPES: usize = 8;
 
-/// Extents of several lists as one, apart, with how often each byte was touched; at most `most` of them,
-/// the closest ones joined. What is joined says how often its most touched byte was.
+/// Extents of several lists as one, apart, with how often each byte was touched; at most `most` of
+/// them, the closest ones joined. What is joined says how often its most touched byte was.
 pub fn join(extents: &[Extent], most: usize) -> Vec<Extent> {
     let mut sum = ExtentSum::default();
     for extent in extents {
@@ -56,8 +56,9 @@ pub fn element<'e>(lists: impl Iterator<Item = &'e [Extent]>, size: u64) -> u64 
     ELEMENTS.into_iter().find(|element| all % element == 0).unwrap_or(1)
 }
 
-/// Rows and columns that an object of `size` bytes may have: as its strides say, by how many of them do;
-/// then the narrowest of which each part that is touched is within a row; then the square, if it is one.
+/// Rows and columns that an object of `size` bytes may have: as its strides say, by how many of
+/// them do; then the narrowest of which each part that is touched is within a row; then the square,
+/// if it is one.
 pub fn shapes<'e>(
     lists: impl Iterator<Item = &'e [Extent]> + Clone,
     size: u64,
@@ -94,8 +95,8 @@ pub fn shapes<'e>(
     shapes
 }
 
-/// Elements of the narrowest row that the most usual part of the object, as a halo's, fits into where it lies,
-/// and all other parts, too, unless they are whole rows.
+/// Elements of the narrowest row that the most usual part of the object, as a halo's, fits into
+/// where it lies, and all other parts, too, unless they are whole rows.
 fn row<'e>(
     extents: impl Iterator<Item = &'e Extent> + Clone,
     size: u64,

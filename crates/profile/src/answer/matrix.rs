@@ -1,7 +1,7 @@
 //! `/api/matrix`: sources × targets, in as many blocks as can be drawn.
 //!
-//! Patterns of groups are never taken apart into their pairs: of each group it is summed up once what its
-//! members send in all, and from how many members a block's share is.
+//! Patterns of groups are never taken apart into their pairs: of each group it is summed up once
+//! what its members send in all, and from how many members a block's share is.
 
 use super::Sums;
 use crate::Profile;
@@ -58,8 +58,9 @@ impl Profile {
         Ok(Matrix { rows, cols, cells })
     }
 
-    /// The places of a whole matrix, first and last. What a receive from any source has not told is for the
-    /// receiving end alone: where nothing that counts comes from the unknown place, totals need no row for it.
+    /// The places of a whole matrix, first and last. What a receive from any source has not
+    /// recorded is for the receiving end alone: where nothing that counts comes from the unknown
+    /// place, totals need no row for it.
     fn places_of(&self, filter: &Filter) -> Option<(usize, usize)> {
         let last = self.model.places.len().checked_sub(1)?;
         let is_idle = |place: usize| {

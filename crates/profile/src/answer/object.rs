@@ -15,7 +15,7 @@ const MAX_ACCESSES: usize = 4096;
 /// Extents of an access, unless the question says otherwise.
 const DEFAULT_EXTENTS: usize = 256;
 
-/// What accesses have in common that are told as one.
+/// What accesses have in common that are listed as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     instance: u32,
@@ -110,7 +110,8 @@ impl Profile {
     }
 }
 
-/// Where what is read goes to, or what is written comes from; the place itself, if that is a pattern.
+/// Where what is read goes to, or what is written comes from; the place itself, if that is a
+/// pattern.
 fn peer(row: &Row, writes: bool) -> u32 {
     let (own, other) = if writes { (row.target, row.source) } else { (row.source, row.target) };
     match (other, own) {

@@ -102,7 +102,7 @@ impl Profile {
         rows.into_iter().map(|row| &self.model.rows[row as usize]).collect()
     }
 
-    /// How often a row's amount goes to a place, and from there; tells each pair's other end.
+    /// How often a row's amount goes to a place, and from there; passes on each pair's other end.
     fn shares(
         &self,
         row: &Row,

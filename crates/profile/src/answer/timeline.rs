@@ -108,11 +108,11 @@ impl Profile {
     }
 }
 
-/// Parts of what has moved: a receiver's bins tell of how much it had room for.
+/// Parts of what has moved: a receiver's bins hold the size of its buffer.
 struct Part {
     /// How much has moved.
     moved: u128,
-    /// All that the bins tell.
+    /// The sum of the bins.
     of: u128,
     until: u128,
 }
@@ -132,7 +132,7 @@ impl Part {
     }
 }
 
-/// As many as can be told apart; the rest as one.
+/// As many series as a figure can distinguish; the rest as one.
 fn first_few(mut series: Vec<Series>) -> Vec<Series> {
     if series.len() <= MAX_SERIES {
         return series;

@@ -1,5 +1,5 @@
-//! The timeline in the Trace Event Format, which Perfetto and Chrome's `about:tracing` show: a counter for
-//! each kind, and for each place with much traffic.
+//! The timeline in the Trace Event Format, which Perfetto and Chrome's `about:tracing` show: a
+//! counter for each kind, and for each place with much traffic.
 
 use crate::Profile;
 use crate::api::{By, Error, Series, TimelineQuery};

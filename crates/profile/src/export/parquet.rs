@@ -172,7 +172,7 @@ fn field(column: &Column) -> Result<TypePtr, ParquetError> {
 
 fn io(error: ParquetError) -> io::Error {
     match error {
-        // A full disk should be told as such.
+        // A full disk should be reported as such.
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
             Ok(error) => *error,
             Err(other) => io::Error::other(other),

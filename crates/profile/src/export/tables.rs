@@ -133,7 +133,7 @@ pub const TABLES: &[Table] = &[
     },
     Table {
         name: "extents",
-        about: "Which bytes of objects were touched; with `--sample`, by the transfers that were looked at.",
+        about: "Which bytes of objects were touched; with `--sample`, of the sampled transfers.",
         columns: &[
             column("object", Integer, "number of the object, as in `objects`"),
             column("name", Text, "its name"),
@@ -165,7 +165,7 @@ pub const TABLES: &[Table] = &[
     },
 ];
 
-/// Everything but the amounts of a row of `transfers`. Call paths are told by their callers.
+/// Everything but the amounts of a row of `transfers`. Call paths are given by their callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     source: End,
@@ -182,7 +182,7 @@ struct Key {
     side: Side,
 }
 
-/// The frames that call paths are told by, each once.
+/// The frames that call paths consist of, each once.
 struct Callers<'m> {
     frames: merge::Table<&'m Frame>,
     of_stack: Vec<Option<u32>>,
@@ -461,7 +461,7 @@ fn place(model: &Model, place: u32) -> Value<'_> {
     model.places[place as usize].name.as_str().into()
 }
 
-/// The frame that a call path is told by: the innermost that has a line, or else the innermost.
+/// The frame that identifies a call path: the innermost that has a line, or else the innermost.
 fn caller(stack: &[Frame]) -> Option<&Frame> {
     stack.iter().find(|frame| frame.file.is_some() && frame.line.is_some()).or(stack.first())
 }

@@ -1,6 +1,7 @@
 //! Reads a line of source: names, calls, arguments, assignments.
 
-/// Names that are called, with where they begin; `new` needs no parenthesis, templates may come between.
+/// Names that are called, with where they begin; `new` needs no parenthesis, templates may come
+/// between.
 pub(super) fn calls(code: &str) -> impl Iterator<Item = (usize, &str)> {
     words(code).filter(|(at, word)| {
         let rest = code[at + word.len()..].trim_start();
@@ -19,7 +20,8 @@ fn words(code: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// `before` without the casts, qualifiers and namespaces that it ends with; nothing if a parenthesis is left open.
+/// `before` without the casts, qualifiers and namespaces that it ends with; nothing if a
+/// parenthesis is left open.
 pub(super) fn without_casts_at_end(before: &str) -> Option<&str> {
     const CASTS: [&str; 2] = ["static_cast", "reinterpret_cast"];
     let mut before = before.trim_end();
@@ -150,7 +152,8 @@ pub(super) fn is_one_statement(code: &str) -> bool {
     !code.strip_suffix(';').unwrap_or(code).contains(';')
 }
 
-/// `u = make(n)`: the only assignment of a line, if what is assigned is called, or copied by a library.
+/// `u = make(n)`: the only assignment of a line, if what is assigned is called, or copied by a
+/// library.
 pub(super) fn only_assignment(code: &str, by_library: bool) -> Option<String> {
     let plain = |(at, _): &(usize, &str)| {
         let (before, after) = (&code[..*at], &code[at + 1..]);

@@ -85,7 +85,7 @@ fn seen(logs: &[RankLog]) -> Vec<Seen> {
     logs.iter().map(of).collect()
 }
 
-/// What is said of a job whose ranks wait so; who does not has ended.
+/// The finding for a job whose ranks wait like this; ranks without a wait have ended.
 fn told(ranks: Vec<Option<RawWaiting<'static>>>) -> String {
     let logs: Vec<_> = ranks.into_iter().enumerate().map(|(rank, w)| log(rank, w)).collect();
     let deadlock = Deadlock { ranks: seen(&logs), seconds: 10 };
@@ -210,7 +210,7 @@ fn one_sided_operations_take_their_time_unless_somebody_is_in_their_way() {
     assert!(finding.why.contains(said), "{}", finding.why);
 }
 
-/// Only what a rank said of this wait counts, and of this process.
+/// Only records of this wait and of this process count.
 #[test]
 fn who_went_on_since_is_not_believed() {
     let logs = [log(0, alone(receive(&[1], 0))), log(1, alone(receive(&[0], 0)))];

@@ -49,7 +49,7 @@ pub(super) fn operation(operation: &RawOperation<'_>) -> String {
     if details.is_empty() { call.to_string() } else { format!("{call} ({})", details.join(", ")) }
 }
 
-/// Calls that send and receive at once are told apart by which of the buffers is meant.
+/// Calls that send and receive at once are distinguished by the buffer that is meant.
 fn is_receive(operation: &RawOperation<'_>) -> bool {
     let call = operation.call.to_ascii_lowercase();
     call.contains("probe") || call.contains("recv") && (operation.write || !call.contains("send"))

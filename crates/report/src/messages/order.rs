@@ -1,15 +1,17 @@
-//! What goes well by chance: receives from anybody that may take another one's message, and ready sends whose receive
-//! nobody can know to be posted.
+//! Matches that depend on timing: receives from anybody that may take another one's message, and
+//! ready sends whose receive nobody can know to be posted.
 //!
-//! **Soundness.** The rank that receives has found out about the former (`commsan_mpi::races`), as far as it can know.
-//! Here it is left out where some message to this rank is sent synchronously, so that one sender may know of another
-//! one's receive, and where messages are left over. A ready send (MPI 4.1 §3.4) needs a receive that has been posted before;
-//! that of `MPI_Recv` is posted by the call that completes it, of which nobody can know. So if there are more
-//! ready sends to a rank than receives of other calls that may take them, one is wrong for certain. Missed is one
-//! that meets another call's receive too early.
+//! **Soundness.** The rank that receives has found out about the former (`commsan_mpi::races`), as
+//! far as it can know. Here it is left out where some message to this rank is sent synchronously,
+//! so that one sender may be ordered after another one's receive, and where messages are left over.
+//! A ready send (MPI 4.1 §3.4) needs a receive that has been posted before; that of `MPI_Recv` is
+//! posted by the call that completes it, of which nobody can know. So if there are more ready sends
+//! to a rank than receives of other calls that may take them, one is wrong for certain. Missed is
+//! one that meets another call's receive too early.
 //!
-//! What is used though another rank's message might be there is found while the program runs, and told in any case
-//! but the same one: where some message is sent synchronously. It is a warning, since any message may do.
+//! What is used though another rank's message might be there is found while the program runs, and
+//! reported in any case but the same one: where some message is sent synchronously. It is a
+//! warning, since any message may do.
 
 use super::{Exchange, Traffic};
 use crate::facts::at;
@@ -20,7 +22,7 @@ use commsan_rundir::record::{RawMessages, RawRace, RawSite};
 use std::collections::BTreeSet;
 
 impl<'r> Exchange<'r> {
-    /// Receives that may wait for ever, though they have not.
+    /// Receives that may wait forever in another order of arrival.
     pub(super) fn races(&self, traffic: &Traffic<'r>, name: u64) -> Vec<Finding> {
         if self.may_know(traffic.receiver) {
             return Vec::new();

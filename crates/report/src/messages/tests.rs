@@ -181,7 +181,8 @@ fn what_was_not_counted_is_not_compared() {
 }
 
 proptest! {
-    /// However messages are received that are sent, by exact receives and others: nothing is reported.
+    /// However messages are received that are sent, by exact receives and others: nothing is
+    /// reported.
     #[test]
     fn whoever_receives_everything_is_right(
         sent in prop::collection::vec((0..3_u32, 0..3_u32, 0..3_usize, any::<bool>()), 0..30)
@@ -195,7 +196,7 @@ proptest! {
         prop_assert!(findings(&logs(ranks), &Symbols::default()).is_empty());
     }
 
-    /// One receive less, or of another type, is told, if all receives are exact and of one type.
+    /// One receive less, or of another type, is found, if all receives are exact and of one type.
     #[test]
     fn one_mistake_is_found(
         sent in prop::collection::vec((0..3_u32, 0..3_u32), 1..20),

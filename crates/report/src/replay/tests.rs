@@ -39,7 +39,8 @@ fn message(peer: u32, tag: Option<i32>) -> Message {
 type Deed = (Vec<Step>, bool);
 
 impl Event {
-    /// What each rank does of it: steps that follow each other, the last of them begun for later or not.
+    /// What each rank does of it: steps that follow each other, the last of them begun for later or
+    /// not.
     fn deeds(self) -> Vec<(u32, Deed)> {
         match self {
             Event::Message { from, to, tag, sender, receiver } => {
@@ -112,7 +113,8 @@ fn cycles(program: &[Steps], rules: Rules) -> Vec<Vec<Link>> {
 #[derive(Default)]
 struct Mpi {
     at: [usize; RANKS as usize],
-    /// Sends that have not been received yet, receives that have got nothing: rank, step, and message.
+    /// Sends that have not been received yet, receives that have got nothing: rank, step, and
+    /// message.
     sent: Vec<(u32, usize, Message)>,
     posted: Vec<(u32, usize, Message)>,
     /// What has met its counterpart.
@@ -240,7 +242,7 @@ proptest! {
         prop_assert_eq!(cycles(&program, rules).is_empty(), ends, "{:?}", program);
     }
 
-    /// Of a part of the steps less is told, but nothing wrong.
+    /// From a part of the steps less is found, but nothing wrong.
     #[test]
     fn what_follows_may_save_those_who_wait(
         program in programs(),

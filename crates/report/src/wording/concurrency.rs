@@ -5,7 +5,7 @@ use crate::facts::Case;
 use commsan_findings::Code;
 
 /// The rows, in the order of codes.
-pub(super) const TOGETHER: &[Wording] = &[
+pub(super) const CONCURRENCY: &[Wording] = &[
     Wording {
         code: Code::CollectivesDiffer,
         case: Case::Usual,
@@ -98,7 +98,7 @@ pub(super) const TOGETHER: &[Wording] = &[
         help: "let one rank choose the value and broadcast it before the call, or compute it from values that are equal on all ranks",
         fortran: "",
     },
-    // Most messages are told by `messages.rs`, which compares what ranks have counted.
+    // `messages.rs` reports most messages, as it compares what ranks have counted.
     Wording {
         code: Code::MessageTypesDiffer,
         case: Case::Usual,

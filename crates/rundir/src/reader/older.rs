@@ -1,4 +1,4 @@
-//! What logs of earlier versions lack, from what they say instead.
+//! Compatibility: what logs of earlier versions lack, derived from what they have instead.
 
 use crate::record::RawFinding;
 use commsan_findings::{Code, Problem};
@@ -37,7 +37,7 @@ mod tests {
     use commsan_findings::Problem;
 
     #[test]
-    fn sentences_of_older_logs_tell_the_kind() {
+    fn sentences_of_older_logs_give_the_kind() {
         for (parameter, sentence, kind) in [
             ("dest", "is 5, but the communicator's ranks are 0 to 3", Problem::NoSuchPeer),
             ("root", "is 5, but the communicator's ranks are 0 to 3", Problem::Value),
