@@ -163,6 +163,10 @@ fn the_host_meets_work_with_and_without_mpi() {
         assert_eq!(out.0, [], "nothing is in flight");
         launch(&mut host, MANAGED, 11, &mut out);
         assert_ne!(host.load(), Load::default());
+        host.with_streams(|streams| {
+            assert!(!streams.suspects(), "all that it accesses is certain");
+            assert!(!streams.wants(Ticket(u64::MAX)), "there is no such work");
+        });
         host.access("store", Mode::Write, bytes, &At(12), &mut out);
         assert_eq!(out.0, [(Code::WorkMeetsHost, 12, 11)]);
         host.with_streams(|streams| {

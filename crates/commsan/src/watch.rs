@@ -435,7 +435,8 @@ enum State {
 }
 
 impl State {
-    /// The state of a process; `ran`, its processor time in nanoseconds at the last look, is updated.
+    /// The state of a process; `ran`, its processor time in nanoseconds at the last look, is
+    /// updated.
     fn of(seen: Option<Seen>, ran: &mut u64) -> State {
         let Some(seen) = seen else { return State::Gone };
         match seen.state {

@@ -1,5 +1,5 @@
-//! ARCHITECTURE.md against the Cargo.tomls: its table has each crate once, its arrows are dependencies, and a crate
-//! that never "knows MPI" depends on none that does.
+//! ARCHITECTURE.md against the Cargo.tomls: its table has each crate once, its arrows are
+//! dependencies, and a crate that never "knows MPI" depends on none that does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

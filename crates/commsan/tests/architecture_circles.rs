@@ -1,7 +1,9 @@
-//! Strongly connected components of module imports: which files of a crate can only be understood together.
+//! Strongly connected components of module imports: which files of a crate can only be understood
+//! together.
 //!
-//! A module imports what its `use` declarations and its paths that begin with `crate::` or `super::` name. What a module and
-//! those inside of it import from each other does not count, nor does what tests import.
+//! A module imports what its `use` declarations and its paths that begin with `crate::` or
+//! `super::` name. What a module and those inside of it import from each other does not count, nor
+//! does what tests import.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -18,8 +18,8 @@ use tools::{Mpi, Tools};
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
-    // A trial mostly waits for a compiler, then for the two or more ranks of its program, and for its launcher,
-    // which sleeps.
+    // A trial mostly waits for a compiler, then for the two or more ranks of its program, and for
+    // its launcher, which sleeps.
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     arguments.test_threads.get_or_insert(cores.div_ceil(2).max(3));
 

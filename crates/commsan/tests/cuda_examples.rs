@@ -1,5 +1,6 @@
-//! The CUDA programs under `examples/`, on simulated devices: the right ones are clean with both MPIs, and
-//! each synchronisation that is left out is found. `make build` and `scripts/cuda.sh` first.
+//! The CUDA programs under `examples/`, on simulated devices: the right ones are clean with both
+//! MPIs, and each synchronisation that is left out is found. `make build` and `scripts/cuda.sh`
+//! first.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,5 +1,5 @@
-//! The documentation hangs together: tables of finding codes are those of the code table, every page
-//! is in the index, relative links lead somewhere.
+//! The documentation hangs together: tables of finding codes are those of the code table, every
+//! page is in the index, relative links lead somewhere.
 //!
 //! With `BLESS=1` (`make bless`) tables are written instead of compared.
 
@@ -39,8 +39,8 @@ fn table(prefixes: &[&str]) -> String {
     text
 }
 
-/// Between `<!-- findings CS-COL CS-MSG-01: generated -->` and `<!-- end of findings -->` stands the
-/// table of the codes that begin so.
+/// Between `<!-- findings CS-COL CS-MSG-01: generated -->` and `<!-- end of findings -->` stands
+/// the table of the codes that begin so.
 #[test]
 fn tables_of_findings_are_those_of_the_code_table() {
     const BEGIN: &str = "<!-- findings";

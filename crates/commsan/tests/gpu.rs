@@ -1,4 +1,5 @@
-//! `--gpu`: programs get the CUDA runtime with simulated devices, wherever they would find another one.
+//! `--gpu`: programs get the CUDA runtime with simulated devices, wherever they would find another
+//! one.
 //!
 //! The runtimes here are stand-ins, which say which one they are.
 

@@ -1,5 +1,5 @@
-//! What `commsan lint` is given: every kind of file that it reads, and every kind that it cannot read, which
-//! it says, with advice, and without a crash; and what options make of its findings.
+//! What `commsan lint` is given: every kind of file that it reads, and every kind that it cannot
+//! read, which it says, with advice, and without a crash; and what options make of its findings.
 //!
 //! The compilers, plugin included, are those that `make build` has installed.
 
@@ -35,7 +35,8 @@ fn place() -> Place {
     place
 }
 
-/// Runs a shell command that has to succeed; `$CC` compiles for lint, `$PLAIN` is the compiler alone.
+/// Runs a shell command that has to succeed; `$CC` compiles for lint, `$PLAIN` is the compiler
+/// alone.
 fn shell(place: &Place, script: &str) {
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/dist");
     let commsan = built.join("bin/commsan");

@@ -1,5 +1,5 @@
-//! `examples/peer_traffic` on simulated devices: what a profile shows of each program, and of the same with
-//! something wrong in it, after the demonstrations of the Snoopie paper (§5).
+//! `examples/peer_traffic` on simulated devices: what a profile shows of each program, and of the
+//! same with something wrong in it, after the demonstrations of the Snoopie paper (§5).
 
 #[path = "support/built.rs"]
 mod built;
@@ -43,8 +43,8 @@ fn loads(rows: &[Row]) -> BTreeMap<(u32, u32, String), u64> {
     loads
 }
 
-/// §5.1: all should read from their left neighbours alone; the misplaced pointers are read from the last device
-/// by all others.
+/// §5.1: all should read from their left neighbours alone; the misplaced pointers are read from the
+/// last device by all others.
 #[test]
 fn misplaced_pointers_show_as_traffic_that_is_no_ring() {
     let work = Work::new("bfs", Mpi::OpenMpi);
@@ -103,8 +103,8 @@ fn a_wrong_halo_shows_in_the_object() {
     }
 }
 
-/// §5.4: data-parallel training moves gradients between neighbours by NCCL; the naive model-parallel one makes
-/// all devices use the first one's memory.
+/// §5.4: data-parallel training moves gradients between neighbours by NCCL; the naive
+/// model-parallel one makes all devices use the first one's memory.
 #[test]
 fn ways_to_train_show() {
     let work = Work::new("training", Mpi::OpenMpi);
@@ -127,7 +127,8 @@ fn ways_to_train_show() {
     let objects: BTreeSet<_> = model.keys().map(|(_, _, object)| object.as_str()).collect();
     let all = ["gradient[d]", "inputs[d]", "targets[d]", "weights[d]"];
     assert_eq!(objects, BTreeSet::from(all));
-    // In each of 2 steps, 16 threads of each device read all samples' inputs for each weight, and one more.
+    // In each of 2 steps, 16 threads of each device read all samples' inputs for each weight, and
+    // one more.
     let inputs = 2 * 16 * 64 * (64 + 1) * 4;
     for device in 1..DEVICES {
         assert_eq!(model[&(0, device, "inputs[d]".to_owned())], inputs);

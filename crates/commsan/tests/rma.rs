@@ -1,7 +1,7 @@
 //! Random programs with one-sided communication, on both MPI libraries, against a model.
 //!
-//! A trial runs some scripts, one after the other in one job. Every race that the model is certain of
-//! has to be found, and nothing that it does not think possible. `docs/test-cases.md` says more.
+//! A trial runs some scripts, one after the other in one job. Every race that the model is certain
+//! of has to be found, and nothing that it does not think possible. `docs/test-cases.md` says more.
 //!
 //! `COMMSAN_RMA_BATCHES=10-30 cargo test -p commsan --test rma` runs these batches of scripts.
 
@@ -53,7 +53,8 @@ fn main() -> ExitCode {
     let all = all.chain(shared_batches().map(|batch| (batch, "shared")));
     // Open MPI 4.1 does not end many of them on several nodes, without commsan, too.
     for (batch, kind) in all.chain(distant_batches().map(|batch| (batch, "nodes"))) {
-        // In CI's limited time every other one on each; with three numbers of ranks, all pairs are met.
+        // In CI's limited time every other one on each; with three numbers of ranks, all pairs are
+        // met.
         let is_hurried = std::env::var_os("CI").is_some();
         let chosen = Mpi::ALL
             .into_iter()

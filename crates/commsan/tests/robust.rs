@@ -46,15 +46,16 @@ fn ends(mpi: Mpi) {
     ] {
         let mut run = work.run(&[], 2, &program, &[way, "mistaken"]);
         if mpi == Mpi::Mpich && run.report()["run"]["exit"] != own {
-            // Of several hundred jobs, also without commsan, MPICH's mpirun ends one like the rank that it has
-            // killed over the other.
+            // Of several hundred jobs, also without commsan, MPICH's mpirun ends one like the rank
+            // that it has killed over the other.
             run = work.run(&[], 2, &program, &[way, "mistaken"]);
         }
         run.ends_with(66).finds(WRITE);
         assert_eq!(run.report()["run"]["exit"], own, "{}", run.text());
         assert!(has_note(&run, 1, note), "{way}: {}", run.text());
     }
-    // By the program itself, if also within an MPI call that has called it, or that a handler has interrupted.
+    // By the program itself, if also within an MPI call that has called it, or that a handler has
+    // interrupted.
     for way in ["crash", "sent", "handler", "reduction"] {
         let run = work.run(&[], 2, &program, &[way]);
         run.ends_with(signal(11))
@@ -258,8 +259,8 @@ fn hooks_of_another_version_are_a_warning() {
     }
 }
 
-/// They run unchecked, as they would without commsan, ranks and other programs. With Debian's MPICH they do not run at
-/// all, over UCX.
+/// They run unchecked, as they would without commsan, ranks and other programs. With Debian's MPICH
+/// they do not run at all, over UCX.
 #[test]
 fn programs_with_a_sanitizer_run_as_ever() {
     let work = Work::new("sanitized", Mpi::OpenMpi);

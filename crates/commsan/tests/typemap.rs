@@ -100,7 +100,8 @@ fn differences(
         }
     }
     let mut observed: HashMap<u64, Observed> = HashMap::new();
-    // Random types overlap, which a receive must not: that is another test's subject (arguments/overlap).
+    // Random types overlap, which a receive must not: that is another test's subject
+    // (arguments/overlap).
     let is_of_accesses =
         |record: &&Value| record["t"] == "finding" && record["code"] != "CS-ARG-04";
     for finding in log.iter().filter(is_of_accesses) {

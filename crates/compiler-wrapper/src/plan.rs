@@ -100,8 +100,8 @@ const CLANG_PLUGIN: &[&str] = &[
     "-tsan-instrument-memintrinsics=0",
 ];
 
-/// Without the plugin, plain accesses come from the coverage pass, since the thread pass overlooks arrays
-/// on the stack.
+/// Without the plugin, plain accesses come from the coverage pass, since the thread pass overlooks
+/// arrays on the stack.
 const CLANG_HOOKS: &[&str] = &[
     "-Xclang",
     "-fsanitize-coverage-type=1",

@@ -187,7 +187,8 @@ macro_rules! declare {
             $(
                 $(#[$doc])*
                 fn $name(&mut self, $($($arg: $ty,)+ $($context: $context_ty,)*)?) $(-> $result)? {
-                    self.gpu().$name($($($arg,)+ $($context,)*)?)
+                    // By path: of a method with `&self`, this very one would be called.
+                    Gpu::$name(self.gpu() $($(, $arg)+ $(, $context)*)?)
                 }
             )*
         }

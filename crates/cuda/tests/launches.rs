@@ -101,9 +101,9 @@ fn register(embedded: &Embedded, kernels: &[&str]) -> Modules {
     modules
 }
 
-/// A touch as a short text: `w!a+0..52:7` is certainly written, from the first byte of buffer a on, in
-/// line 7; `r?` perhaps read, `x` accessed atomically, `s` so that the host may wait for it, `{40 of}` not
-/// all of these bytes.
+/// A touch as a short text: `w!a+0..52:7` is certainly written, from the first byte of buffer a on,
+/// in line 7; `r?` perhaps read, `x` accessed atomically, `s` so that the host may wait for it,
+/// `{40 of}` not all of these bytes.
 fn text(touch: &Touch) -> String {
     let mode = match (touch.strength, touch.mode) {
         (Strength::System, _) => 's',

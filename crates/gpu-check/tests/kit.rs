@@ -10,8 +10,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A race that is found from the kernel's code, its corrected twin, and a race that only the accesses
-/// of an execution show.
+/// A race that is found from the kernel's code, its corrected twin, and a race that only the
+/// accesses of an execution show.
 const CASES: [&str; 3] =
     ["fail/cuda/serial_streams", "pass/cuda/serial_streams", "fail/cuda/indices_sparse"];
 

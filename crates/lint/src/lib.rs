@@ -1,7 +1,8 @@
 //! Static analyses of a whole program, and the findings they lead to.
 //!
-//! Codes, sites and words are those of findings at run time (`commsan-findings`); what is particular
-//! to an analysis is where it is sure and where it only suspects, see [`Finding::possible`].
+//! Codes, sites and words are those of findings at run time (`commsan-findings`); what is
+//! particular to an analysis is where it is sure and where it only suspects, see
+//! [`Finding::possible`].
 //!
 //! - `arguments`: constant arguments that calls do not allow.
 //! - `collectives`: whether all ranks call the same ones, in the same order.

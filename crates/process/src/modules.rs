@@ -65,8 +65,8 @@ pub fn program_text() -> Vec<Range<usize>> {
         _size: usize,
         data: *mut c_void,
     ) -> c_int {
-        // SAFETY: the loader passes a valid description with its headers and name, and `data` is the
-        // list.
+        // SAFETY: the loader passes a valid description with its headers and name, and `data` is
+        // the list.
         unsafe {
             let (info, text) = (&*info, &mut *data.cast::<Vec<Range<usize>>>());
             let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());

@@ -151,10 +151,12 @@ impl State {
             Task::Copy(copy) => unsafe { copy.run() },
             Task::Staged(copy, staged) => {
                 self.staged -= staged.len();
-                // SAFETY: the program has promised that this memory is valid until the operation is complete.
+                // SAFETY: the program has promised that this memory is valid until the operation is
+                // complete.
                 unsafe { copy.finish(staged) };
             }
-            // SAFETY: the program has promised that this memory is valid until the operation is complete.
+            // SAFETY: the program has promised that this memory is valid until the operation is
+            // complete.
             Task::Set(set) => unsafe { set.run() },
             Task::Free(start) => self.release(*start),
             Task::Signal(mark) => mark.signal(),

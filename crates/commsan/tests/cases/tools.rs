@@ -162,7 +162,8 @@ impl Tools {
             if !self.nvcc.is_file() {
                 return Err(format!("missing: {}; run `scripts/cuda.sh`", self.nvcc.display()));
             }
-            // PTX alone, since simulated devices execute nothing else; there is nothing to link then.
+            // PTX alone, since simulated devices execute nothing else; there is nothing to link
+            // then.
             let ptx = ["-gencode", "arch=compute_90,code=compute_90"];
             command.arg(&self.nvcc).arg("-ccbin").arg(compiler).args(ptx);
             if !case.flags.iter().any(|flag| flag == "-rdc=true") {

@@ -32,9 +32,9 @@ const WAYS: [Way; 6] = [
     way("mpich", None),
 ];
 
-/// How a program is seen: all ways of the only library that it is for, or those of sources; else with one library without
-/// optimization, with the other with it, and its source with one of them, which are others for half of the programs.
-/// `COMMSAN_WAYS=all` in the environment: all ways.
+/// How a program is seen: all ways of the only library that it is for, or those of sources; else
+/// with one library without optimization, with the other with it, and its source with one of them,
+/// which are others for half of the programs. `COMMSAN_WAYS=all` in the environment: all ways.
 pub fn ways(program: &str, mpi: Option<&str>, sources: bool) -> Vec<&'static Way> {
     let all = std::env::var_os("COMMSAN_WAYS").is_some_and(|ways| ways == "all");
     let is_even = program.bytes().map(usize::from).sum::<usize>() % 2 == 0;
@@ -165,7 +165,8 @@ impl Tools {
             Language::Cxx => self.command(way, "cxx", directory),
             Language::Fortran => self.command(way, "fc", directory),
         };
-        // Not behind wrappers: that for Fortran passes options for gfortran, MPICH's run a command for each option.
+        // Not behind wrappers: that for Fortran passes options for gfortran, MPICH's run a command
+        // for each option.
         command.arg(match language {
             Language::C => "clang-19",
             Language::Cxx => "clang++-19",

@@ -1,8 +1,8 @@
 //! Random scripts that end, whatever the order in which things happen, and err only by races.
 //!
-//! A script is a row of phases, each one way to synchronise, in which ranks do random accesses. In a
-//! careful script an access is left out if it would race with one since the last time that all ranks
-//! have come together with all complete; others are careful most of the time or not at all.
+//! A script is a row of phases, each one way to synchronise, in which ranks do random accesses. In
+//! a careful script an access is left out if it would race with one since the last time that all
+//! ranks have come together with all complete; others are careful most of the time or not at all.
 
 use crate::script::*;
 
@@ -397,8 +397,8 @@ impl Generator {
     }
 }
 
-/// Buffers of one transfer are different memory, and not interleaved either: MPICH ends programs that put to themselves
-/// so.
+/// Buffers of one transfer are different memory, and not interleaved either: MPICH ends programs
+/// that put to themselves so.
 fn overlaps_itself(step: &Step, rank: usize) -> bool {
     let mut touches = step.touches(rank);
     for touch in &mut touches {

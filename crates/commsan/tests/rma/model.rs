@@ -1,10 +1,10 @@
 //! Which steps of a script race, by the rules of MPI 4.1 §12 alone.
 //!
 //! Every step has a beginning, a middle and an end; every use of a buffer by a transfer, at its
-//! origin and at its target, has a beginning and an end. What the standard orders is an edge between
-//! two of these. Two uses of a byte, one of which writes, race unless there is a path from the end
-//! of one to the beginning of the other. Whose order depends on the run is *possible*: of such edges
-//! all are there at once, and a race that only they prevent may be found or not.
+//! origin and at its target, has a beginning and an end. What the standard orders is an edge
+//! between two of these. Two uses of a byte, one of which writes, race unless there is a path from
+//! the end of one to the beginning of the other. Whose order depends on the run is *possible*: of
+//! such edges all are there at once, and a race that only they prevent may be found or not.
 
 use crate::script::{Area, Assertion, Atomic, Place, Script, Side, Step, Touch};
 use commsan_findings::Code;
@@ -459,8 +459,8 @@ impl<'a> Model<'a> {
         edges.into_iter().for_each(|(from, to)| self.graph.possible(from, to));
     }
 
-    /// A load or store of another rank's memory: of transfers there it is known when they start and when they are
-    /// complete only.
+    /// A load or store of another rank's memory: of transfers there it is known when they start and
+    /// when they are complete only.
     fn is_third(&self, a: &Use) -> bool {
         a.touch.side == Side::Plain && a.place.0 != a.touch.owner
     }
@@ -555,8 +555,8 @@ impl<'a> Model<'a> {
         plain.touch.side == Side::Plain && near.far.is_none() && self.uses.iter().any(other)
     }
 
-    /// So it is with what a rank does to shared memory; and whether a transfer's local buffer is in use until
-    /// its end matters to another rank only if that comes to know of its beginning.
+    /// So it is with what a rank does to shared memory; and whether a transfer's local buffer is in
+    /// use until its end matters to another rank only if that comes to know of its beginning.
     fn is_overwritten(&self, a: &Use, b: &Use) -> bool {
         if a.place.0 == b.place.0 || a.far.is_some() || b.far.is_some() {
             return false;

@@ -115,7 +115,8 @@ fn statement(step: &Step, script: &Script) -> String {
     }
 }
 
-/// Half of the puts and gets of several elements are a loop over these: many operations of one line.
+/// Half of the puts and gets of several elements are a loop over these: many operations of one
+/// line.
 fn one_by_one(t: &Transfer, window: &Window) -> Option<String> {
     let (name, local) = match t.kind {
         Kind::Put => ("Put", t.origin),

@@ -4,14 +4,16 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Whether commsan had to end a launcher that did not see the end of its ranks, so that its exit code is lost. Open
-/// MPI 4.1's hangs after one in a hundred jobs that end in an error, natively, too.
+/// Whether commsan had to end a launcher that did not see the end of its ranks, so that its exit
+/// code is lost. Open MPI 4.1's hangs after one in a hundred jobs that end in an error, natively,
+/// too.
 pub fn hung(output: &str) -> bool {
     output.contains("all ranks have ended, which")
 }
 
-/// Options of a launcher for ranks on so many nodes. All of them are this machine: the launcher starts on each what it
-/// would start by ssh, and ranks of different nodes share no memory and meet through sockets.
+/// Options of a launcher for ranks on so many nodes. All of them are this machine: the launcher
+/// starts on each what it would start by ssh, and ranks of different nodes share no memory and meet
+/// through sockets.
 pub fn nodes(mpi: &str, nodes: u32, ranks: u32, directory: &Path) -> Result<Vec<String>, String> {
     if nodes < 2 {
         return Ok(Vec::new());

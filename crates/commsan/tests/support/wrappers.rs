@@ -1,5 +1,6 @@
-//! What MPI's compiler wrappers tell compilers. They are asked once: that of MPICH is a script that runs a
-//! command for each option. `commsan cc` behind wrappers is what `built.rs` and commsan-compiler-wrapper's tests run.
+//! What MPI's compiler wrappers tell compilers. They are asked once: that of MPICH is a script that
+//! runs a command for each option. `commsan cc` behind wrappers is what `built.rs` and
+//! commsan-compiler-wrapper's tests run.
 
 use std::process::Command;
 

@@ -40,8 +40,8 @@ impl Job<'_, '_> {
         }
     }
 
-    /// The predefined reduction. Of numbers MPICH's are known alone: with Open MPI they are those of
-    /// Fortran.
+    /// The predefined reduction. Of numbers MPICH's are known alone: with Open MPI they are those
+    /// of Fortran.
     pub fn op(&self, rank: usize, op: Datum) -> Option<&'static Handle> {
         let handle = match op {
             Datum::Int(number) if self.environment.mpich => {

@@ -1,5 +1,5 @@
-//! Buffers with less room than calls use of them (CS-BUF-07, docs/bounds.md), as far as an execution
-//! knows the memory, the count and the datatype.
+//! Buffers with less room than calls use of them (CS-BUF-07, docs/bounds.md), as far as an
+//! execution knows the memory, the count and the datatype.
 //!
 //! A receive counts with what it has asked for, whatever arrives. **Missed**: what ends within the
 //! same variable or block, counts in arrays, neighbours.
