@@ -155,8 +155,8 @@ fn an_opaque_device_does_not_report_what_kernels_access() {
     assert_eq!((&**printed, &**opaque_printed), ("done\n", "done\n"));
     let count =
         |told: &str, event: &str| told.lines().filter(|line| line.starts_with(event)).count();
-    assert!(count(open, "Touched") > 0 && count(open, "DoubtsAreResolved") == 1, "{open}");
-    assert!(!opaque.contains("Touched ") && !opaque.contains("DoubtsAreResolved"), "{opaque}");
+    assert!(count(open, "Touched") > 0 && count(open, "ObserveAccesses") == 1, "{open}");
+    assert!(!opaque.contains("Touched ") && !opaque.contains("ObserveAccesses"), "{opaque}");
     assert_eq!(count(open, "Enqueued"), count(opaque, "Enqueued"));
 }
 
