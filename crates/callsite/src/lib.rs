@@ -4,6 +4,7 @@
 use commsan_findings::record::{RawNeed, Record};
 use commsan_findings::{Code, Problem, Role};
 use commsan_shadow::{Epoch, Mode};
+use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -367,6 +368,39 @@ pub struct Doing {
     pub stream: Arc<str>,
     /// File and line of the access inside the kernel.
     pub line: Option<(Arc<str>, u32)>,
+}
+
+/// Work in flight that an access meets.
+#[derive(Clone, Debug)]
+pub struct MetWork {
+    /// The kernel, or the call.
+    pub by: Arc<str>,
+    /// Whether the work writes.
+    pub mode: Mode,
+    /// The bytes that both use.
+    pub bytes: Range<usize>,
+    /// Where the work was put into its stream.
+    pub site: Site,
+    /// The work as findings describe it.
+    pub doing: Doing,
+}
+
+/// The findings that receive the site where an operation, or work, is completed: the first few.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Subscribers([Option<NonZeroU32>; 4]);
+
+impl Subscribers {
+    /// Adds a finding, by its number; without effect if there are four.
+    pub fn subscribe(&mut self, finding: u32) {
+        if let Some(cell) = self.0.iter_mut().find(|cell| cell.is_none()) {
+            *cell = NonZeroU32::new(finding + 1);
+        }
+    }
+
+    /// The numbers of the findings.
+    pub fn numbers(self) -> impl Iterator<Item = u32> {
+        self.0.into_iter().flatten().map(|number| number.get() - 1)
+    }
 }
 
 /// A site with the role that it plays: the place of a record within the rank that writes it.

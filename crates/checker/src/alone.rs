@@ -4,28 +4,13 @@ use crate::{Host, Load};
 use commsan_callsite::{Findings, Place};
 use commsan_cuda::{Gpu, StreamChecker};
 use commsan_shadow::{Access, Actor, Footprint, Mode, Pages};
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 /// What is known of a process without MPI.
 pub struct Alone {
     pages: Pages,
     gpu: Gpu,
     has_actor: bool,
-}
-
-impl Alone {
-    /// Whether the page filter knows of anything that an access may meet.
-    fn may_meet(&self, access: &Access) -> bool {
-        let footprint = &access.footprint;
-        let possible = footprint.visit(&footprint.span(), &mut |run| match self
-            .pages
-            .may_conflict(&run, access.mode)
-        {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        });
-        possible.is_break()
-    }
 }
 
 impl Host for Alone {
@@ -55,7 +40,7 @@ impl Host for Alone {
         out: &mut dyn Findings,
     ) {
         let access = Access { mode, footprint: Footprint::Dense(bytes) };
-        if self.may_meet(&access) {
+        if access.may_conflict(self.pages) {
             self.gpu.meets(by, None, &access, place, out);
         }
     }
@@ -68,7 +53,7 @@ impl Host for Alone {
         out: &mut dyn Findings,
     ) {
         let access = Access { mode: Mode::Write, footprint: Footprint::Dense(bytes.clone()) };
-        if self.may_meet(&access) {
+        if access.may_conflict(self.pages) {
             self.gpu.released(by, &bytes, place, out);
         }
     }

@@ -66,7 +66,7 @@ impl Checker {
     ) {
         let met: Vec<_> = self.tracker.operations_met_by(access).collect();
         for met in met {
-            let (code, party) = (Code::CallMeetsWork, met.party);
+            let (code, party, conflict) = (Code::CallMeetsWork, met.party, &met.conflict);
             if out.again(code, place.pc(), party.site.pc) {
                 continue;
             }
@@ -75,9 +75,13 @@ impl Checker {
             let site = place.site(Some(work.call), stacks);
             let report = Report {
                 code,
-                access: Some(Side { by: work.by(), mode: touch.mode, bytes: met.bytes.clone() }),
+                access: Some(Side {
+                    by: work.by(),
+                    mode: touch.mode,
+                    bytes: conflict.bytes.clone(),
+                }),
                 operation: party,
-                concerned: Some((met.mode, met.span.clone(), met.touched)),
+                concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
                 sites: &[(Role::Access, site), (Role::Operation, party.site)],
                 threads: false,
                 about: Some(About::Work { access: Some(doing), operation: None }),
@@ -127,6 +131,8 @@ impl StreamChecker for Checker {
     }
 
     fn enqueue(&mut self, work: &Work, place: &dyn Place, out: &mut dyn Findings) -> Ticket {
+        // A call may put several pieces of work into streams: operations of other ranks meet the
+        // earlier ones.
         self.tracker.other_work_changed();
         // NCCL, and kernels with memory of others, may release to other ranks.
         self.tracker.accounts.inform_others();

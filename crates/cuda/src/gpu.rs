@@ -10,7 +10,6 @@ mod polling;
 mod shared;
 mod stack;
 
-pub use check::Met;
 pub use failure::Failure;
 pub use graphs::NodeKind;
 pub use may_conflict::Suspect;
@@ -22,7 +21,7 @@ use crate::ipc::{Ipc, Recorded, SharedEvent};
 use crate::memory::{Block, Memory};
 use crate::order::{Kind, Order};
 use crate::work::{Copy, Rows, Set, StreamName, Touch, Wait, Work};
-use commsan_callsite::{Doing, Findings, Place, Site, Stacks};
+use commsan_callsite::{Doing, Findings, Place, Site, Stacks, Subscribers};
 use commsan_findings::Role;
 use commsan_findings::record::Record;
 use commsan_shadow::{Actor, Live, OpId, Pages};
@@ -32,7 +31,6 @@ use rustc_hash::FxHashMap;
 use shared::Shared;
 use smallvec::SmallVec;
 use stack::Local;
-use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -111,7 +109,7 @@ struct Flight {
     /// What the page filter has for it.
     marks: SmallVec<[Range<usize>; 1]>,
     /// Findings that want to know when the host has waited for it.
-    findings: [Option<NonZeroU32>; 4],
+    findings: Subscribers,
 }
 
 /// What a thread of the host has waited for.
@@ -461,10 +459,10 @@ impl Gpu {
         out: &mut dyn Findings,
     ) {
         let Some(call) = call else { return };
-        for finding in flight.findings.into_iter().flatten() {
+        for finding in flight.findings.numbers() {
             let site = place.site(Some(call), &mut self.stacks);
             out.emit(
-                Record::Completed { id: finding.get() - 1, site: (Role::Completion, site) },
+                Record::Completed { id: finding, site: (Role::Completion, site) },
                 &self.stacks,
             );
         }

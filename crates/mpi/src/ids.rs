@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// A group of processes, by their ranks in the job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// The same number for the same members in all processes.
+    /// Identifies the group: a hash of its members, equal in all processes.
     pub name: u64,
     /// Rank in the job of each member.
     pub members: Arc<[u32]>,

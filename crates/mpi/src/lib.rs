@@ -43,7 +43,7 @@ pub mod typemap;
 
 pub use buffers::{Args, Library};
 pub use ids::Token;
-pub use other_work::{MetWork, OtherWork, RankTime, Status};
+pub use other_work::{OtherWork, RankTime, Status};
 pub use tracker::{
     Acquisition, Asked, AtomicUse, Did, Entering, Facts, Got, MemoryModel, MetOperation, MetRemote,
     Operation, Passed, Simple, Sought, Standing, Synchronisation, TargetAccess, Template,

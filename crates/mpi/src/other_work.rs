@@ -5,11 +5,10 @@
 //! with it. Programs without such work pay for none of it: what is asked at each call is kept in a
 //! [`Status`].
 
-use commsan_callsite::{Doing, Findings, Place, Site, Stacks};
+use commsan_callsite::{Findings, MetWork, Place, Stacks};
 use commsan_shadow::{Access, Actor, Footprint, Mode, OpId};
 use std::any::Any;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The time of this rank among all, when it does something.
 #[derive(Clone, Copy, Debug)]
@@ -35,21 +34,6 @@ pub struct Status {
     pub shares_memory: bool,
     /// Whether an access can meet something.
     pub is_busy: bool,
-}
-
-/// Work in flight that something else meets.
-#[derive(Clone, Debug)]
-pub struct MetWork {
-    /// The kernel, or the call.
-    pub by: Arc<str>,
-    /// Whether it writes.
-    pub mode: Mode,
-    /// Common bytes.
-    pub bytes: Range<usize>,
-    /// Where it was started.
-    pub site: Site,
-    /// What findings say of it.
-    pub doing: Doing,
 }
 
 /// What knows of other work. By default there is none.

@@ -400,10 +400,10 @@ impl Tracker {
         let findings = std::mem::take(&mut operation.findings);
         self.operations.forget_frame(id);
         if let Some(call) = call {
-            for finding in findings.into_iter().flatten() {
+            for finding in findings.numbers() {
                 let site = place.site(Some(call), &mut self.reporter.stacks);
                 out.emit(
-                    Record::Completed { id: finding.get() - 1, site: (Role::Completion, site) },
+                    Record::Completed { id: finding, site: (Role::Completion, site) },
                     &self.reporter.stacks,
                 );
             }

@@ -81,7 +81,7 @@ impl Phase {
         }
     }
 
-    /// Whether there is somebody to be told what happens.
+    /// Whether calls and accesses of the program are followed.
     fn is_followed(self) -> bool {
         matches!(self, Phase::Early | Phase::Active)
     }

@@ -33,7 +33,7 @@ mod vclock;
 pub use agents::{AGENTS, Actor, Clock};
 pub use exposed::Exposed;
 pub use footprint::Footprint;
-pub use live::{Access, Live, Mode, OpId};
+pub use live::{Access, Conflict, Live, Mode, OpId};
 pub use pages::{GRANULE_WORDS, PAGE_SHIFT, Pages};
 pub use pattern::Pattern;
 pub use published_shadow::PublishedShadow;

@@ -29,6 +29,45 @@ pub struct Access {
 }
 
 impl Access {
+    /// Whether the page filter admits that something in flight conflicts with this access. False is
+    /// certain.
+    #[inline]
+    pub fn may_conflict(&self, pages: Pages) -> bool {
+        let possible = self.footprint.visit(&self.footprint.span(), &mut |run| match pages
+            .may_conflict(&run, self.mode)
+        {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        });
+        possible.is_break()
+    }
+}
+
+/// A conflict of an access with one in flight, copied out of [`Live`].
+#[derive(Clone, Debug)]
+pub struct Conflict {
+    /// What is in flight.
+    pub id: OpId,
+    /// How it uses its memory.
+    pub mode: Mode,
+    /// From the first byte that it uses to the last.
+    pub span: Range<usize>,
+    /// How many bytes of the span it uses.
+    pub touched: usize,
+    /// The bytes that both use.
+    pub bytes: Range<usize>,
+}
+
+impl Conflict {
+    /// The conflict with this access of `id`, on common bytes.
+    #[inline]
+    pub fn new(id: OpId, other: &Access, bytes: Range<usize>) -> Conflict {
+        let footprint = &other.footprint;
+        Conflict { id, mode: other.mode, span: footprint.span(), touched: footprint.bytes(), bytes }
+    }
+}
+
+impl Access {
     /// An access to contiguous bytes.
     pub fn dense(mode: Mode, bytes: Range<usize>) -> Access {
         Access { mode, footprint: Footprint::Dense(bytes) }

@@ -1,8 +1,8 @@
 //! The work of streams, as MPI's operations meet it.
 
-use commsan_callsite::{Findings, Place, Stacks};
-use commsan_cuda::{Gpu, Met, Time, Touch};
-use commsan_mpi::{MetWork, OtherWork, RankTime, Status};
+use commsan_callsite::{Findings, MetWork, Place, Stacks};
+use commsan_cuda::{Gpu, Time, Touch};
+use commsan_mpi::{OtherWork, RankTime, Status};
 use commsan_shadow::{Access, Actor, Footprint, Mode, OpId, Pages};
 use std::any::Any;
 use std::ops::Range;
@@ -94,9 +94,7 @@ impl OtherWork for Streams {
     }
 
     fn met_by(&mut self, access: &Access, stacks: &mut Stacks) -> Vec<MetWork> {
-        let met = self.gpu.met_by(access, stacks).into_iter();
-        met.map(|Met { by, mode, bytes, site, doing }| MetWork { by, mode, bytes, site, doing })
-            .collect()
+        self.gpu.met_by(access, stacks).into_vec()
     }
 
     fn keep_ended(&mut self) {

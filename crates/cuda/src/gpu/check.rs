@@ -5,38 +5,15 @@ use super::{Flight, Gpu, Knowledge, MAX_IN_FLIGHT, Started};
 use crate::clock::Clock;
 use crate::memory::{Block, Freed};
 use crate::work::{Bytes, MemoryKind, Touch, Work};
-use commsan_callsite::{About, Doing, Findings, Party, Place, Report, Side, Site, Stacks};
+use commsan_callsite::{
+    About, Doing, Findings, MetWork, Party, Place, Report, Side, Site, Stacks, Subscribers,
+};
 use commsan_findings::{Code, Role};
 use commsan_ptx::Strength;
-use commsan_shadow::{Access, Footprint, Mode, OpId};
+use commsan_shadow::{Access, Conflict, Footprint, Mode, OpId};
 use smallvec::SmallVec;
-use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
-
-/// A conflict, copied out of the engine.
-struct Conflict {
-    id: OpId,
-    mode: Mode,
-    span: Range<usize>,
-    touched: usize,
-    bytes: Range<usize>,
-}
-
-/// Work in flight that something else meets.
-#[derive(Clone, Debug)]
-pub struct Met {
-    /// The kernel, or the call.
-    pub by: Arc<str>,
-    /// Whether it writes.
-    pub mode: Mode,
-    /// Common bytes.
-    pub bytes: Range<usize>,
-    /// Where it was put into its stream.
-    pub site: Site,
-    /// What findings say of it.
-    pub doing: Doing,
-}
 
 /// Conflicts reported of one access; more are repetitions for the reader.
 const MAX_REPORTED: usize = 4;
@@ -143,7 +120,7 @@ impl Gpu {
             site,
             touches: Arc::clone(&work.touches),
             marks,
-            findings: [None; 4],
+            findings: Subscribers::default(),
         }
     }
 
@@ -305,7 +282,7 @@ impl Gpu {
         &mut self,
         access: &Access,
         stacks: &mut Stacks,
-    ) -> SmallVec<[Met; MAX_REPORTED]> {
+    ) -> SmallVec<[MetWork; MAX_REPORTED]> {
         self.acquire_from_others();
         let clock = self.order.host(self.actor.as_ref());
         let unordered = |flight: &Flight, _: &Access| {
@@ -314,7 +291,7 @@ impl Gpu {
         let found = self.conflicts(access.mode, &access.footprint, unordered);
         let met = found.into_iter().filter_map(|conflict| {
             let flight = self.live.get(conflict.id)?;
-            Some(Met {
+            Some(MetWork {
                 by: flight.by(),
                 mode: conflict.mode,
                 bytes: conflict.bytes,
@@ -419,13 +396,7 @@ impl Gpu {
                 if !self.is_last(id, &mut found) {
                     return ControlFlow::Continue(());
                 }
-                found.push(Conflict {
-                    id,
-                    mode: other.mode,
-                    span: other.footprint.span(),
-                    touched: other.footprint.bytes(),
-                    bytes,
-                });
+                found.push(Conflict::new(id, other, bytes));
             }
             match found.len() < MAX_REPORTED {
                 true => ControlFlow::Continue(()),
@@ -478,7 +449,7 @@ impl Gpu {
         };
         let number = out.report(&report, &self.stacks);
         if let Some(flight) = self.live.get_mut(conflict.id) {
-            flight.subscribe(number);
+            flight.findings.subscribe(number);
         }
     }
 
@@ -507,13 +478,6 @@ pub(super) fn are_strong(one: Strength, other: Strength, one_device: bool) -> bo
 }
 
 impl Flight {
-    /// A finding wants to know when the host has waited for it.
-    pub(super) fn subscribe(&mut self, finding: u32) {
-        if let Some(cell) = self.findings.iter_mut().find(|cell| cell.is_none()) {
-            *cell = NonZeroU32::new(finding + 1);
-        }
-    }
-
     /// What touches memory: the kernel, or the call.
     pub(super) fn by(&self) -> Arc<str> {
         self.kernel.clone().unwrap_or_else(|| self.call.into())

@@ -176,7 +176,7 @@ impl Gpu {
         for live in [&mut self.possible.live, &mut self.live] {
             let found = live.iter().find(|(_, flight)| flight.ticket == ticket).map(|(id, _)| id);
             if let Some(flight) = found.and_then(|id| live.get_mut(id)) {
-                return flight.subscribe(finding);
+                return flight.findings.subscribe(finding);
             }
         }
     }

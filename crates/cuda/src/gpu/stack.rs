@@ -72,7 +72,7 @@ impl Gpu {
             };
             let number = out.report(&report, &self.stacks);
             if let Some(flight) = self.live.get_mut(id) {
-                flight.subscribe(number);
+                flight.findings.subscribe(number);
             }
         }
     }

@@ -5,17 +5,8 @@ use commsan_callsite::{Findings, Place, Report, Side};
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::Effect;
-use commsan_shadow::{Access, Mode, OpId};
-use std::ops::{ControlFlow, Range};
-
-/// A conflict, copied out of the live ranges.
-pub(super) struct Conflict {
-    pub id: OpId,
-    pub mode: Mode,
-    pub span: Range<usize>,
-    pub touched: usize,
-    pub bytes: Range<usize>,
-}
+use commsan_shadow::{Access, Conflict};
+use std::ops::ControlFlow;
 
 /// Conflicts of one access that are reported at most; more would repeat the finding.
 pub(super) const MAX_CONFLICTS: usize = 8;
@@ -27,15 +18,7 @@ impl Tracker {
         &mut self,
         access: &Access,
     ) -> Option<[Option<Conflict>; MAX_CONFLICTS]> {
-        let footprint = &access.footprint;
-        let possible = footprint.visit(&footprint.span(), &mut |run| match self
-            .pages
-            .may_conflict(&run, access.mode)
-        {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        });
-        possible.is_break().then(|| self.met_by(access, true))
+        access.may_conflict(self.pages).then(|| self.met_by(access, true))
     }
 
     /// The operations that an access conflicts with: with the page filter asked again for each run
@@ -61,13 +44,7 @@ impl Tracker {
             }
             let Some(cell) = found.get_mut(count) else { return ControlFlow::Break(()) };
             count += 1;
-            *cell = Some(Conflict {
-                id,
-                mode: other.mode,
-                span: other.footprint.span(),
-                touched: other.footprint.bytes(),
-                bytes,
-            });
+            *cell = Some(Conflict::new(id, other, bytes));
             ControlFlow::Continue(())
         };
         let Access { mode, footprint } = access;

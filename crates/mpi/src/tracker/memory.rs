@@ -2,12 +2,12 @@
 //! the function that owns it.
 
 use super::concurrent::code;
-use super::conflicts::{Conflict, MAX_CONFLICTS};
+use super::conflicts::MAX_CONFLICTS;
 use super::{Operation, Tracker};
 use crate::nursery::Young;
 use commsan_callsite::{Findings, Place, Side};
 use commsan_findings::{Code, Role};
-use commsan_shadow::{Access, Footprint, Mode};
+use commsan_shadow::{Access, Conflict, Footprint, Mode};
 use std::ops::Range;
 
 impl Tracker {

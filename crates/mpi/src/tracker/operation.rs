@@ -4,10 +4,9 @@ use super::targets::There;
 use crate::buffers::Args;
 use crate::ids::Of;
 use crate::threads::Retired;
-use commsan_callsite::{Party, Place, Site, Stacks};
+use commsan_callsite::{Party, Place, Site, Stacks, Subscribers};
 use commsan_mpi_calls::Call;
 use commsan_shadow::Epoch;
-use std::num::NonZeroU32;
 
 /// An operation in flight.
 #[derive(Debug)]
@@ -35,7 +34,7 @@ pub struct Operation {
     /// Its completion will count as known to all threads.
     pub(super) known_to_all: bool,
     /// Findings that are to receive the site of its completion.
-    pub(super) findings: [Option<NonZeroU32>; 4],
+    pub(super) findings: Subscribers,
     /// Frame pointer of the function on whose stack the buffer lies.
     pub(super) frame: Option<usize>,
     /// An address of the buffer on the stack.
@@ -71,7 +70,7 @@ impl Operation {
             there: None,
             retired: None,
             known_to_all: false,
-            findings: [None; 4],
+            findings: Subscribers::default(),
             frame: None,
             on_stack: 0,
             position: 0,
@@ -92,7 +91,7 @@ impl Operation {
             there: None,
             retired: None,
             known_to_all: false,
-            findings: [None; 4],
+            findings: Subscribers::default(),
             frame: None,
             on_stack: 0,
             position: 0,
@@ -100,7 +99,13 @@ impl Operation {
     }
 
     pub(super) fn copy(&self) -> Operation {
-        Operation { findings: [None; 4], there: None, retired: None, known_to_all: false, ..*self }
+        Operation {
+            findings: Subscribers::default(),
+            there: None,
+            retired: None,
+            known_to_all: false,
+            ..*self
+        }
     }
 }
 

@@ -8,7 +8,6 @@ use crate::threads::Threads;
 use commsan_callsite::{Findings, Place, Report};
 use commsan_findings::{Code, Role};
 use commsan_shadow::{Access, Live, Mode, OpId, Pages};
-use std::num::NonZeroU32;
 use std::ops::Range;
 
 /// Accesses by threads that come after its completion, after which an operation is forgotten.
@@ -143,10 +142,8 @@ impl Operations {
 
     /// A finding is to receive the site where this operation is completed.
     pub fn subscribe(&mut self, id: OpId, finding: u32) {
-        if let Some(operation) = self.live.get_mut(id)
-            && let Some(cell) = operation.findings.iter_mut().find(|cell| cell.is_none())
-        {
-            *cell = NonZeroU32::new(finding + 1);
+        if let Some(operation) = self.live.get_mut(id) {
+            operation.findings.subscribe(finding);
         }
     }
 

@@ -2,14 +2,14 @@
 //! asks the other.
 
 use super::{Operation, Together, Tracker};
-use crate::other_work::{MetWork, OtherWork, Others, RankTime};
+use crate::other_work::{OtherWork, Others, RankTime};
 use crate::rma::message::Announced;
 use crate::rma::remote::{Meeting, Remote};
-use commsan_callsite::{About, Findings, Party, Place, Side, Site, Stacks};
+use commsan_callsite::{About, Findings, MetWork, Party, Place, Side, Site, Stacks};
 use commsan_findings::Code;
 use commsan_job_shm::ENTRY;
 use commsan_mpi_calls::Call;
-use commsan_shadow::{Access, Mode, OpId, Past, When};
+use commsan_shadow::{Access, Conflict, OpId, Past, When};
 use std::ffi::CStr;
 use std::ops::{ControlFlow, Range};
 
@@ -19,17 +19,10 @@ const WORK: &CStr = c"stream work";
 /// A pending operation that other work conflicts with.
 #[derive(Clone, Debug)]
 pub struct MetOperation {
-    id: OpId,
     /// The operation, with a site of the tracker's stacks.
     pub party: Party,
-    /// How it uses its memory.
-    pub mode: Mode,
-    /// From the first byte that it uses to the last.
-    pub span: Range<usize>,
-    /// How many of them it uses.
-    pub touched: usize,
-    /// Common bytes.
-    pub bytes: Range<usize>,
+    /// Where and how both use memory.
+    pub conflict: Conflict,
 }
 
 /// A pending operation of another rank on a window of this one that other work conflicts with.
@@ -122,8 +115,7 @@ impl Tracker {
         let conflicts = self.met_by(access, false);
         conflicts.into_iter().flatten().filter_map(|conflict| {
             let party = self.operations.live.get(conflict.id)?.party();
-            let super::conflicts::Conflict { id, mode, span, touched, bytes } = conflict;
-            Some(MetOperation { id, party, mode, span, touched, bytes })
+            Some(MetOperation { party, conflict })
         })
     }
 
@@ -148,7 +140,7 @@ impl Tracker {
 
     /// A finding about an operation is completed by where that ends.
     pub fn subscribe_to(&mut self, met: &MetOperation, finding: u32) {
-        self.operations.subscribe(met.id, finding);
+        self.operations.subscribe(met.conflict.id, finding);
     }
 
     /// Operations of other ranks on this one's windows that an access conflicts with.
