@@ -42,6 +42,8 @@ build: setup viewer ## build everything, optimized, into target/dist
 	@install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_openmpi.so
 	$(WITHIN) -p commsan-runtime --features commsan-runtime/mpich
 	@install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_mpich.so
+	$(WITHIN) -p commsan-runtime --features commsan-runtime/mpiabi
+	@install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_mpiabi.so
 	$(WITHIN) -p commsan-runtime --features commsan-runtime/serial
 	@install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_serial.so
 	$(WITHIN) -p commsan-simgpu
@@ -131,6 +133,7 @@ lint: ## check formatting, run clippy
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p commsan-runtime -p commsan-mpi-shim --features commsan-mpi-shim/openmpi,commsan-runtime/openmpi -- -D warnings
 	$(CARGO) clippy -p commsan-runtime -p commsan-mpi-shim --features commsan-mpi-shim/mpich,commsan-runtime/mpich -- -D warnings
+	$(CARGO) clippy -p commsan-runtime -p commsan-mpi-shim --features commsan-mpi-shim/mpiabi,commsan-runtime/mpiabi -- -D warnings
 	$(CARGO) clippy -p commsan-runtime --features serial -- -D warnings
 
 install: build ## build and copy to PREFIX, /usr/local by default

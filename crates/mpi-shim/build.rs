@@ -1,80 +1,58 @@
-//! Generates the MPI entry points: for each row of the call table that this MPI's `mpi.h` has, a
-//! C function with the header's own prototype, and the Fortran symbols.
+//! Generates, for one family of MPI libraries and without any library's `mpi.h`: the types and
+//! constants of its ABI, the library's own functions (`PMPI_…`), which are looked up at run time,
+//! for each row of the call table a C entry point, and the Fortran symbols.
 
 use commsan_mpi_calls::abi::MpiFamily;
+use commsan_mpi_calls::abi::handles::HANDLES;
+use commsan_mpi_calls::abi::prototypes::{self, Prototype as InC};
 use commsan_mpi_calls::{CALLS, Call, Effect};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::env;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=src/probe.h");
     println!("cargo::rustc-check-cfg=cfg(has_mpi)");
-    println!("cargo::rustc-check-cfg=cfg(has_sessions)");
-    let openmpi = env::var_os("CARGO_FEATURE_OPENMPI").is_some();
-    let mpich = env::var_os("CARGO_FEATURE_MPICH").is_some();
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let library = match (openmpi, mpich) {
-        (true, false) => Library::OPEN_MPI,
-        (false, true) => Library::MPICH,
-        // Without an MPI, or with all features, the crate is empty.
-        _ => return,
+    let has = |family: &MpiFamily| {
+        env::var_os(format!("CARGO_FEATURE_{}", family.key().to_uppercase())).is_some()
     };
+    let families: Vec<_> = MpiFamily::ALL.into_iter().filter(has).collect();
+    // Without a family, or with all features, the crate is empty.
+    let [family] = *families else { return };
     println!("cargo::rustc-cfg=has_mpi");
-    let flags = library.flags();
-    let bindings = bindgen::Builder::default()
-        .header("src/probe.h")
-        .header_contents("assertions.h", &assertions(library.family))
-        .clang_args(&flags)
-        .allowlist_function("PMPIX?_.*")
-        .allowlist_type("MPI_.*")
-        .allowlist_var("COMMSAN_.*")
-        .allowlist_var(
-            "ompi_mpi_(byte|op_no_op|op_null|info_null|datatype_null|group_null|group_empty|comm_null|win_null|file_null)",
-        )
-        .allowlist_var("MPI_F_STATUS.*")
-        .allowlist_var("MPI_MAX_.*")
-        .layout_tests(false)
-        .generate_comments(false)
-        .generate()
-        .unwrap_or_else(|e| panic!("cannot read mpi.h of {}: {e}", library.family))
-        .to_string();
-    let prototypes = prototypes(&bindings);
-    std::fs::write(out.join("bindings.rs"), bindings).expect("OUT_DIR is writable");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let prototypes: BTreeMap<_, _> =
+        prototypes::prototypes().map(|c| (c.name, Prototype::of(family, &c))).collect();
     check_makers(&prototypes);
-    if prototypes.contains_key("PMPI_Session_init") {
-        println!("cargo::rustc-cfg=has_sessions");
-    }
+    write(&out.join("bindings.rs"), &bindings(family, &prototypes));
+    let library = Library::of(family);
     let mut entries = String::new();
     for (index, call) in CALLS.iter().enumerate() {
-        if let Some(prototype) = prototypes.get(&call.name.replacen("MPI", "PMPI", 1)) {
-            c_entry(&mut entries, index, call, prototype);
-            if call.effect != Effect::Bare {
-                fortran_entries(&mut entries, index, call, &library);
-            }
+        let Some(prototype) = prototypes.get(&*call.name) else {
+            // A row stands for more variants than there are.
+            let is_variant = call.name.ends_with("_c") || call.name.starts_with("MPIX_");
+            assert!(is_variant, "prototypes.txt lacks {}, of calls.txt", call.name);
+            continue;
+        };
+        c_entry(&mut entries, index, call, prototype);
+        if call.effect != Effect::Bare {
+            fortran_entries(&mut entries, index, call, &library);
         }
     }
     write(&out.join("entries.rs"), &entries);
-    for name in library.libraries {
-        println!("cargo::rustc-link-lib=dylib={name}");
-    }
 }
+
+const TO_STRING: &str = "writing to a string";
 
 fn write(path: &Path, text: &str) {
     std::fs::write(path, text).expect("OUT_DIR is writable");
 }
 
-/// What differs between MPI libraries at build time.
+/// How the Fortran layers of a family's libraries are made.
 struct Library {
-    family: MpiFamily,
-    /// Environment variable that names the compiler wrapper, and candidates.
-    wrapper: (&'static str, &'static [&'static str]),
-    /// Arguments that make the wrapper print its compile command.
-    show: &'static [&'static str],
-    libraries: &'static [&'static str],
+    /// Whether there are Fortran symbols that do not end in C entry points.
+    fortran: bool,
     /// Fortran symbols beside `mpi_x_` and its spellings, from the lower-case name.
     f08: &'static [&'static str],
     /// Whether `use mpi` has functions of its own, `mpi_x_cptr_`, for calls that return a `C_PTR`.
@@ -84,112 +62,196 @@ struct Library {
 }
 
 impl Library {
-    const OPEN_MPI: Library = Library {
-        family: MpiFamily::OpenMpi,
-        wrapper: ("COMMSAN_OPENMPI_CC", &["mpicc.openmpi", "mpicc"]),
-        show: &["--showme:compile"],
-        libraries: &["mpi"],
-        f08: &["_f08_"],
-        cptr: true,
-        fortran_calls_c: false,
-    };
-    const MPICH: Library = Library {
-        family: MpiFamily::Mpich,
-        wrapper: ("COMMSAN_MPICH_CC", &["mpicc.mpich", "mpicc"]),
-        show: &["-show"],
-        libraries: &["mpich"],
-        f08: &["_f08_", "_f08ts_", "_f08_large_", "_f08ts_large_"],
-        cptr: false,
-        fortran_calls_c: true,
-    };
-
-    /// The wrapper's include paths.
-    fn flags(&self) -> Vec<String> {
-        let (variable, candidates) = self.wrapper;
-        println!("cargo::rerun-if-env-changed={variable}");
-        let chosen = env::var(variable).ok();
-        let tried: Vec<&str> =
-            chosen.iter().map(String::as_str).chain(candidates.iter().copied()).collect();
-        for wrapper in &tried {
-            if let Ok(output) = Command::new(wrapper).args(self.show).output()
-                && output.status.success()
-            {
-                let text = String::from_utf8_lossy(&output.stdout);
-                let is_search = |f: &&str| f.starts_with("-I") || f.starts_with("-L");
-                let flags: Vec<_> = text.split_whitespace().filter(is_search).collect();
-                for path in flags.iter().filter_map(|f| f.strip_prefix("-L")) {
-                    println!("cargo::rustc-link-search=native={path}");
-                }
-                return flags
-                    .iter()
-                    .filter(|f| f.starts_with("-I"))
-                    .map(|f| f.to_string())
-                    .collect();
+    fn of(family: MpiFamily) -> Library {
+        match family {
+            MpiFamily::OpenMpi => {
+                Library { fortran: true, f08: &["_f08_"], cptr: true, fortran_calls_c: false }
+            }
+            MpiFamily::Mpich => Library {
+                fortran: true,
+                f08: &["_f08_", "_f08ts_", "_f08_large_", "_f08ts_large_"],
+                cptr: false,
+                fortran_calls_c: true,
+            },
+            // The ABI is that of C: layers for Fortran are made of its functions.
+            MpiFamily::Standard => {
+                Library { fortran: false, f08: &[], cptr: false, fortran_calls_c: true }
             }
         }
-        panic!("no compiler wrapper of {} found (tried {tried:?}); set {variable}", self.family)
     }
 }
 
-/// Static assertions that the table of this family's constants and handles, from which programs are
-/// analysed without their `mpi.h`, agrees with this `mpi.h`: if not, it cannot be read.
-fn assertions(family: MpiFamily) -> String {
-    let mut text = "#include <mpi.h>\n#include <stddef.h>\n".to_owned();
-    for (expression, value) in family.claims() {
-        writeln!(text, "_Static_assert({expression} == {value}, \"{expression}\");")
-            .expect("writing to a string");
-    }
-    for (handle, number) in family.numbered_handles() {
-        // Newer headers lack what the standard has removed.
-        let name = handle.name;
-        writeln!(text, "#ifdef {name}\n_Static_assert({name} == {number:#x}, \"{name}\");\n#endif")
-            .expect("writing to a string");
-    }
-    text
+/// The prototype of a call in Rust.
+struct Prototype {
+    /// Parameters as (name, type).
+    parameters: Vec<(String, String)>,
+    result: String,
 }
 
-/// A function of the header: parameters as (name, type) in source form.
-type Prototype = Vec<(String, String)>;
+impl Prototype {
+    fn of(family: MpiFamily, c: &InC) -> Prototype {
+        let typed = |(index, c): (usize, &'static str)| (format!("a{index}"), in_rust(family, c));
+        let parameters = c.parameters().enumerate().map(typed).collect();
+        Prototype { parameters, result: in_rust(family, c.result) }
+    }
 
-fn prototypes(bindings: &str) -> HashMap<String, Prototype> {
-    let file = syn::parse_file(bindings).expect("bindgen writes valid Rust");
-    let mut found = HashMap::new();
-    for item in file.items {
-        let syn::Item::ForeignMod(block) = item else { continue };
-        for function in block.items {
-            let syn::ForeignItem::Fn(function) = function else { continue };
-            let params =
-                function.sig.inputs.iter().enumerate().filter_map(|(i, input)| match input {
-                    syn::FnArg::Typed(param) => {
-                        use quote::ToTokens;
-                        Some((format!("a{i}"), param.ty.to_token_stream().to_string()))
-                    }
-                    syn::FnArg::Receiver(_) => None,
-                });
-            found.insert(function.sig.ident.to_string(), params.collect());
+    fn declared(&self) -> String {
+        let all = self.parameters.iter().map(|(name, kind)| format!("{name}: {kind}"));
+        all.collect::<Vec<_>>().join(", ")
+    }
+
+    fn arguments(&self) -> String {
+        self.parameters.iter().map(|(name, _)| &**name).collect::<Vec<_>>().join(", ")
+    }
+
+    fn types(&self) -> String {
+        self.parameters.iter().map(|(_, kind)| &**kind).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The kinds of objects as the standard names their handles' types.
+const HANDLE_TYPES: [&str; 12] = [
+    "MPI_Comm",
+    "MPI_Group",
+    "MPI_Datatype",
+    "MPI_Op",
+    "MPI_Request",
+    "MPI_Message",
+    "MPI_Win",
+    "MPI_File",
+    "MPI_Info",
+    "MPI_Errhandler",
+    "MPI_Session",
+    "MPIX_Stream",
+];
+
+/// A type of C, as `prototypes.txt` writes it, in Rust.
+fn in_rust(family: MpiFamily, c: &str) -> String {
+    if c == "fn" {
+        return "*mut c_void".to_owned();
+    }
+    let (c, constant) = c.strip_prefix("const ").map_or((c, false), |c| (c, true));
+    let base = c.trim_end_matches('*');
+    let name = match base {
+        "void" => "c_void",
+        "char" => "c_char",
+        "int" | "MPI_Fint" => "c_int",
+        "double" => "f64",
+        "MPI_Aint" | "MPI_Count" | "MPI_Offset" | "MPI_Status" => base,
+        handle if HANDLE_TYPES.contains(&handle) => handle,
+        other => panic!("{family}: no such type: {other}"),
+    };
+    let pointers = c.len() - base.len();
+    let (last, others) = match (pointers, constant) {
+        (0, _) => ("", 0),
+        (_, true) => ("*const ", pointers - 1),
+        (_, false) => ("*mut ", pointers - 1),
+    };
+    format!("{}{last}{name}", "*mut ".repeat(others))
+}
+
+/// Types, constants and the library's functions.
+fn bindings(family: MpiFamily, prototypes: &BTreeMap<&str, Prototype>) -> String {
+    let mut out = String::new();
+    let mut line = |text: &str| {
+        out.push_str(text);
+        out.push('\n');
+    };
+    line(&format!("pub const FAMILY: MpiFamily = MpiFamily::{family:?};"));
+    line("use commsan_mpi_calls::abi::MpiFamily;");
+    line("use std::ffi::{c_char, c_int, c_void};");
+    line("pub type MPI_Aint = isize;\npub type MPI_Count = i64;\npub type MPI_Offset = i64;");
+    for handle in HANDLE_TYPES {
+        // MPICH's are numbers, but for files, which are ROMIO's.
+        if family == MpiFamily::Mpich && handle != "MPI_File" {
+            line(&format!("pub type {handle} = c_int;"));
+        } else {
+            line(&format!("#[repr(C)]\npub struct {handle}_object {{ _opaque: [u8; 0] }}"));
+            line(&format!("pub type {handle} = *mut {handle}_object;"));
         }
     }
-    found
+    let constants = family.constants();
+    let (source, all) = (constants.status_source / 4, constants.status_bytes / 4);
+    let ints = |count: i64, name: &str| match count {
+        0 => String::new(),
+        _ => format!("pub {name}: [c_int; {count}], "),
+    };
+    line(&format!(
+        "#[repr(C, align(4))]\n#[derive(Clone, Copy)]\npub struct MPI_Status {{ {}pub MPI_SOURCE: c_int, \
+         pub MPI_TAG: c_int, pub MPI_ERROR: c_int, {}}}",
+        ints(source, "before"),
+        ints(all - source - 3, "after")
+    ));
+    line(&format!("const _: () = assert!(size_of::<MPI_Status>() == {});", constants.status_bytes));
+    for (expression, value) in constants.named() {
+        let name = expression.trim_start_matches("(long)");
+        if name.starts_with("MPI_") {
+            line(&format!("pub const {name}: c_int = {value};"));
+        }
+    }
+    for handle in &HANDLES {
+        let name = handle.name;
+        let number = match family {
+            MpiFamily::OpenMpi => None,
+            MpiFamily::Mpich => handle.mpich,
+            MpiFamily::Standard => handle.standard,
+        };
+        let is_null_file = family == MpiFamily::Mpich && handle.name == "MPI_FILE_NULL";
+        let body = match (number, handle.open_mpi) {
+            _ if is_null_file => "0".to_owned(),
+            (Some(number), _) if family == MpiFamily::Mpich => {
+                format!("{number:#x}_u32 as c_int as isize as usize")
+            }
+            (Some(number), _) => format!("{number:#x}"),
+            (None, Some(variable)) if family == MpiFamily::OpenMpi => format!(
+                "{{\n    use crate::real::Real;\n    static AT: Real = Real::new(c\"{variable}\");\n    \
+                     AT.address() as usize\n}}"
+            ),
+            _ => continue,
+        };
+        line(&format!("#[inline]\npub fn {name}() -> usize {{ {body} }}"));
+    }
+    let mut found = String::new();
+    for (name, prototype) in prototypes {
+        let (declared, result) = (prototype.declared(), &prototype.result);
+        let (arguments, types) = (prototype.arguments(), prototype.types());
+        // A result that is not an error code: none, if the library lacks the function.
+        let absent = match &**result {
+            "c_int" => String::new(),
+            _ => format!(
+                "    if !at::P{name}.exists() {{\n        return unsafe {{ std::mem::zeroed() }};\n    }}\n"
+            ),
+        };
+        writeln!(found, "    pub static P{name}: Real = Real::new(c\"P{name}\");")
+            .expect(TO_STRING);
+        line(&format!(
+            "#[inline]\npub unsafe fn P{name}({declared}) -> {result} {{\n{absent}    \
+                 let function: unsafe extern \"C\" fn({types}) -> {result} = \
+                     unsafe {{ std::mem::transmute(at::P{name}.address()) }};\n    \
+                 unsafe {{ function({arguments}) }}\n}}"
+        ));
+    }
+    line(&format!("pub mod at {{\n    use crate::real::Real;\n{found}}}"));
+    out
 }
 
 /// Each call that returns a handle must be known: it may be one that was freed before
 /// (`objects/freed.rs`). The exceptions return handles that are rarely or never passed to calls of
 /// the table while these are checked.
-fn check_makers(prototypes: &HashMap<String, Prototype>) {
+fn check_makers(prototypes: &BTreeMap<&str, Prototype>) {
     const LEFT: [&str; 1] = ["Intercomm_create_from_groups"];
-    const HANDLES: [&str; 6] =
+    const KINDS: [&str; 6] =
         ["MPI_Comm", "MPI_Datatype", "MPI_File", "MPI_Group", "MPI_Op", "MPI_Win"];
     let is_variable =
-        |(_, kind): &(String, String)| HANDLES.iter().any(|h| *kind == format!("* mut {h}"));
+        |(_, kind): &(String, String)| KINDS.iter().any(|h| *kind == format!("*mut {h}"));
     let known = |name: &str| {
         CALLS.iter().any(|call| call.effect != Effect::Bare && call.bare_name() == name)
     };
     let mut unknown: Vec<_> = prototypes
         .iter()
-        .filter(|(_, prototype)| prototype.iter().any(is_variable))
-        .filter_map(|(name, _)| name.strip_prefix("PMPI_"))
-        // The tool interface only returns predefined datatypes.
-        .filter(|name| !LEFT.contains(name) && !name.starts_with("T_") && !known(name))
+        .filter(|(_, prototype)| prototype.parameters.iter().any(is_variable))
+        .filter_map(|(name, _)| name.strip_prefix("MPI_"))
+        .filter(|name| !LEFT.contains(name) && !known(name))
         .collect();
     unknown.sort_unstable();
     assert!(unknown.is_empty(), "calls.txt lacks calls that hand out handles: {unknown:?}");
@@ -198,28 +260,17 @@ fn check_makers(prototypes: &HashMap<String, Prototype>) {
 fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
     let name = &call.name;
     let is_bare = call.effect == Effect::Bare;
-    let agree = is_bare || prototype.len() == call.params.len();
-    assert!(agree, "{name}: calls.txt and mpi.h disagree");
-    let params: Vec<_> = prototype.iter().map(|(n, t)| format!("{n}: {t}")).collect();
-    let args: Vec<_> = prototype.iter().map(|(n, _)| n.as_str()).collect();
-    let words: Vec<_> = prototype
-        .iter()
-        .filter(|_| !is_bare)
-        .map(|(n, t)| {
-            if t.contains("Option") || t.contains("_function") {
-                "0".into()
-            } else {
-                format!("{n}.word()")
-            }
-        })
-        .collect();
+    let agree = is_bare || prototype.parameters.len() == call.params.len();
+    assert!(agree, "{name}: calls.txt and prototypes.txt disagree");
+    let words = prototype.parameters.iter().filter(|_| !is_bare);
+    let words: Vec<_> = words.map(|(name, _)| format!("{name}.word()")).collect();
     // A receive is checked by what has really arrived: it gets a status if the program does not
     // pass one.
     let status = call.at.status.filter(|_| call.needs_status());
     let own = status.map(|i| {
         format!(
             "    let mut own = ::core::mem::MaybeUninit::<MPI_Status>::uninit();\n    \
-                 let a{i} = if a{i}.word() == COMMSAN_STATUS_IGNORE as usize {{ own.as_mut_ptr() }} else {{ a{i} }};\n"
+                 let a{i} = if a{i}.word() == MPI_STATUS_IGNORE as usize && real::is_ours() {{ own.as_mut_ptr() }} else {{ a{i} }};\n"
         )
     });
     // Which messages receives from any rank have got, if that matters.
@@ -231,7 +282,7 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
         )
     });
     let own = own.or(statuses);
-    let args = args.join(", ");
+    let args = prototype.arguments();
     let next = match synchronous(name) {
         Some(strict) => {
             format!("if is_strict() {{ P{strict}({args}) }} else {{ P{name}({args}) }}")
@@ -250,11 +301,11 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
          \x20   // SAFETY: the program's own arguments, passed on.\n\
          \x20   around({index}, &words, Sum::of(&words), Language::C, caller, &move || unsafe {{ {next} }})\n\
          }}",
-        params.join(", "),
+        prototype.declared(),
         own.unwrap_or_default(),
         words.join(", "),
     )
-    .expect("writing to a string");
+    .expect(TO_STRING);
 }
 
 /// The synchronous send that a standard send may be: it has the same parameters.
@@ -294,6 +345,9 @@ fn fortran_symbols(name: &str, call: &Call, library: &Library) -> Vec<String> {
 }
 
 fn fortran_entries(out: &mut String, index: usize, call: &Call, library: &Library) {
+    if !library.fortran {
+        return;
+    }
     let symbols = fortran_symbols(&call.name, call, library);
     let strict = synchronous(&call.name).map(|name| fortran_symbols(&name, call, library));
     let (visible, lengths) = call.fortran_arguments();
@@ -337,6 +391,6 @@ fn fortran_entries(out: &mut String, index: usize, call: &Call, library: &Librar
              }}",
             call.name
         )
-        .expect("writing to a string");
+        .expect(TO_STRING);
     }
 }

@@ -11,17 +11,20 @@ pub enum MpiFamily {
     /// MPICH, and the libraries of the MPICH ABI compatibility initiative: Intel MPI, MVAPICH,
     /// Cray MPICH.
     Mpich,
+    /// Libraries that implement the ABI of the standard (MPI 5.0 chapter 20), `libmpi_abi.so`.
+    Standard,
 }
 
 impl MpiFamily {
     /// All families.
-    pub const ALL: [MpiFamily; 2] = [MpiFamily::OpenMpi, MpiFamily::Mpich];
+    pub const ALL: [MpiFamily; 3] = [MpiFamily::OpenMpi, MpiFamily::Mpich, MpiFamily::Standard];
 
     /// The display name.
     pub const fn name(self) -> &'static str {
         match self {
             MpiFamily::OpenMpi => "Open MPI",
             MpiFamily::Mpich => "MPICH",
+            MpiFamily::Standard => "the MPI standard ABI",
         }
     }
 
@@ -30,6 +33,7 @@ impl MpiFamily {
         match self {
             MpiFamily::OpenMpi => "openmpi",
             MpiFamily::Mpich => "mpich",
+            MpiFamily::Standard => "mpiabi",
         }
     }
 
@@ -43,6 +47,7 @@ impl MpiFamily {
         match self {
             MpiFamily::OpenMpi => "libcommsan_openmpi.so",
             MpiFamily::Mpich => "libcommsan_mpich.so",
+            MpiFamily::Standard => "libcommsan_mpiabi.so",
         }
     }
 
@@ -51,6 +56,7 @@ impl MpiFamily {
         match self {
             MpiFamily::OpenMpi => &constants::OPEN_MPI,
             MpiFamily::Mpich => &constants::MPICH,
+            MpiFamily::Standard => &constants::STANDARD,
         }
     }
 
@@ -58,7 +64,7 @@ impl MpiFamily {
     pub const fn handle_bytes(self) -> i64 {
         match self {
             // A pointer.
-            MpiFamily::OpenMpi => 8,
+            MpiFamily::OpenMpi | MpiFamily::Standard => 8,
             // An `int`.
             MpiFamily::Mpich => 4,
         }
@@ -68,9 +74,13 @@ impl MpiFamily {
     ///
     /// `libmpi.so.12` is the name that the MPICH ABI compatibility initiative fixed (MPICH, Intel
     /// MPI, MVAPICH; Cray's is `libmpi_gnu.so.12` or the like); Debian's MPICH is
-    /// `libmpich.so.12`; other versions of `libmpi.so` are Open MPI's. Fortran and C++ bindings
-    /// need the C library, so that their names do not matter.
+    /// `libmpich.so.12`; other versions of `libmpi.so` are Open MPI's; `libmpi_abi.so` is the name
+    /// that the standard fixed (MPI 5.0 §20.2). Fortran and C++ bindings need the C library, so
+    /// that their names do not matter.
     pub fn of_library(file: &[u8]) -> Option<MpiFamily> {
+        if file.starts_with(b"libmpi_abi.so") {
+            return Some(MpiFamily::Standard);
+        }
         if file.starts_with(b"libmpich.so") {
             return Some(MpiFamily::Mpich);
         }
@@ -99,6 +109,7 @@ impl MpiFamily {
         let count = match self {
             MpiFamily::OpenMpi => "offsetof(MPI_Status, _ucount)",
             MpiFamily::Mpich => "offsetof(MPI_Status, count_lo)",
+            MpiFamily::Standard => "offsetof(MPI_Status, MPI_internal)",
         };
         let layout = [(count, constants.status_count), ("sizeof(MPI_Comm)", self.handle_bytes())];
         constants.named().into_iter().chain(layout)
@@ -109,6 +120,7 @@ impl MpiFamily {
         let number = move |handle: &'static Handle| match self {
             MpiFamily::OpenMpi => None,
             MpiFamily::Mpich => Some((handle, handle.mpich?)),
+            MpiFamily::Standard => Some((handle, handle.standard?)),
         };
         HANDLES.iter().filter_map(number)
     }
@@ -122,11 +134,11 @@ impl core::fmt::Display for MpiFamily {
 
 #[cfg(test)]
 mod tests {
-    use super::MpiFamily::{self, Mpich, OpenMpi};
+    use super::MpiFamily::{self, Mpich, OpenMpi, Standard};
 
     #[test]
     fn libraries_belong_to_families_by_name() {
-        let cases: [(&str, Option<MpiFamily>); 14] = [
+        let cases: [(&str, Option<MpiFamily>); 15] = [
             ("libmpi.so", Some(OpenMpi)),
             ("libmpi.so.40", Some(OpenMpi)),
             ("libmpi.so.40.30.4", Some(OpenMpi)),
@@ -137,6 +149,7 @@ mod tests {
             ("libmpich.so.12", Some(Mpich)),
             ("libmpi_gnu_112.so.12", Some(Mpich)),
             ("libmpi_gnu_112.so.40", None),
+            ("libmpi_abi.so.1", Some(Standard)),
             ("libmpi_mpifh.so.40", None),
             ("libmpichfort.so.12", None),
             ("libopen-pal.so.40", None),

@@ -7,12 +7,13 @@
 //! - [`Constants`]: the integers and the layout of `MPI_Status`, one column per family.
 //! - [`handles`]: the predefined handles, one row each.
 //! - [`mpich`]: what MPICH encodes in the bits of a handle.
+//! - [`prototypes`]: the C prototypes of all calls, from which entry points are generated.
 //!
-//! A program is analysed without its `mpi.h`, so values stand here; the tests of this crate and
-//! the generator of the MPI entry points compare them with the installed headers.
+//! Programs are analysed, and entry points generated, without any `mpi.h`, so values stand here;
+//! the tests of this crate compare them with the installed headers.
 //!
-//! To add a family (the standard ABI of MPI 5.0, say) takes a variant of [`MpiFamily`], a column
-//! of `constants.rs` and a column of `handles.rs`.
+//! To add a family takes a variant of [`MpiFamily`], a column of `constants.rs` and a column of
+//! `handles.rs`.
 
 #![cfg_attr(not(test), no_std)]
 
@@ -20,6 +21,7 @@ mod constants;
 mod family;
 pub mod handles;
 pub mod mpich;
+pub mod prototypes;
 
 pub use constants::Constants;
 pub use family::MpiFamily;

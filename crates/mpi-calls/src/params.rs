@@ -93,7 +93,8 @@ impl Role {
             "displs" | "sdispls" | "rdispls" => Role::Displs,
             "sdispls_bytes" | "rdispls_bytes" => Role::ByteDispls,
             "datatype" | "sendtype" | "recvtype" | "origin_datatype" | "result_datatype"
-            | "target_datatype" | "oldtype" | "etype" | "filetype" => Role::Datatype,
+            | "target_datatype" | "oldtype" | "etype" | "filetype" | "value_type"
+            | "index_type" => Role::Datatype,
             "sendtypes" | "recvtypes" => Role::Datatypes,
             "comm" | "comm_other" => Role::Comm,
             "peer_comm" => Role::PeerComm,

@@ -27,7 +27,7 @@ pub(crate) mod keyvals;
 mod lists;
 
 use crate::datatypes;
-use crate::handles::{handle, null};
+use crate::handles::handle;
 use crate::library::{Mpi, comm_self, comm_world, largest_tag, reduction};
 use crate::objects;
 use crate::phase;
@@ -105,7 +105,7 @@ pub(crate) fn are_wrong(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
 #[inline]
 pub(crate) fn has_no_comm(args: &Args) -> bool {
     let comm = args.words[0];
-    let is_missing = comm == null::comm() || phase::are_alone() && is_of_world(comm);
+    let is_missing = comm == sys::MPI_COMM_NULL() || phase::are_alone() && is_of_world(comm);
     is_missing || objects::is_freed(Object::Comm, comm)
 }
 
@@ -118,7 +118,7 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
         return true;
     }
     match demand {
-        Demand::Comm => word == null::comm() || phase::are_alone() && is_of_world(word),
+        Demand::Comm => word == sys::MPI_COMM_NULL() || phase::are_alone() && is_of_world(word),
         Demand::Topology(_) | Demand::Inter | Demand::Freeable(_) => true,
         Demand::Dims | Demand::Parts | Demand::Starts | Demand::Members | Demand::Neighbours(_) => {
             true
@@ -129,14 +129,14 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
         Demand::Ends | Demand::Edges | Demand::Buffered | Demand::Unattached => true,
         Demand::Keyval | Demand::FreeableKeyval => true,
         Demand::AccessMode | Demand::Opened | Demand::Whence | Demand::Filetype => true,
-        Demand::Win => word == null::win(),
-        Demand::Group => word == null::group(),
-        Demand::Info => word == null::info(),
-        Demand::File => word == null::file(),
+        Demand::Win => word == sys::MPI_WIN_NULL(),
+        Demand::Group => word == sys::MPI_GROUP_NULL(),
+        Demand::Info => word == sys::MPI_INFO_NULL(),
+        Demand::File => word == sys::MPI_FILE_NULL(),
         Demand::Op => {
             let in_accumulate = args.call.at.win.is_some();
             let number = reduction(word);
-            word == null::op()
+            word == sys::MPI_OP_NULL()
                 || matches!(number, REPLACE | NO_OP)
                 || in_accumulate && number == OTHER
         }
@@ -199,7 +199,7 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
     }
     let (kind, problem) = match demand {
         Demand::Freeable(object) => freeable_problem(args, index, object)?,
-        Demand::Comm if args.words[index] == null::comm() => {
+        Demand::Comm if args.words[index] == sys::MPI_COMM_NULL() => {
             (Problem::NullCommunicator, "is MPI_COMM_NULL".to_owned())
         }
         Demand::Comm => value(
@@ -219,7 +219,7 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
         Demand::Root | Demand::Rank => value(rank_problem(args, index, demand)?),
         Demand::Target => (Problem::NoSuchPeer, target_problem(args, index)?),
         Demand::Tag | Demand::ReceivedTag => {
-            let any = demand == Demand::ReceivedTag && number == sys::COMMSAN_ANY_TAG as isize;
+            let any = demand == Demand::ReceivedTag && number == sys::MPI_ANY_TAG as isize;
             if any || is_nowhere {
                 return None;
             }
@@ -246,10 +246,10 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
         Demand::Base if args.call.named("size").is_none_or(|size| args.words[size] == 0) => {
             return None;
         }
-        Demand::Offset if number == sys::COMMSAN_DISPLACEMENT_CURRENT as isize => return None,
+        Demand::Offset if number == sys::MPI_DISPLACEMENT_CURRENT as isize => return None,
         Demand::Offset if args.call.params[index].name == "size" => negative(number),
         Demand::Offset => value(format!("is {number}, but offsets are counted from 0")),
-        Demand::Color if number == sys::COMMSAN_UNDEFINED as isize => return None,
+        Demand::Color if number == sys::MPI_UNDEFINED as isize => return None,
         Demand::Color => negative(number),
         Demand::AccessMode => value(files::mode_problem(args.int(index))?),
         Demand::Opened => value(files::access_problem(args, index)?),
@@ -276,7 +276,7 @@ fn has_peer(args: &Args) -> bool {
 fn rank_problem(args: &Args, index: usize, demand: Demand) -> Option<String> {
     let (comm, value) = (args.words[args.call.at.comm?], args.int(index));
     let allowed = match demand {
-        Demand::Source => value == sys::COMMSAN_ANY_SOURCE || value == Mpi::PROC_NULL,
+        Demand::Source => value == sys::MPI_ANY_SOURCE || value == Mpi::PROC_NULL,
         Demand::Rank => false,
         Demand::Root => Mpi.is_inter(comm) && [Mpi::ROOT, Mpi::PROC_NULL].contains(&value),
         _ => value == Mpi::PROC_NULL,
@@ -313,7 +313,7 @@ fn direction_problem(args: &Args, index: usize) -> Option<String> {
 
 /// What is wrong with a reduction.
 fn reduction_problem(args: &Args, index: usize) -> Option<Fault> {
-    if args.words[index] == null::op() {
+    if args.words[index] == sys::MPI_OP_NULL() {
         return Some(null_handle("MPI_OP_NULL"));
     }
     let fetches = || args.call.accesses.iter().any(|rule| rule.mode == Mode::Write);
@@ -333,18 +333,18 @@ fn reduction_problem(args: &Args, index: usize) -> Option<Fault> {
 
 /// What is wrong with a communicator that is asked for neighbours.
 fn topology_problem(comm: usize, asked: Topology) -> Option<&'static str> {
-    let mut known = sys::COMMSAN_UNDEFINED;
+    let mut known = sys::MPI_UNDEFINED;
     // SAFETY: a communicator that is not the null handle.
     if unsafe { sys::PMPI_Topo_test(handle::<sys::MPI_Comm>(comm), &mut known) } != 0 {
         return None;
     }
     let (is_right, problem) = match asked {
-        Topology::Cartesian => (known == sys::COMMSAN_CART, "has no Cartesian topology"),
-        Topology::Graph => (known == sys::COMMSAN_GRAPH, "has no graph topology"),
+        Topology::Cartesian => (known == sys::MPI_CART, "has no Cartesian topology"),
+        Topology::Graph => (known == sys::MPI_GRAPH, "has no graph topology"),
         Topology::DistributedGraph => {
-            (known == sys::COMMSAN_DIST_GRAPH, "has no distributed graph topology")
+            (known == sys::MPI_DIST_GRAPH, "has no distributed graph topology")
         }
-        Topology::Any => (known != sys::COMMSAN_UNDEFINED, "has no topology"),
+        Topology::Any => (known != sys::MPI_UNDEFINED, "has no topology"),
     };
     (!is_right).then_some(problem)
 }
@@ -435,7 +435,7 @@ fn target_problem(args: &Args, index: usize) -> Option<String> {
 /// What is wrong with a datatype.
 fn datatype(args: &Args, index: usize) -> Option<Wrong> {
     let (word, parameter) = (args.words[index], args.call.params[index].shown());
-    if word == null::datatype() {
+    if word == sys::MPI_DATATYPE_NULL() {
         let (kind, problem) = null_handle("MPI_DATATYPE_NULL");
         return Some(Wrong::of(kind, parameter, problem));
     }

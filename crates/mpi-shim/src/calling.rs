@@ -241,7 +241,7 @@ pub unsafe extern "C" fn _exit(status: c_int) -> ! {
 /// # Safety
 ///
 /// As of `write`.
-#[cfg(feature = "mpich")]
+#[cfg(any(feature = "mpich", feature = "mpiabi"))]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn write(file: c_int, data: *const c_void, size: usize) -> isize {
     const ABORT: &[u8] = b"cmd=abort";
@@ -261,11 +261,11 @@ pub unsafe extern "C" fn write(file: c_int, data: *const c_void, size: usize) ->
     unsafe { next(file, data, size) }
 }
 
-#[cfg(feature = "mpich")]
+#[cfg(any(feature = "mpich", feature = "mpiabi"))]
 static WRITE: Next = Next::new(c"write");
 
 /// Signal handlers may write, in which the next definition could not be looked up.
 pub fn prepare() {
-    #[cfg(feature = "mpich")]
+    #[cfg(any(feature = "mpich", feature = "mpiabi"))]
     WRITE.get();
 }

@@ -5,7 +5,7 @@
 //! handle until the type is freed; in case a handle is freed unseen, size and extent are compared
 //! at each use.
 
-use crate::handles::{handle, null};
+use crate::handles::handle;
 use crate::sys;
 use crate::word::{Word, from_fortran_layer};
 use commsan_mpi::Datatype;
@@ -116,7 +116,7 @@ static PREDEFINED: [(AtomicUsize, AtomicUsize); 64] =
 const BUSY: usize = usize::MAX;
 
 fn describe_any(word: usize) -> Description {
-    if word == null::datatype() {
+    if word == sys::MPI_DATATYPE_NULL() {
         return Description {
             datatype: Datatype { pattern: Pattern::empty(), extent: 0 },
             leaf: None,
@@ -170,7 +170,7 @@ pub(crate) fn is_committed(word: usize) -> bool {
         return true;
     };
     let committed = from_fortran_layer()
-        || combiner == sys::COMMSAN_COMBINER_DUP as c_int
+        || combiner == sys::MPI_COMBINER_DUP as c_int
         || COMMITTED.lock().unwrap_or_else(|e| e.into_inner()).contains(&word);
     if committed {
         LATEST.store(word, Relaxed);
@@ -268,7 +268,7 @@ fn read(word: usize, size: i64, extent: isize) -> Description {
 
 /// The signature of a struct: its members in the order in which they were given.
 fn members(contents: &Contents, parts: &[Description]) -> Option<Signature> {
-    if contents.combiner != sys::COMMSAN_COMBINER_STRUCT {
+    if contents.combiner != sys::MPI_COMBINER_STRUCT {
         return None;
     }
     let count = |index: usize| contents.numbers.get(1 + index).map(|n| (*n).max(0) as u64);
@@ -297,40 +297,40 @@ fn constructor(contents: &Contents, old: &[Datatype]) -> Option<Constructor> {
         None => n(number) as isize,
     };
     Some(match contents.combiner {
-        sys::COMMSAN_COMBINER_DUP | sys::COMMSAN_COMBINER_RESIZED => Constructor::Same,
-        sys::COMMSAN_COMBINER_CONTIGUOUS => Constructor::Contiguous(count(0)),
-        sys::COMMSAN_COMBINER_VECTOR => Constructor::Vector {
+        sys::MPI_COMBINER_DUP | sys::MPI_COMBINER_RESIZED => Constructor::Same,
+        sys::MPI_COMBINER_CONTIGUOUS => Constructor::Contiguous(count(0)),
+        sys::MPI_COMBINER_VECTOR => Constructor::Vector {
             count: count(0),
             blocklength: count(1),
             stride: n(2) as isize * extent,
         },
-        sys::COMMSAN_COMBINER_HVECTOR => {
+        sys::MPI_COMBINER_HVECTOR => {
             Constructor::Vector { count: count(0), blocklength: count(1), stride: address(0, 2) }
         }
-        sys::COMMSAN_COMBINER_INDEXED => {
+        sys::MPI_COMBINER_INDEXED => {
             let blocks = count(0);
             let place = |i| (count(1 + i), n(1 + blocks + i) as isize * extent, 0);
             Constructor::Blocks((0..blocks).map(place).collect())
         }
-        sys::COMMSAN_COMBINER_HINDEXED => {
+        sys::MPI_COMBINER_HINDEXED => {
             let blocks = count(0);
             let place = |i| (count(1 + i), address(i, 1 + blocks + i), 0);
             Constructor::Blocks((0..blocks).map(place).collect())
         }
-        sys::COMMSAN_COMBINER_INDEXED_BLOCK => {
+        sys::MPI_COMBINER_INDEXED_BLOCK => {
             let place = |i| (count(1), n(2 + i) as isize * extent, 0);
             Constructor::Blocks((0..count(0)).map(place).collect())
         }
-        sys::COMMSAN_COMBINER_HINDEXED_BLOCK => {
+        sys::MPI_COMBINER_HINDEXED_BLOCK => {
             let place = |i| (count(1), address(i, 2 + i), 0);
             Constructor::Blocks((0..count(0)).map(place).collect())
         }
-        sys::COMMSAN_COMBINER_STRUCT => {
+        sys::MPI_COMBINER_STRUCT => {
             let blocks = count(0);
             let place = |i| (count(1 + i), address(i, 1 + blocks + i), i);
             Constructor::Blocks((0..blocks.min(old.len())).map(place).collect())
         }
-        sys::COMMSAN_COMBINER_SUBARRAY => {
+        sys::MPI_COMBINER_SUBARRAY => {
             let dims = count(0);
             let order = n(1 + 3 * dims);
             let runs = list(1, dims).zip(list(1 + dims, dims)).zip(list(1 + 2 * dims, dims)).map(
@@ -347,7 +347,7 @@ fn constructor(contents: &Contents, old: &[Datatype]) -> Option<Constructor> {
             );
             Constructor::Array(fastest_first(runs.collect(), order))
         }
-        sys::COMMSAN_COMBINER_DARRAY => {
+        sys::MPI_COMBINER_DARRAY => {
             let (rank, dims) = (count(1), count(2));
             let part = |which: usize| 3 + which * dims;
             let grid: Vec<usize> = (0..dims).map(|i| count(part(3) + i)).collect();
@@ -355,11 +355,11 @@ fn constructor(contents: &Contents, old: &[Datatype]) -> Option<Constructor> {
             let coordinates = grid_coordinates(rank, &grid);
             let runs = (0..dims).map(|i| {
                 let block = n(part(2) + i);
-                let block = (block != i64::from(sys::COMMSAN_DISTRIBUTE_DFLT_DARG))
+                let block = (block != i64::from(sys::MPI_DISTRIBUTE_DFLT_DARG))
                     .then_some(block.max(0) as usize);
                 let distribution = match n(part(1) + i) as c_int {
-                    sys::COMMSAN_DISTRIBUTE_BLOCK => Distribution::Block(block),
-                    sys::COMMSAN_DISTRIBUTE_CYCLIC => Distribution::Cyclic(block),
+                    sys::MPI_DISTRIBUTE_BLOCK => Distribution::Block(block),
+                    sys::MPI_DISTRIBUTE_CYCLIC => Distribution::Cyclic(block),
                     _ => Distribution::None,
                 };
                 let size = count(part(0) + i);
@@ -372,7 +372,7 @@ fn constructor(contents: &Contents, old: &[Datatype]) -> Option<Constructor> {
 }
 
 fn fastest_first<T>(mut dimensions: Vec<T>, order: i64) -> Vec<T> {
-    if order == i64::from(sys::COMMSAN_ORDER_C) {
+    if order == i64::from(sys::MPI_ORDER_C) {
         dimensions.reverse();
     }
     dimensions
@@ -383,15 +383,15 @@ fn fastest_first<T>(mut dimensions: Vec<T>, order: i64) -> Vec<T> {
 fn is_named(word: usize) -> bool {
     // SAFETY: as in `shape`.
     unsafe { envelope(handle::<sys::MPI_Datatype>(word)) }
-        .is_some_and(|(combiner, _)| combiner == sys::COMMSAN_COMBINER_NAMED)
+        .is_some_and(|(combiner, _)| combiner == sys::MPI_COMBINER_NAMED)
 }
 
 /// Types that are not made from others. (A struct without members is made, from no types.)
 const PREDEFINED_COMBINERS: [c_int; 4] = [
-    sys::COMMSAN_COMBINER_NAMED,
-    sys::COMMSAN_COMBINER_F90_REAL,
-    sys::COMMSAN_COMBINER_F90_COMPLEX,
-    sys::COMMSAN_COMBINER_F90_INTEGER,
+    sys::MPI_COMBINER_NAMED,
+    sys::MPI_COMBINER_F90_REAL,
+    sys::MPI_COMBINER_F90_COMPLEX,
+    sys::MPI_COMBINER_F90_INTEGER,
 ];
 
 /// The combiner of a derived type and the numbers of its arguments; `None` for predefined types.
@@ -407,25 +407,19 @@ unsafe fn derived(datatype: sys::MPI_Datatype) -> Option<(c_int, [usize; 4])> {
 ///
 /// # Safety
 /// `datatype` is valid.
-#[cfg(feature = "openmpi")]
 unsafe fn envelope(datatype: sys::MPI_Datatype) -> Option<(c_int, [usize; 4])> {
-    let (mut ints, mut addresses, mut types, mut combiner) = (0, 0, 0, 0);
-    // SAFETY: by the caller.
-    let code = unsafe {
-        sys::PMPI_Type_get_envelope(datatype, &mut ints, &mut addresses, &mut types, &mut combiner)
-    };
-    let lengths = [ints as usize, addresses as usize, 0, types as usize];
-    (code == 0).then_some((combiner, lengths))
-}
-
-/// The combiner of a type and the numbers of its arguments.
-///
-/// # Safety
-///
-/// `datatype` is valid.
-#[cfg(feature = "mpich")]
-unsafe fn envelope(datatype: sys::MPI_Datatype) -> Option<(c_int, [usize; 4])> {
-    let (mut ints, mut addresses, mut counts, mut types, mut combiner) = (0, 0, 0, 0, 0);
+    let mut combiner = 0;
+    if !sys::at::PMPI_Type_get_envelope_c.exists() {
+        let (mut ints, mut addresses, mut types) = (0, 0, 0);
+        // SAFETY: by the caller.
+        let code = unsafe {
+            let lengths = (&raw mut ints, &raw mut addresses, &raw mut types);
+            sys::PMPI_Type_get_envelope(datatype, lengths.0, lengths.1, lengths.2, &mut combiner)
+        };
+        let lengths = [ints as usize, addresses as usize, 0, types as usize];
+        return (code == 0).then_some((combiner, lengths));
+    }
+    let (mut ints, mut addresses, mut counts, mut types) = (0, 0, 0, 0);
     // SAFETY: by the caller. For types made with large counts only this call works.
     let code = unsafe {
         sys::PMPI_Type_get_envelope_c(
@@ -453,28 +447,28 @@ unsafe fn contents(datatype: sys::MPI_Datatype) -> Option<Contents> {
         let mut addresses = vec![0 as sys::MPI_Aint; n_addresses];
         let mut types = vec![std::mem::zeroed::<sys::MPI_Datatype>(); n_types];
         let mut counts = vec![0 as sys::MPI_Count; n_counts];
-        #[cfg(feature = "openmpi")]
-        let code = sys::PMPI_Type_get_contents(
-            datatype,
-            n_ints as c_int,
-            n_addresses as c_int,
-            n_types as c_int,
-            ints.as_mut_ptr(),
-            addresses.as_mut_ptr(),
-            types.as_mut_ptr(),
-        );
-        #[cfg(feature = "mpich")]
-        let code = sys::PMPI_Type_get_contents_c(
-            datatype,
-            n_ints as sys::MPI_Count,
-            n_addresses as sys::MPI_Count,
-            n_counts as sys::MPI_Count,
-            n_types as sys::MPI_Count,
-            ints.as_mut_ptr(),
-            addresses.as_mut_ptr(),
-            counts.as_mut_ptr(),
-            types.as_mut_ptr(),
-        );
+        let code = match sys::at::PMPI_Type_get_contents_c.exists() {
+            true => sys::PMPI_Type_get_contents_c(
+                datatype,
+                n_ints as sys::MPI_Count,
+                n_addresses as sys::MPI_Count,
+                n_counts as sys::MPI_Count,
+                n_types as sys::MPI_Count,
+                ints.as_mut_ptr(),
+                addresses.as_mut_ptr(),
+                counts.as_mut_ptr(),
+                types.as_mut_ptr(),
+            ),
+            false => sys::PMPI_Type_get_contents(
+                datatype,
+                n_ints as c_int,
+                n_addresses as c_int,
+                n_types as c_int,
+                ints.as_mut_ptr(),
+                addresses.as_mut_ptr(),
+                types.as_mut_ptr(),
+            ),
+        };
         if code != 0 {
             return None;
         }
@@ -492,12 +486,12 @@ unsafe fn contents(datatype: sys::MPI_Datatype) -> Option<Contents> {
 /// Arguments of a large-count constructor, in the order of the small one.
 fn merge_large(combiner: c_int, ints: Vec<i64>, counts: Vec<i64>) -> Vec<i64> {
     match combiner {
-        sys::COMMSAN_COMBINER_SUBARRAY => {
+        sys::MPI_COMBINER_SUBARRAY => {
             // ndims, order | sizes, subsizes, starts
             let [dims, order] = [ints[0], ints[1]];
             std::iter::once(dims).chain(counts).chain([order]).collect()
         }
-        sys::COMMSAN_COMBINER_DARRAY => {
+        sys::MPI_COMBINER_DARRAY => {
             // size, rank, ndims, distribs, dargs, psizes, order | gsizes
             ints[..3].iter().copied().chain(counts).chain(ints[3..].iter().copied()).collect()
         }

@@ -447,7 +447,7 @@ impl After<'_> {
             Effect::Some if self.ok => {
                 let n = result(call.at.result);
                 let indices = call.at.indices.map_or(0, |i| self.args.words[i]);
-                if n != sys::COMMSAN_UNDEFINED {
+                if n != sys::MPI_UNDEFINED {
                     // SAFETY: as many indices as the call says.
                     let index = |i| unsafe { *(indices as *const c_int).add(i) };
                     done.extend((0..n.max(0) as usize).flat_map(|i| at(index(i))));

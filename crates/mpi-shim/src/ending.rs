@@ -27,10 +27,16 @@ const NEVER: u32 = u32::MAX - 1;
 /// MPI has been initialised.
 pub(crate) fn begin() {
     let (mut key, nothing) = (0, null_mut());
+    let (copy, delete): (Copy, Delete) = (not_copied, at_end);
     // SAFETY: MPI is initialised; the functions have the types that the library calls them by.
     let codes = unsafe {
         [
-            sys::PMPI_Comm_create_keyval(Some(not_copied), Some(at_end), &mut key, nothing),
+            sys::PMPI_Comm_create_keyval(
+                copy as *mut c_void,
+                delete as *mut c_void,
+                &mut key,
+                nothing,
+            ),
             sys::PMPI_Comm_set_attr(comm_self(), key, nothing),
             sys::PMPI_Comm_free_keyval(&mut key),
         ]
@@ -44,6 +50,19 @@ pub(crate) fn begin() {
 pub(crate) fn has_no_attributes() {
     FINALIZES.store(NEVER, Relaxed);
 }
+
+/// `MPI_Comm_copy_attr_function`.
+type Copy = unsafe extern "C" fn(
+    sys::MPI_Comm,
+    c_int,
+    *mut c_void,
+    *mut c_void,
+    *mut c_void,
+    *mut c_int,
+) -> c_int;
+
+/// `MPI_Comm_delete_attr_function`.
+type Delete = unsafe extern "C" fn(sys::MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
 
 /// A copy of `MPI_COMM_SELF` is none.
 unsafe extern "C" fn not_copied(

@@ -18,6 +18,7 @@ use crate::outside;
 use crate::phase;
 use crate::races;
 use crate::rank::{Rank, mode, rank};
+use crate::real;
 use crate::refused;
 use crate::sessions;
 use crate::startup;
@@ -76,6 +77,9 @@ pub(crate) fn around(
     let args = Args { call: &table()[row], words, fortran: language == Language::Fortran };
     let mode = mode();
     if !mode.is_active() {
+        if !real::is_ours() {
+            return call();
+        }
         outside::called(rank, &args, &here);
         sessions::ends(&args);
         let code = call();
@@ -302,7 +306,7 @@ fn lose_count(rank: &dyn Rank, here: &Here) {
 
 /// Runs the library's Fortran function `call`, which will call a C entry point: that one is then
 /// attributed to `caller`.
-#[cfg_attr(feature = "openmpi", allow(dead_code, reason = "Open MPI's Fortran layer does not"))]
+#[cfg_attr(not(feature = "mpich"), allow(dead_code, reason = "only MPICH's Fortran layer does"))]
 pub(crate) fn calling(caller: Caller, call: impl FnOnce()) {
     let outer = thread::with(|thread| thread.outer.replace(Some(caller)));
     call();

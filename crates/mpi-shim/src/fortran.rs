@@ -3,6 +3,10 @@
 //! Arguments come by reference, handles are integers, sentinels are addresses of variables. They
 //! are read into the form the C binding would have; the library's own Fortran function does the
 //! work.
+//!
+//! The standard ABI is one of C: layers for Fortran call C entry points.
+
+#![cfg_attr(feature = "mpiabi", allow(dead_code, reason = "no Fortran symbols"))]
 
 use crate::again::Sum;
 use crate::entry::around;
@@ -10,6 +14,7 @@ use crate::handles::{
     comm_from_fortran, datatype_from_fortran, file_from_fortran, group_from_fortran,
     info_from_fortran, op_from_fortran, request_from_fortran, win_from_fortran,
 };
+use crate::real;
 use crate::sys;
 use crate::word::Language;
 use commsan_mpi_calls::{CALLS, Effect, Role};
@@ -55,6 +60,7 @@ pub(crate) unsafe fn fortran<const N: usize>(
     if let Some(index) = table_row.at.status
         && table_row.needs_status()
         && words[index] == 0
+        && real::is_ours()
     {
         raw[index] = own_status.as_mut_ptr() as usize;
         words[index] = raw[index];
@@ -103,7 +109,7 @@ unsafe fn canonical(role: Role, large: bool, raw: &usize) -> usize {
         Role::File => file_from_fortran(int()),
         Role::Handle => 0,
         Role::Buffer if SENTINELS.in_place.contains(&address) => {
-            sys::COMMSAN_IN_PLACE as isize as usize
+            sys::MPI_IN_PLACE as isize as usize
         }
         Role::Buffer if SENTINELS.bottom.contains(&address) => 0,
         Role::Status if SENTINELS.status_ignore.contains(&address) => 0,

@@ -1,6 +1,6 @@
 //! Who the members of communicators and groups are, as ranks of the job.
 
-use crate::handles::{handle, null};
+use crate::handles::handle;
 use crate::library::comm_world;
 use crate::phase;
 use crate::sessions;
@@ -15,7 +15,7 @@ static KNOWN: LazyLock<Mutex<HashMap<usize, Group>>> = LazyLock::new(Mutex::defa
 
 /// The processes that a communicator's messages go to, and its collectives wait for.
 pub(crate) fn of_comm(comm: usize) -> Group {
-    if comm == null::comm() {
+    if comm == sys::MPI_COMM_NULL() {
         return Group::new(Vec::new());
     }
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -29,7 +29,7 @@ pub(crate) fn forget(comm: usize) {
 
 /// The members of a group.
 pub(crate) fn of_group(group: usize) -> Box<[u32]> {
-    if group == null::group() {
+    if group == sys::MPI_GROUP_NULL() {
         return Box::default();
     }
     // SAFETY: a group that the library has accepted, or is about to.
@@ -78,7 +78,7 @@ const MAX_OTHERS: usize = 64;
 /// Both ends of an intercommunicator with another job, whose group is remembered from now on: ranks
 /// of this job, and the number of remote ranks. `None` if it is none, or there are too many.
 pub(crate) fn meet(comm: usize) -> Option<(Vec<u32>, u32)> {
-    if comm == null::comm() {
+    if comm == sys::MPI_COMM_NULL() {
         return None;
     }
     let comm = handle::<sys::MPI_Comm>(comm);
@@ -137,7 +137,7 @@ pub(crate) fn parent() -> usize {
 
 /// The members that collectives on a communicator concern, if some are of another job.
 pub(crate) fn with_others(comm: usize) -> Vec<Member> {
-    if comm == null::comm() {
+    if comm == sys::MPI_COMM_NULL() {
         return Vec::new();
     }
     let comm = handle::<sys::MPI_Comm>(comm);

@@ -3,6 +3,7 @@
 
 use crate::sys;
 use crate::word::Word;
+use commsan_mpi_calls::abi::MpiFamily;
 use std::ffi::c_int;
 
 /// A handle back from its word.
@@ -39,124 +40,51 @@ pub(crate) fn request_size(fortran: bool) -> usize {
 
 /// Functions from a Fortran program's integer to the handle it stands for.
 macro_rules! from_fortran {
-    ($($name:ident = $convert:ident),*) => {$(
-        #[cfg(feature = "openmpi")]
+    ($($name:ident = $f2c:ident, $fromint:ident),*) => {$(
+        #[cfg_attr(feature = "mpiabi", allow(dead_code, reason = "no Fortran symbols"))]
         pub(crate) fn $name(handle: c_int) -> usize {
             // SAFETY: a conversion; unknown integers give a null handle.
-            unsafe { sys::$convert(handle).word() }
-        }
-
-        // MPICH's handles have the same integers in both languages.
-        #[cfg(feature = "mpich")]
-        pub(crate) fn $name(handle: c_int) -> usize {
-            handle.word()
+            unsafe {
+                match sys::FAMILY {
+                    MpiFamily::OpenMpi => sys::$f2c(handle).word(),
+                    // The handles have the same integers in both languages.
+                    MpiFamily::Mpich => handle.word(),
+                    MpiFamily::Standard => sys::$fromint(handle).word(),
+                }
+            }
         }
     )*};
 }
 
 from_fortran!(
     request_from_fortran = PMPI_Request_f2c,
+    PMPI_Request_fromint,
     datatype_from_fortran = PMPI_Type_f2c,
+    PMPI_Type_fromint,
     comm_from_fortran = PMPI_Comm_f2c,
+    PMPI_Comm_fromint,
     win_from_fortran = PMPI_Win_f2c,
+    PMPI_Win_fromint,
     group_from_fortran = PMPI_Group_f2c,
+    PMPI_Group_fromint,
     op_from_fortran = PMPI_Op_f2c,
-    message_from_fortran = PMPI_Message_f2c
+    PMPI_Op_fromint,
+    message_from_fortran = PMPI_Message_f2c,
+    PMPI_Message_fromint,
+    info_from_fortran = PMPI_Info_f2c,
+    PMPI_Info_fromint,
+    session_from_fortran = PMPI_Session_f2c,
+    PMPI_Session_fromint
 );
 
-/// The file that a Fortran handle stands for: a pointer in both libraries.
+/// The file that a Fortran handle stands for: a pointer in all families.
+#[cfg_attr(feature = "mpiabi", allow(dead_code, reason = "no Fortran symbols"))]
 pub(crate) fn file_from_fortran(handle: c_int) -> usize {
     // SAFETY: a conversion; unknown integers give a null handle.
-    unsafe { sys::PMPI_File_f2c(handle).word() }
-}
-
-#[cfg(feature = "openmpi")]
-pub(crate) fn info_from_fortran(handle: c_int) -> usize {
-    // SAFETY: a conversion.
-    unsafe { sys::PMPI_Info_f2c(handle).word() }
-}
-
-#[cfg(feature = "mpich")]
-pub(crate) fn info_from_fortran(handle: c_int) -> usize {
-    handle.word()
-}
-
-/// Null handles: asking the library about one is an error, which can end the program although its
-/// own call would have returned.
-#[cfg(feature = "openmpi")]
-pub(crate) mod null {
-    use crate::sys;
-
-    pub(crate) fn info() -> usize {
-        &raw mut sys::ompi_mpi_info_null as usize
-    }
-
-    pub(crate) fn datatype() -> usize {
-        &raw mut sys::ompi_mpi_datatype_null as usize
-    }
-
-    pub(crate) fn group() -> usize {
-        &raw mut sys::ompi_mpi_group_null as usize
-    }
-
-    pub(crate) fn empty_group() -> usize {
-        &raw mut sys::ompi_mpi_group_empty as usize
-    }
-
-    pub(crate) fn comm() -> usize {
-        &raw mut sys::ompi_mpi_comm_null as usize
-    }
-
-    pub(crate) fn win() -> usize {
-        &raw mut sys::ompi_mpi_win_null as usize
-    }
-
-    pub(crate) fn file() -> usize {
-        &raw mut sys::ompi_mpi_file_null as usize
-    }
-
-    pub(crate) fn op() -> usize {
-        &raw mut sys::ompi_mpi_op_null as usize
-    }
-}
-
-/// Null handles: asking the library about one is an error, which can end the program although its
-/// own call would have returned.
-#[cfg(feature = "mpich")]
-pub(crate) mod null {
-    use crate::sys;
-    use crate::word::Word;
-    use std::ffi::c_int;
-
-    pub(crate) fn info() -> usize {
-        (sys::COMMSAN_INFO_NULL as c_int).word()
-    }
-
-    pub(crate) fn datatype() -> usize {
-        (sys::COMMSAN_DATATYPE_NULL as c_int).word()
-    }
-
-    pub(crate) fn group() -> usize {
-        (sys::COMMSAN_GROUP_NULL as c_int).word()
-    }
-
-    pub(crate) fn empty_group() -> usize {
-        (sys::COMMSAN_GROUP_EMPTY as c_int).word()
-    }
-
-    pub(crate) fn comm() -> usize {
-        (sys::COMMSAN_COMM_NULL as c_int).word()
-    }
-
-    pub(crate) fn win() -> usize {
-        (sys::COMMSAN_WIN_NULL as c_int).word()
-    }
-
-    pub(crate) fn file() -> usize {
-        0
-    }
-
-    pub(crate) fn op() -> usize {
-        (sys::COMMSAN_OP_NULL as c_int).word()
+    unsafe {
+        match sys::FAMILY {
+            MpiFamily::Standard => sys::PMPI_File_fromint(handle).word(),
+            _ => sys::PMPI_File_f2c(handle).word(),
+        }
     }
 }

@@ -4,7 +4,6 @@ use crate::collectives;
 use crate::datatypes;
 use crate::outcome::{self, After, Tokens};
 
-use crate::handles::null;
 use crate::library::{Mpi, comm_self, comm_world};
 use crate::objects;
 use crate::rank::Rank;
@@ -47,10 +46,10 @@ pub(crate) fn begin(rank: &dyn Rank, args: &Args, here: &Here) {
 
 fn level(number: c_int) -> Option<ThreadLevel> {
     Some(match number {
-        sys::COMMSAN_THREAD_SINGLE => ThreadLevel::Single,
-        sys::COMMSAN_THREAD_FUNNELED => ThreadLevel::Funneled,
-        sys::COMMSAN_THREAD_SERIALIZED => ThreadLevel::Serialized,
-        sys::COMMSAN_THREAD_MULTIPLE => ThreadLevel::Multiple,
+        sys::MPI_THREAD_SINGLE => ThreadLevel::Single,
+        sys::MPI_THREAD_FUNNELED => ThreadLevel::Funneled,
+        sys::MPI_THREAD_SERIALIZED => ThreadLevel::Serialized,
+        sys::MPI_THREAD_MULTIPLE => ThreadLevel::Multiple,
         _ => return None,
     })
 }
@@ -134,7 +133,7 @@ fn objects(args: &Args) -> SmallVec<[(Role, usize); 4]> {
     for (param, word) in args.call.params.iter().zip(args.words) {
         let may_be_freed = match param.role {
             Role::Comm => ![comm_world().word(), comm_self().word()].contains(word),
-            Role::Datatype => *word != null::datatype() && !datatypes::is_predefined(*word),
+            Role::Datatype => *word != sys::MPI_DATATYPE_NULL() && !datatypes::is_predefined(*word),
             Role::Win | Role::Group => true,
             _ => false,
         };
@@ -165,8 +164,8 @@ fn wanted(args: &Args) -> Option<Sought> {
     let (comm, source, tag) = (at.comm?, args.int(at.source?), args.int(at.received_tag?));
     (source != Mpi::PROC_NULL).then_some(Sought {
         comm: args.words[comm],
-        source: (source != sys::COMMSAN_ANY_SOURCE).then_some(source),
-        tag: (tag != sys::COMMSAN_ANY_TAG).then_some(tag),
+        source: (source != sys::MPI_ANY_SOURCE).then_some(source),
+        tag: (tag != sys::MPI_ANY_TAG).then_some(tag),
     })
 }
 

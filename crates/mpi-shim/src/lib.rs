@@ -1,12 +1,13 @@
 //! The MPI entry points: every call of the program comes through here.
 //!
-//! `build.rs` generates, from the call table and one `mpi.h`, a function for each call and each
-//! Fortran symbol. All of them end in [`entry::around`]: before and after the library's own
+//! `build.rs` generates, from the call table and the prototypes of one family of MPI libraries, a
+//! function for each call and each Fortran symbol. All of them end in [`entry::around`]: before and after the library's own
 //! function it passes the call to `commsan-mpi`, which decides what it means. What an argument *is*
 //! (a handle, a sentinel, a Fortran integer) is known only here.
 //!
-//! Without the feature `openmpi` or `mpich` there are no entry points, only the interface to the
-//! runtime: a workspace can be built where no MPI is installed.
+//! Nothing is linked with an MPI library, and none is needed to build: the library's functions are
+//! found in the process ([`real`]). Without one of the features `openmpi`, `mpich` and `mpiabi`
+//! there are no entry points, only the interface to the runtime.
 
 #[cfg(has_mpi)]
 mod again;
@@ -60,6 +61,8 @@ mod phase;
 mod races;
 mod rank;
 #[cfg(has_mpi)]
+mod real;
+#[cfg(has_mpi)]
 mod refused;
 #[cfg(has_mpi)]
 mod sessions;
@@ -88,7 +91,7 @@ pub use {
     waiting::gone,
 };
 
-/// What the header says, as bindgen reads it.
+/// Types, constants and functions of the family's C interface.
 #[cfg(has_mpi)]
 #[allow(
     missing_docs,
@@ -120,6 +123,7 @@ mod entries {
     use crate::entry::{around, calling, is_strict};
     use crate::fortran::fortran;
     use crate::races::{OWN_STATUSES, needs_statuses};
+    use crate::real;
     use crate::sys::*;
     use crate::word::{Language, Word};
     use commsan_process::next::Next;

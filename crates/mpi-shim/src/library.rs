@@ -1,23 +1,26 @@
 //! Questions to the MPI library and to the program's memory.
 
 use crate::datatypes;
-use crate::handles::{datatype_from_fortran, handle, handle_at, null};
+use crate::handles::{datatype_from_fortran, handle, handle_at};
 use crate::phase;
 use crate::sys;
 use crate::word::Word;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::{Datatype, Library};
+use commsan_mpi_calls::abi::handles::HANDLES;
+use commsan_mpi_calls::abi::{HandleKind, MpiFamily, mpich};
 use commsan_mpi_calls::reduction::OTHER;
 use std::ffi::{CStr, c_int, c_void};
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// The MPI library of this process.
 pub struct Mpi;
 
 impl Library for Mpi {
-    const IN_PLACE: usize = sys::COMMSAN_IN_PLACE as isize as usize;
-    const PROC_NULL: i32 = sys::COMMSAN_PROC_NULL;
-    const ROOT: i32 = sys::COMMSAN_ROOT;
+    const IN_PLACE: usize = sys::MPI_IN_PLACE as isize as usize;
+    const PROC_NULL: i32 = sys::MPI_PROC_NULL;
+    const ROOT: i32 = sys::MPI_ROOT;
 
     #[inline]
     fn dense(&self, handle: usize) -> Option<usize> {
@@ -53,7 +56,7 @@ impl Library for Mpi {
     }
 
     fn is_no_op(&self, op: usize) -> bool {
-        op == no_op()
+        op == sys::MPI_NO_OP()
     }
 
     fn is_inter(&self, comm: usize) -> bool {
@@ -104,7 +107,7 @@ unsafe fn neighbours(comm: sys::MPI_Comm) -> (Vec<i32>, Vec<i32>) {
     // SAFETY: by the caller; each query matches the topology found.
     unsafe {
         sys::PMPI_Topo_test(comm, &mut topology);
-        if topology == sys::COMMSAN_CART {
+        if topology == sys::MPI_CART {
             let mut dimensions = 0;
             sys::PMPI_Cartdim_get(comm, &mut dimensions);
             let mut ranks = Vec::new();
@@ -114,14 +117,14 @@ unsafe fn neighbours(comm: sys::MPI_Comm) -> (Vec<i32>, Vec<i32>) {
                 ranks.extend([before, after]);
             }
             (ranks.clone(), ranks)
-        } else if topology == sys::COMMSAN_GRAPH {
+        } else if topology == sys::MPI_GRAPH {
             let (mut rank, mut count) = (0, 0);
             sys::PMPI_Comm_rank(comm, &mut rank);
             sys::PMPI_Graph_neighbors_count(comm, rank, &mut count);
             let mut ranks = vec![0; count.max(0) as usize];
             sys::PMPI_Graph_neighbors(comm, rank, count, ranks.as_mut_ptr());
             (ranks.clone(), ranks)
-        } else if topology == sys::COMMSAN_DIST_GRAPH {
+        } else if topology == sys::MPI_DIST_GRAPH {
             let (mut sources, mut destinations, mut weighted) = (0, 0, 0);
             sys::PMPI_Dist_graph_neighbors_count(
                 comm,
@@ -150,71 +153,70 @@ unsafe fn neighbours(comm: sys::MPI_Comm) -> (Vec<i32>, Vec<i32>) {
 
 /// The number of the predefined datatype that all elements have, equal in every process; 0 if there
 /// is not just one.
-#[cfg(feature = "openmpi")]
 pub(crate) fn type_number(datatype: usize) -> i32 {
-    let number = |leaf| {
+    let number = |leaf| match sys::FAMILY {
         // SAFETY: a datatype of the library.
-        unsafe { sys::PMPI_Type_c2f(handle::<sys::MPI_Datatype>(leaf)) }
+        MpiFamily::OpenMpi => unsafe { sys::PMPI_Type_c2f(handle::<sys::MPI_Datatype>(leaf)) },
+        MpiFamily::Mpich | MpiFamily::Standard => leaf as i32,
     };
     datatypes::leaf(datatype).map_or(0, number)
 }
 
-/// The number of a predefined reduction, equal in every process.
-#[cfg(feature = "openmpi")]
+/// The number of a reduction, equal in every process if it is predefined.
 pub(crate) fn op_number(op: usize) -> i32 {
     // SAFETY: a reduction that the library has accepted.
-    unsafe { sys::PMPI_Op_c2f(handle::<sys::MPI_Op>(op)) }
-}
-
-/// Number of a predefined reduction in [`commsan_mpi_calls::reduction`].
-#[cfg(feature = "openmpi")]
-pub(crate) fn reduction(op: usize) -> u32 {
-    match op_number(op) {
-        number @ 1..=14 => number as u32,
-        _ => OTHER,
+    unsafe {
+        match sys::FAMILY {
+            MpiFamily::OpenMpi => sys::PMPI_Op_c2f(handle::<sys::MPI_Op>(op)),
+            MpiFamily::Mpich => op as i32,
+            MpiFamily::Standard => sys::PMPI_Op_toint(handle::<sys::MPI_Op>(op)),
+        }
     }
 }
 
-#[cfg(feature = "openmpi")]
-fn no_op() -> usize {
-    &raw mut sys::ompi_mpi_op_no_op as usize
-}
-
-/// The number of the predefined datatype that all elements have, equal in every process; 0 if there
-/// is not just one.
-#[cfg(feature = "mpich")]
-pub(crate) fn type_number(datatype: usize) -> i32 {
-    datatypes::leaf(datatype).map_or(0, |leaf| leaf as i32)
-}
-
-/// The number of a predefined reduction, equal in every process.
-#[cfg(feature = "mpich")]
-pub(crate) fn op_number(op: usize) -> i32 {
-    op as i32
-}
-
-/// Number of a predefined reduction in [`commsan_mpi_calls::reduction`].
-#[cfg(feature = "mpich")]
+/// Number of a predefined reduction in [`commsan_mpi_calls::reduction`], which are those of Open
+/// MPI.
 pub(crate) fn reduction(op: usize) -> u32 {
-    const PREDEFINED: i32 = 0x5800_0000;
-    match op_number(op) ^ PREDEFINED {
-        // MPI_MINLOC comes before MPI_MAXLOC here.
-        11 => 12,
-        12 => 11,
-        number @ 1..=14 => number as u32,
-        _ => OTHER,
+    let number = op_number(op);
+    let known = match sys::FAMILY {
+        MpiFamily::OpenMpi => (1..=14).contains(&number),
+        MpiFamily::Mpich => mpich::is_built_in(number as u32, HandleKind::Op),
+        MpiFamily::Standard => (0..REDUCTIONS.len() as i32).contains(&number),
+    };
+    if !known {
+        return OTHER;
+    }
+    match (sys::FAMILY, REDUCTIONS[number as usize % REDUCTIONS.len()]) {
+        (MpiFamily::OpenMpi, _) => number as u32,
+        (_, 0) => OTHER,
+        (_, reduction) => u32::from(reduction),
     }
 }
 
-#[cfg(feature = "mpich")]
-fn no_op() -> usize {
-    (sys::COMMSAN_NO_OP as c_int).word()
-}
+/// The predefined reductions by the lowest bits of their handles.
+static REDUCTIONS: [u8; 64] = {
+    let (mut numbers, mut at) = ([0; 64], 0);
+    while at < HANDLES.len() {
+        let handle = &HANDLES[at];
+        let number = match sys::FAMILY {
+            MpiFamily::OpenMpi => None,
+            MpiFamily::Mpich => handle.mpich,
+            MpiFamily::Standard => handle.standard,
+        };
+        if let (HandleKind::Op, Some(number), Some(reduction)) =
+            (handle.kind, number, handle.open_mpi_fortran)
+        {
+            numbers[number as usize % numbers.len()] = reduction as u8;
+        }
+        at += 1;
+    }
+    numbers
+};
 
 /// The value of a key, as far as it matters here; `None` where there is none.
 pub(crate) fn info_value(info: usize, key: &CStr) -> Option<String> {
     const LONGEST: usize = 63;
-    if info == null::info() {
+    if info == sys::MPI_INFO_NULL() {
         return None;
     }
     let (mut value, mut found) = ([0u8; LONGEST + 1], 0);
@@ -239,11 +241,11 @@ pub(crate) fn is_separate(window: usize) -> bool {
     unsafe {
         let code = sys::PMPI_Win_get_attr(
             handle::<sys::MPI_Win>(window),
-            sys::COMMSAN_WIN_MODEL as c_int,
+            sys::MPI_WIN_MODEL as c_int,
             (&raw mut model).cast(),
             &mut found,
         );
-        code == 0 && found != 0 && !model.is_null() && *model == sys::COMMSAN_WIN_SEPARATE as c_int
+        code == 0 && found != 0 && !model.is_null() && *model == sys::MPI_WIN_SEPARATE as c_int
     }
 }
 
@@ -277,7 +279,7 @@ pub(crate) unsafe fn received(status: usize, datatype: usize) -> Option<i32> {
             &mut count,
         )
     };
-    (code == 0 && count != sys::COMMSAN_UNDEFINED && count >= 0).then_some(count)
+    (code == 0 && count != sys::MPI_UNDEFINED && count >= 0).then_some(count)
 }
 
 /// How many bytes of a file have been read; `None` where the library does not know.
@@ -288,26 +290,15 @@ pub(crate) unsafe fn read_bytes(status: usize) -> Option<u64> {
     let mut count = 0;
     // SAFETY: by the caller.
     let code = unsafe {
-        sys::PMPI_Get_elements_x(status as *const sys::MPI_Status, byte(), &raw mut count)
+        let byte = handle::<sys::MPI_Datatype>(sys::MPI_BYTE());
+        sys::PMPI_Get_elements_x(status as *const sys::MPI_Status, byte, &raw mut count)
     };
-    u64::try_from(count)
-        .ok()
-        .filter(|_| code == 0 && count != sys::COMMSAN_UNDEFINED as sys::MPI_Count)
-}
-
-#[cfg(feature = "openmpi")]
-fn byte() -> sys::MPI_Datatype {
-    (&raw mut sys::ompi_mpi_byte).cast()
-}
-
-#[cfg(feature = "mpich")]
-fn byte() -> sys::MPI_Datatype {
-    sys::COMMSAN_BYTE as sys::MPI_Datatype
+    u64::try_from(count).ok().filter(|_| code == 0 && count != sys::MPI_UNDEFINED as sys::MPI_Count)
 }
 
 /// Whether this is a status that the library fills.
 pub(crate) fn is_wanted(status: usize) -> bool {
-    status != 0 && status != sys::COMMSAN_STATUS_IGNORE as usize
+    status != 0 && status != sys::MPI_STATUS_IGNORE as usize
 }
 
 /// Source and tag of what a receive has got; `None` where it is not known.
@@ -334,7 +325,7 @@ pub(crate) fn largest_tag() -> i32 {
     // SAFETY: MPI is initialised; the attribute is a pointer to an integer.
     unsafe {
         let into = (&raw mut value).cast();
-        sys::PMPI_Comm_get_attr(comm_world(), sys::COMMSAN_TAG_UB as c_int, into, &mut found);
+        sys::PMPI_Comm_get_attr(comm_world(), sys::MPI_TAG_UB as c_int, into, &mut found);
         if found != 0 && !value.is_null() { *value } else { LEAST }
     }
 }
@@ -368,30 +359,28 @@ pub(crate) fn is_spawned() -> bool {
         sys::PMPI_Comm_get_parent(parent.as_mut_ptr());
         parent.assume_init()
     };
-    parent.word() != null::comm()
+    parent.word() != sys::MPI_COMM_NULL()
 }
 
-/// Open MPI's handles are addresses of variables that bindgen's constants cannot name.
-#[cfg(feature = "openmpi")]
+/// `MPI_COMM_WORLD`.
 pub(crate) fn comm_world() -> sys::MPI_Comm {
-    const MPIF_H_MPI_COMM_WORLD: c_int = 0;
-    // SAFETY: a conversion.
-    unsafe { sys::PMPI_Comm_f2c(MPIF_H_MPI_COMM_WORLD) }
+    handle(sys::MPI_COMM_WORLD())
 }
 
-#[cfg(feature = "openmpi")]
+/// `MPI_COMM_SELF`.
 pub(crate) fn comm_self() -> sys::MPI_Comm {
-    const MPIF_H_MPI_COMM_SELF: c_int = 1;
-    // SAFETY: a conversion.
-    unsafe { sys::PMPI_Comm_f2c(MPIF_H_MPI_COMM_SELF) }
+    handle(sys::MPI_COMM_SELF())
 }
 
-#[cfg(feature = "mpich")]
-pub(crate) fn comm_world() -> sys::MPI_Comm {
-    sys::COMMSAN_COMM_WORLD as sys::MPI_Comm
-}
-
-#[cfg(feature = "mpich")]
-pub(crate) fn comm_self() -> sys::MPI_Comm {
-    sys::COMMSAN_COMM_SELF as sys::MPI_Comm
+/// Bytes that a buffered send needs besides its message (`MPI_BSEND_OVERHEAD`), as the program was
+/// compiled with.
+pub(crate) fn bsend_overhead() -> usize {
+    // The only constant in which a library differs from the others of its family.
+    const OF_INTEL: usize = 88;
+    static IS_INTEL: LazyLock<bool> = LazyLock::new(|| version().contains("Intel"));
+    let usual = sys::MPI_BSEND_OVERHEAD as usize;
+    match sys::FAMILY {
+        MpiFamily::Mpich if *IS_INTEL => OF_INTEL,
+        _ => usual,
+    }
 }

@@ -7,7 +7,7 @@ pub(crate) use freed::{is_freed, is_own, is_shared, look_up};
 
 use crate::handles::{
     comm_from_fortran, datatype_from_fortran, file_from_fortran, group_from_fortran, handle_at,
-    null, op_from_fortran, request_from_fortran, win_from_fortran,
+    op_from_fortran, request_from_fortran, win_from_fortran,
 };
 use crate::rank::Rank;
 use crate::sys;
@@ -98,18 +98,18 @@ pub(crate) fn at(object: Object, variable: usize, fortran: bool) -> usize {
 
 /// Whether there is nothing that could be freed.
 fn is_nothing((object, handle): (Object, usize)) -> bool {
-    null(object) == Some(handle) || object == Object::Group && handle == null::empty_group()
+    null(object) == Some(handle) || object == Object::Group && handle == sys::MPI_GROUP_EMPTY()
 }
 
 /// The null handle.
 pub(crate) fn null(object: Object) -> Option<usize> {
     Some(match object {
-        Object::Comm => null::comm(),
-        Object::Datatype => null::datatype(),
-        Object::Group => null::group(),
-        Object::Op => null::op(),
-        Object::Window => null::win(),
-        Object::File => null::file(),
+        Object::Comm => sys::MPI_COMM_NULL(),
+        Object::Datatype => sys::MPI_DATATYPE_NULL(),
+        Object::Group => sys::MPI_GROUP_NULL(),
+        Object::Op => sys::MPI_OP_NULL(),
+        Object::Window => sys::MPI_WIN_NULL(),
+        Object::File => sys::MPI_FILE_NULL(),
         Object::Request => return None,
     })
 }

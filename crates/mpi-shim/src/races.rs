@@ -48,7 +48,7 @@ pub(crate) const OWN_STATUSES: usize = 32;
 #[inline]
 pub(crate) fn needs_statuses(count: usize, statuses: usize) -> bool {
     (are_possible() || files::are_read() || refused::are_returned())
-        && statuses == sys::COMMSAN_STATUS_IGNORE as usize
+        && statuses == sys::MPI_STATUS_IGNORE as usize
         && count <= OWN_STATUSES
 }
 
@@ -141,5 +141,5 @@ impl After<'_> {
 }
 
 fn is_there(statuses: usize) -> bool {
-    statuses != 0 && statuses != sys::COMMSAN_STATUS_IGNORE as usize
+    statuses != 0 && statuses != sys::MPI_STATUS_IGNORE as usize
 }

@@ -55,8 +55,8 @@ pub(crate) fn look(rank: &dyn Rank, args: &Args, here: &Here, code: c_int) {
         return;
     }
     let is_truncated = match class(code) {
-        sys::COMMSAN_ERR_IN_STATUS => has_truncated(args),
-        class => class == sys::COMMSAN_ERR_TRUNCATE,
+        sys::MPI_ERR_IN_STATUS => has_truncated(args),
+        class => class == sys::MPI_ERR_TRUNCATE,
     };
     if is_truncated {
         rank.with(here.thread, &mut |tracker, _| tracker.refused(args, here));
@@ -74,7 +74,7 @@ fn class(code: c_int) -> c_int {
 fn has_truncated(args: &Args) -> bool {
     let statuses = args.call.named("statuses").map_or(0, |index| args.words[index]);
     let count = args.call.at.count.map_or(0, |index| args.int(index).max(0) as usize);
-    if args.fortran || statuses == 0 || statuses == sys::COMMSAN_STATUS_IGNORE as usize {
+    if args.fortran || statuses == 0 || statuses == sys::MPI_STATUS_IGNORE as usize {
         return false;
     }
     let error = |at: usize| {
@@ -83,5 +83,5 @@ fn has_truncated(args: &Args) -> bool {
     };
     // Calls that complete some of them fill the first ones only, and say how many.
     let all = matches!(args.call.effect, Effect::WaitAll | Effect::TestAll);
-    all && (0..count).any(|at| class(error(at)) == sys::COMMSAN_ERR_TRUNCATE)
+    all && (0..count).any(|at| class(error(at)) == sys::MPI_ERR_TRUNCATE)
 }

@@ -6,15 +6,13 @@
 //! `mpi://WORLD`. Not followed are sessions that begin after all earlier ones have ended, and
 //! thread levels of sessions.
 
-use crate::handles::handle_at;
+use crate::handles::{handle, handle_at, session_from_fortran};
 use crate::phase::{self, are_alone};
 use crate::rank::Rank;
 use crate::sys;
-use crate::word::Word;
 use commsan_mpi::Args;
 use commsan_mpi_calls::Effect;
 use commsan_threads::Here;
-use std::ffi::c_int;
 
 /// Whether a call ends everything that is followed.
 pub(crate) fn ends_all(args: &Args) -> bool {
@@ -51,30 +49,11 @@ pub(crate) fn session(args: &Args) -> usize {
         _ => args.words[0],
     };
     // SAFETY: a variable of the program that the library has stored a handle in, or takes one from.
-    unsafe { handle_at::<Handle>(variable, args.fortran, from_fortran) }
-}
-
-#[cfg(has_sessions)]
-type Handle = sys::MPI_Session;
-#[cfg(not(has_sessions))]
-type Handle = *const c_int;
-
-#[cfg(all(has_sessions, feature = "openmpi"))]
-fn from_fortran(session: c_int) -> usize {
-    // SAFETY: a conversion; unknown integers give a null handle.
-    unsafe { sys::PMPI_Session_f2c(session).word() }
-}
-
-// MPICH's handles are the same integers in both languages.
-#[cfg(not(all(has_sessions, feature = "openmpi")))]
-fn from_fortran(session: c_int) -> usize {
-    session.word()
+    unsafe { handle_at::<sys::MPI_Session>(variable, args.fortran, session_from_fortran) }
 }
 
 /// All processes, as a group that the caller frees.
-#[cfg(has_sessions)]
 fn everybody(session: usize) -> Option<sys::MPI_Group> {
-    use crate::handles::handle;
     let mut group = std::mem::MaybeUninit::uninit();
     // SAFETY: a live session; its error handler is not called, since this process set always
     // exists.
@@ -84,11 +63,6 @@ fn everybody(session: usize) -> Option<sys::MPI_Group> {
             sys::PMPI_Group_from_session_pset(session, c"mpi://WORLD".as_ptr(), group.as_mut_ptr());
         (code == 0).then(|| group.assume_init())
     }
-}
-
-#[cfg(not(has_sessions))]
-fn everybody(_: usize) -> Option<sys::MPI_Group> {
-    None
 }
 
 /// All processes, by the session that was made last.

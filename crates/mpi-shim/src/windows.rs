@@ -46,8 +46,8 @@ pub(crate) fn asserted(args: &Args) -> Asserted {
     }
     let all = args.call.at.assert.map_or(0, |index| args.int(index));
     Asserted {
-        none_precede: all & sys::COMMSAN_NOPRECEDE as c_int != 0,
-        none_succeed: all & sys::COMMSAN_NOSUCCEED as c_int != 0,
+        none_precede: all & sys::MPI_MODE_NOPRECEDE as c_int != 0,
+        none_succeed: all & sys::MPI_MODE_NOSUCCEED as c_int != 0,
     }
 }
 
@@ -59,12 +59,12 @@ fn synchronisation(args: &Args) -> Synchronisation {
     Synchronisation {
         ranks: group.unwrap_or_default(),
         // Without a check (`MPI_MODE_NOCHECK`), the lock excludes no other rank.
-        exclusive: int(at.lock_type) == Some(sys::COMMSAN_LOCK_EXCLUSIVE as c_int)
-            && !asserts(sys::COMMSAN_NOCHECK as c_int),
-        first: asserts(sys::COMMSAN_NOPRECEDE as c_int),
-        last: asserts(sys::COMMSAN_NOSUCCEED as c_int),
-        no_store: asserts(sys::COMMSAN_NOSTORE as c_int),
-        no_put: asserts(sys::COMMSAN_NOPUT as c_int),
+        exclusive: int(at.lock_type) == Some(sys::MPI_LOCK_EXCLUSIVE as c_int)
+            && !asserts(sys::MPI_MODE_NOCHECK as c_int),
+        first: asserts(sys::MPI_MODE_NOPRECEDE as c_int),
+        last: asserts(sys::MPI_MODE_NOSUCCEED as c_int),
+        no_store: asserts(sys::MPI_MODE_NOSTORE as c_int),
+        no_put: asserts(sys::MPI_MODE_NOPUT as c_int),
         info: Vec::new(),
     }
 }

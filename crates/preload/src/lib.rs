@@ -4,8 +4,7 @@
 //! `commsan run` preloads this library into every process that it causes: shells, launchers,
 //! daemons, helpers, ranks. Its constructor only looks, except in a rank: there it executes the
 //! same program again with the runtime for that rank's MPI in `LD_PRELOAD`. On the second start it
-//! restores the environment, so that the rank's own children never load a runtime, and with it an
-//! MPI library, that they did not ask for.
+//! restores the environment, so that the rank's own children never load a runtime that they did not ask for.
 //!
 //! Promises: a process that is no rank runs exactly as without commsan; whatever goes wrong, the
 //! program runs, unchecked, and a `notice-PID.txt` in the run directory says why. Nothing here
@@ -29,17 +28,14 @@ static CONSTRUCTOR: extern "C" fn(c_int, *const *const c_char, *const *const c_c
 extern "C" fn construct(_argc: c_int, argv: *const *const c_char, _envp: *const *const c_char) {
     let Some(run_dir) = environment::get(c"COMMSAN_RUN_DIR") else { return };
     if environment::get(restart::RESTORE).is_some() {
-        restart::restore();
-        if libraries::loaded().distinct > 1 {
-            restart::back_out(run_dir, argv);
-        }
-        return;
+        return restart::restore();
     }
     match verdict::decide(&verdict::Facts::gather()) {
         verdict::Verdict::NoRank => {}
-        verdict::Verdict::Rank(mpi) => restart::under_runtime(run_dir, argv, Some(mpi), false),
-        verdict::Verdict::MaybeRank(mpi) => restart::under_runtime(run_dir, argv, Some(mpi), true),
-        verdict::Verdict::Serial => restart::under_runtime(run_dir, argv, None, false),
+        verdict::Verdict::Rank(mpi) | verdict::Verdict::MaybeRank(mpi) => {
+            restart::under_runtime(run_dir, argv, Some(mpi));
+        }
+        verdict::Verdict::Serial => restart::under_runtime(run_dir, argv, None),
         verdict::Verdict::Sanitized(name) => notice::write(
             run_dir,
             &[

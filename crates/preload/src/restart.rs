@@ -9,7 +9,7 @@ use crate::environment;
 use crate::libraries::{self, base_name};
 use crate::notice;
 use commsan_mpi_abi::MpiFamily;
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_char};
 
 /// Set across the restart only: the rank's former `LD_PRELOAD=…` entry.
 pub const RESTORE: &CStr = c"COMMSAN_PRELOAD_RESTORE";
@@ -23,27 +23,13 @@ const INJECTOR: &[u8] = b"libcommsan_inject.so";
 const SERIAL: &str = "libcommsan_serial.so";
 
 /// Restarts this process with the runtime for `mpi`, or for none; returns only if that is
-/// impossible.
-///
-/// With `probe`, the runtime is loaded here first: a program that brings no MPI library itself
-/// would not start at all if ld.so could not find the one the runtime needs.
-pub fn under_runtime(
-    run_dir: &CStr,
-    argv: *const *const c_char,
-    mpi: Option<MpiFamily>,
-    probe: bool,
-) {
+/// impossible. Runtimes need no MPI library themselves.
+pub fn under_runtime(run_dir: &CStr, argv: *const *const c_char, mpi: Option<MpiFamily>) {
     let directory = environment::get(c"COMMSAN_LIB").map_or(&b""[..], CStr::to_bytes);
     let runtime = [directory, b"/", mpi.map_or(SERIAL, MpiFamily::runtime).as_bytes()].concat();
     let Ok(path) = CString::new(runtime.clone()) else { return };
     // SAFETY: `path` is a C string.
     if unsafe { libc::access(path.as_ptr(), libc::R_OK) } != 0 {
-        let help: &[u8] = match mpi {
-            Some(_) => {
-                b"Build commsan with that MPI's mpicc in PATH, or run the program with the other MPI."
-            }
-            None => b"Install commsan again.",
-        };
         let uses = mpi.map_or("no MPI", MpiFamily::name).as_bytes();
         let parts: [&[u8]; 6] = [
             b"was not checked: it uses ",
@@ -51,17 +37,8 @@ pub fn under_runtime(
             b", and this installation of commsan has no runtime for that: ",
             &runtime,
             b" is missing. ",
-            help,
+            b"Install commsan again, with that runtime.",
         ];
-        notice::write(run_dir, &parts);
-        return;
-    }
-    // SAFETY: `path` is a C string; loading the runtime early is harmless, as it stays idle
-    // until MPI is initialised and vanishes in the restart.
-    if probe && unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) }.is_null()
-    {
-        let reason = last_loader_error();
-        let parts: [&[u8]; 3] = [b"was not checked: the runtime cannot be loaded: ", &reason, b"."];
         notice::write(run_dir, &parts);
         return;
     }
@@ -94,27 +71,6 @@ pub fn restore() {
             Some(entry)
         }
     });
-}
-
-/// After a restart that brought a second MPI library into the process: restarts it once more,
-/// without us.
-pub fn back_out(run_dir: &CStr, argv: *const *const c_char) {
-    let libraries = libraries::loaded();
-    notice::write(
-        run_dir,
-        &[
-            b"was not checked: it and commsan's runtime need different MPI libraries, ",
-            libraries.first(),
-            b" and ",
-            libraries.second(),
-            b". Build commsan with the mpicc that the program is built with.",
-        ],
-    );
-    let former = environment::get(PRELOAD).map_or(&b""[..], CStr::to_bytes);
-    let kept = tokens(former).filter(|token| base_name(token) != INJECTOR);
-    let kept = kept.collect::<Vec<_>>().join(&b':');
-    let changed = if kept.is_empty() { Vec::new() } else { vec![entry(PRELOAD, &kept)] };
-    execute(run_dir, argv, &[PRELOAD], &changed);
 }
 
 /// `LD_PRELOAD`'s libraries; ld.so accepts colons and spaces between them.
@@ -214,16 +170,6 @@ fn is_loader(file: &[u8]) -> bool {
 /// `/proc/self/cmdline`: every argument with its zero byte.
 fn command_line() -> Vec<u8> {
     std::fs::read("/proc/self/cmdline").unwrap_or_default()
-}
-
-fn last_loader_error() -> Vec<u8> {
-    // SAFETY: dlerror returns null or a C string valid until the next dl call.
-    let error = unsafe { libc::dlerror() };
-    if error.is_null() {
-        return b"unknown error".to_vec();
-    }
-    // SAFETY: it is not null, so a C string valid until the next dl call.
-    unsafe { CStr::from_ptr(error.cast::<c_void>().cast()) }.to_bytes().to_vec()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub enum Verdict {
     NoRank,
     /// It is linked with MPI: restart it under the runtime.
     Rank(MpiFamily),
-    /// It may load MPI later, as Python does: restart it, if the runtime can be loaded at all.
+    /// It may load MPI later, as Python does: restart it under the runtime of this family.
     MaybeRank(MpiFamily),
     /// It uses devices without MPI, or may: restart it under the runtime for that.
     Serial,
@@ -61,7 +61,9 @@ impl Facts<'static> {
         let pmi = set(c"PMI_RANK") || set(c"PMI_FD") || set(c"PMI_PORT");
         // Slurm speaks PMI to either MPI; only hydra numbers the ranks of a node this way.
         let hydra = pmi && (set(c"MPI_LOCALRANKID") || !set(c"SLURM_PROCID"));
-        let launcher = if set(c"OMPI_COMM_WORLD_RANK") || set(c"PMIX_RANK") {
+        // Slurm speaks PMIx to any MPI, too.
+        let pmix = set(c"PMIX_RANK") && !set(c"SLURM_PROCID");
+        let launcher = if set(c"OMPI_COMM_WORLD_RANK") || pmix {
             Some(MpiFamily::OpenMpi)
         } else {
             hydra.then_some(MpiFamily::Mpich)
@@ -158,7 +160,9 @@ fn role(facts: &Facts<'_>) -> Verdict {
         return Verdict::Mixed;
     }
     if let Some(mpi) = facts.linked {
-        let wrong = facts.launcher.filter(|launcher| *launcher != mpi && facts.ranks > 1);
+        // Any library may implement the standard ABI.
+        let has_own_launcher = mpi != MpiFamily::Standard && facts.ranks > 1;
+        let wrong = facts.launcher.filter(|launcher| *launcher != mpi && has_own_launcher);
         return match wrong {
             Some(launcher) if facts.forced != Some(mpi) => Verdict::WrongLauncher(mpi, launcher),
             _ => Verdict::Rank(mpi),
@@ -261,6 +265,8 @@ mod tests {
         assert_eq!(decide(&wrong), Verdict::WrongLauncher(OpenMpi, Mpich));
         let meant = Facts { forced: Some(OpenMpi), ..wrong };
         assert_eq!(decide(&meant), Verdict::Rank(OpenMpi));
+        let any = Facts { linked: Some(Standard), ..wrong };
+        assert_eq!(decide(&any), Verdict::Rank(Standard));
         let single = Facts { ranks: 1, ..wrong };
         assert_eq!(decide(&single), Verdict::Rank(OpenMpi));
     }

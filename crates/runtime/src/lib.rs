@@ -5,11 +5,7 @@
 //! It promises the program: no panic crosses into C (a panic switches checking off and leaves a
 //! note), nothing waits for another process, and a process that is no MPI rank of a checked run
 //! is left alone.
-#![cfg(any(
-    all(feature = "openmpi", not(any(feature = "mpich", feature = "serial"))),
-    all(feature = "mpich", not(any(feature = "openmpi", feature = "serial"))),
-    all(feature = "serial", not(any(feature = "openmpi", feature = "mpich"))),
-))]
+#![cfg(one_runtime)]
 
 mod hooks;
 mod lock;

@@ -5,7 +5,7 @@
 //! buffer, whatever else is in it. Missed is what several messages need together.
 
 use crate::datatypes;
-use crate::sys;
+use crate::library;
 use commsan_mpi::Args;
 use commsan_mpi_calls::{Effect, Extent};
 use std::sync::LazyLock;
@@ -41,7 +41,7 @@ pub(super) fn room_problem(args: &Args) -> Option<String> {
         return None;
     }
     let bytes = datatypes::signature(args.words[rule.datatype]).bytes as usize * count;
-    let needed = bytes.checked_add(sys::COMMSAN_BSEND_OVERHEAD as usize).filter(|_| bytes > 0)?;
+    let needed = bytes.checked_add(library::bsend_overhead()).filter(|_| bytes > 0)?;
     match ATTACHED.load(Relaxed).checked_sub(1) {
         None => Some("is to be buffered, but no memory is attached for that".to_owned()),
         Some(attached) => (attached < needed).then(|| {

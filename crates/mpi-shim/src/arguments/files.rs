@@ -12,16 +12,16 @@ use std::ffi::c_int;
 /// What is wrong with how a file is to be opened (MPI 4.1 §14.2.1).
 pub(super) fn mode_problem(mode: c_int) -> Option<&'static str> {
     let has = |flag: c_int| mode & flag != 0;
-    let accesses = [sys::COMMSAN_RDONLY, sys::COMMSAN_WRONLY, sys::COMMSAN_RDWR];
+    let accesses = [sys::MPI_MODE_RDONLY, sys::MPI_MODE_WRONLY, sys::MPI_MODE_RDWR];
     match accesses.into_iter().filter(|access| has(*access)).count() {
         0 => Some("has none of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR"),
-        1 if has(sys::COMMSAN_RDONLY) && has(sys::COMMSAN_CREATE) => {
+        1 if has(sys::MPI_MODE_RDONLY) && has(sys::MPI_MODE_CREATE) => {
             Some("has MPI_MODE_CREATE, but a file that is only read cannot be created")
         }
-        1 if has(sys::COMMSAN_RDONLY) && has(sys::COMMSAN_EXCL) => {
+        1 if has(sys::MPI_MODE_RDONLY) && has(sys::MPI_MODE_EXCL) => {
             Some("has MPI_MODE_EXCL, but a file that is only read cannot be created")
         }
-        1 if has(sys::COMMSAN_RDWR) && has(sys::COMMSAN_SEQUENTIAL) => {
+        1 if has(sys::MPI_MODE_RDWR) && has(sys::MPI_MODE_SEQUENTIAL) => {
             Some("has MPI_MODE_SEQUENTIAL, which does not go together with MPI_MODE_RDWR")
         }
         1 => None,
@@ -39,15 +39,15 @@ pub(super) fn access_problem(args: &Args, index: usize) -> Option<&'static str> 
     let access = args.call.accesses.first().filter(|rule| is_of_something(args, rule))?;
     let reads = access.mode == Mode::Write;
     match reads {
-        true if mode & sys::COMMSAN_WRONLY != 0 => Some("was opened with MPI_MODE_WRONLY"),
-        false if mode & sys::COMMSAN_RDONLY != 0 => Some("was opened with MPI_MODE_RDONLY"),
+        true if mode & sys::MPI_MODE_WRONLY != 0 => Some("was opened with MPI_MODE_WRONLY"),
+        false if mode & sys::MPI_MODE_RDONLY != 0 => Some("was opened with MPI_MODE_RDONLY"),
         _ => None,
     }
 }
 
 /// What is wrong with where an offset is counted from (MPI 4.1 §14.4.3).
 pub(super) fn whence_problem(whence: c_int) -> Option<String> {
-    let known = [sys::COMMSAN_SEEK_SET, sys::COMMSAN_SEEK_CUR, sys::COMMSAN_SEEK_END];
+    let known = [sys::MPI_SEEK_SET, sys::MPI_SEEK_CUR, sys::MPI_SEEK_END];
     (!known.contains(&whence))
         .then(|| format!("is {whence}, and none of MPI_SEEK_SET, MPI_SEEK_CUR and MPI_SEEK_END"))
 }
@@ -55,7 +55,7 @@ pub(super) fn whence_problem(whence: c_int) -> Option<String> {
 /// What is wrong with an offset that is sought (MPI 4.1 §14.4.3).
 pub(super) fn sought_problem(args: &Args, index: usize) -> Option<String> {
     let (offset, whence) = (args.words[index] as isize, args.int(args.call.named("whence")?));
-    (offset < 0 && whence == sys::COMMSAN_SEEK_SET)
+    (offset < 0 && whence == sys::MPI_SEEK_SET)
         .then(|| format!("is {offset}, which is before the file's beginning"))
 }
 

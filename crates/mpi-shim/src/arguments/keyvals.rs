@@ -24,7 +24,7 @@ fn held(variable: usize) -> c_int {
 /// What is wrong with a key that an attribute is set, asked for or deleted by.
 pub(super) fn problem(args: &Args, index: usize) -> Option<Fault> {
     let key = args.int(index);
-    if key == sys::COMMSAN_KEYVAL_INVALID as c_int {
+    if key == sys::MPI_KEYVAL_INVALID as c_int {
         return Some(value("is MPI_KEYVAL_INVALID"));
     }
     let sets = args.call.named("attribute").is_some();
@@ -36,7 +36,7 @@ pub(super) fn problem(args: &Args, index: usize) -> Option<Fault> {
 pub(super) fn free_problem(args: &Args) -> Option<Fault> {
     match args.words[0] {
         0 => Some(null_pointer()),
-        variable if held(variable) == sys::COMMSAN_KEYVAL_INVALID as c_int => {
+        variable if held(variable) == sys::MPI_KEYVAL_INVALID as c_int => {
             Some(value("holds MPI_KEYVAL_INVALID"))
         }
         _ => None,

@@ -2,7 +2,7 @@
 
 use super::{Fault, array_times, blocks, null_pointer};
 use crate::groups;
-use crate::handles::{handle, null};
+use crate::handles::handle;
 use crate::library::Mpi;
 use crate::objects;
 use crate::sys;
@@ -38,7 +38,9 @@ pub(super) fn types_problem(args: &Args, index: usize) -> Option<Fault> {
     lengths.filter(|(_, length)| *length > 0 && array != 0).find_map(|(at, _)| {
         let datatype = objects::at(Object::Datatype, array + at * width, args.fortran);
         let (kind, problem) = match () {
-            () if datatype == null::datatype() => (Problem::NullHandle, "is MPI_DATATYPE_NULL"),
+            () if datatype == sys::MPI_DATATYPE_NULL() => {
+                (Problem::NullHandle, "is MPI_DATATYPE_NULL")
+            }
             () if objects::look_up(Object::Datatype, datatype).is_some() => {
                 (Problem::Freed, "has been freed")
             }

@@ -1,0 +1,134 @@
+//! The MPI library of this process: its own functions and variables, looked up when they are first
+//! used.
+//!
+//! The runtime is not linked with any MPI library: one build serves all libraries of a family, of
+//! all versions, and a program may load its library at any time (`dlopen`, Python). The library is
+//! the one in the global scope, or else the first loaded one that defines `PMPI_Init` and has a
+//! name of the family; where only a library of another family is found, calls are passed on
+//! unchanged, and nothing is checked.
+
+use crate::sys;
+use commsan_mpi_calls::abi::MpiFamily;
+use commsan_process::next;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::{AtomicPtr, AtomicU8};
+
+/// A function or variable of the MPI library.
+pub(crate) struct Real {
+    name: &'static CStr,
+    found: AtomicPtr<c_void>,
+}
+
+impl Real {
+    pub(crate) const fn new(name: &'static CStr) -> Real {
+        Real { name, found: AtomicPtr::new(null_mut()) }
+    }
+
+    /// Its address; that of [`absent`] if the library lacks it.
+    #[inline]
+    pub(crate) fn address(&self) -> *mut c_void {
+        let found = self.found.load(Relaxed);
+        if found.is_null() { self.find() } else { found }
+    }
+
+    /// Whether the library has it.
+    #[inline]
+    pub(crate) fn exists(&self) -> bool {
+        self.address() != absent as *mut c_void
+    }
+
+    #[cold]
+    fn find(&self) -> *mut c_void {
+        let library = library();
+        if library.is_null() {
+            return absent as *mut c_void; // not loaded yet
+        }
+        // SAFETY: a handle of the loader, and a C string.
+        let found = unsafe { libc::dlsym(library, self.name.as_ptr()) };
+        let found = if found.is_null() { absent as *mut c_void } else { found };
+        self.found.store(found, Relaxed);
+        found
+    }
+}
+
+/// Stands for all functions that the library lacks: a program finds them nowhere else either, and
+/// calls them only if it does not look at whether they are there.
+extern "C" fn absent() -> c_int {
+    sys::MPI_ERR_OTHER
+}
+
+/// The loader's handle for the library; null while there is none.
+static LIBRARY: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+
+/// Whose library it is.
+static OWNER: AtomicU8 = AtomicU8::new(UNKNOWN);
+const UNKNOWN: u8 = 0;
+const OURS: u8 = 1;
+const FOREIGN: u8 = 2;
+
+/// Whether the library is one of the family that this runtime is built for; also if there is none.
+#[inline]
+pub(crate) fn is_ours() -> bool {
+    match OWNER.load(Relaxed) {
+        UNKNOWN => {
+            library();
+            OWNER.load(Relaxed) != FOREIGN
+        }
+        owner => owner == OURS,
+    }
+}
+
+fn library() -> *mut c_void {
+    let known = LIBRARY.load(Acquire);
+    if known.is_null() { find_library() } else { known }
+}
+
+#[cold]
+fn find_library() -> *mut c_void {
+    let defines = |handle: *mut c_void| {
+        // SAFETY: a handle of the loader.
+        let init = unsafe { libc::dlsym(handle, c"PMPI_Init".as_ptr()) };
+        if init.is_null() { init } else { handle }
+    };
+    let is_of = |family: MpiFamily| move |name: &[u8]| MpiFamily::of_library(name) == Some(family);
+    let (found, owner) = {
+        let first = defines(libc::RTLD_NEXT);
+        if first.is_null() {
+            let own = next::in_libraries(is_of(sys::FAMILY), defines);
+            match own.is_null() {
+                true => (next::in_libraries(|_| true, defines), FOREIGN),
+                false => (own, OURS),
+            }
+        } else {
+            (first, if is_foreign(first) { FOREIGN } else { OURS })
+        }
+    };
+    if found.is_null() {
+        return found;
+    }
+    OWNER.store(owner, Relaxed);
+    match LIBRARY.compare_exchange(null_mut(), found, AcqRel, Acquire) {
+        Ok(_) => found,
+        Err(earlier) => earlier,
+    }
+}
+
+/// Whether the library that defines `PMPI_Init` has the name of another family's.
+fn is_foreign(library: *mut c_void) -> bool {
+    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: a handle of the loader; an address of a library; the structure may stay zero.
+    let file: *const c_char = unsafe {
+        let init = libc::dlsym(library, c"PMPI_Init".as_ptr());
+        libc::dladdr(init, info.as_mut_ptr());
+        info.assume_init().dli_fname
+    };
+    if file.is_null() {
+        return false;
+    }
+    // SAFETY: the loader keeps it while the library is loaded.
+    let path = unsafe { CStr::from_ptr(file) }.to_bytes();
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+    MpiFamily::of_library(name).is_some_and(|family| family != sys::FAMILY)
+}
