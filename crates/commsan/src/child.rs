@@ -74,19 +74,26 @@ pub fn is_executable(path: &Path) -> bool {
         .is_ok_and(|status| status.is_file() && status.permissions().mode() & 0o111 != 0)
 }
 
-/// Runs `command` to its end.
+/// Runs `command` to its end. With `bound` it is killed if this process is, as launchers do.
 ///
 /// # Errors
 /// When it cannot be started.
-pub fn run(command: &[OsString], environment: &JobEnvironment) -> Result<ExitStatus, Failure> {
+pub fn run(
+    command: &[OsString],
+    environment: &JobEnvironment,
+    bound: bool,
+) -> Result<ExitStatus, Failure> {
     let mut command = prepare(command, environment);
     let former = current_mask();
     let signals = Forwarding::start();
     // The child inherits what is blocked while it starts, and ranks inherit it from a launcher.
-    // SAFETY: the closure makes one async-signal-safe call.
+    // SAFETY: the closure makes async-signal-safe calls only.
     unsafe {
         command.pre_exec(move || {
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const former, std::ptr::null_mut());
+            if bound {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            }
             Ok(())
         });
     }

@@ -133,19 +133,44 @@ pub struct Libraries {
     pub missing: Vec<String>,
 }
 
-/// Asks ld.so, as ldd does; nothing of the file is executed.
+const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
+
+/// ld.so, asked what it would load for a program or library; nothing of the file is executed.
+fn loader(path: &Path) -> io::Result<Command> {
+    let mut command = Command::new(LOADER);
+    command.arg(std::path::absolute(path)?).stdin(Stdio::null());
+    command.env("LD_TRACE_LOADED_OBJECTS", "1");
+    Ok(command)
+}
+
+/// What keeps ld.so from starting a program with a library preloaded, in its own words: symbols
+/// that nothing defines, and libraries that are not found.
+///
+/// # Errors
+/// When ld.so cannot be run.
+pub fn obstacles(path: &Path, preloaded: &Path) -> io::Result<Vec<String>> {
+    let mut command = loader(path)?;
+    command.env("LD_PRELOAD", preloaded).env("LD_WARN", "yes").env("LD_BIND_NOW", "yes");
+    let output = command.output()?;
+    let (found, errors) = (&output.stdout, &output.stderr);
+    let lines = [found, errors].map(|text| String::from_utf8_lossy(text).into_owned());
+    let is_obstacle = |line: &&str| {
+        ["undefined symbol", "not found", "cannot be preloaded"].iter().any(|w| line.contains(w))
+    };
+    let mut obstacles = Vec::new();
+    for line in lines.iter().flat_map(|text| text.lines()).map(str::trim).filter(is_obstacle) {
+        obstacles.push(line.to_owned());
+    }
+    obstacles.dedup();
+    Ok(obstacles)
+}
+
+/// Asks ld.so, as ldd does.
 ///
 /// # Errors
 /// When ld.so cannot be run.
 pub fn libraries(path: &Path) -> io::Result<Libraries> {
-    const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
-    let path = std::path::absolute(path)?;
-    let output = Command::new(LOADER)
-        .arg(path)
-        .env("LD_TRACE_LOADED_OBJECTS", "1")
-        .env_remove("LD_PRELOAD")
-        .stdin(Stdio::null())
-        .output()?;
+    let output = loader(path)?.env_remove("LD_PRELOAD").output()?;
     let mut libraries = Libraries::default();
     let path = |place: &str| PathBuf::from(place.rsplit_once(" (").map_or(place, |(path, _)| path));
     for line in String::from_utf8_lossy(&output.stdout).lines() {

@@ -2,28 +2,56 @@
 //!
 //! Below `commsan run` it only makes sure that the rank's environment is complete. Alone, all
 //! ranks of the job must find one run directory without talking to each other: its name contains
-//! the [job's identity](crate::job), whoever makes it first has made it for all, and `run.json`
-//! in it proves whose it is.
+//! the [job's identity](commsan_job_shm::identity), whoever makes it first has made it for all, and
+//! `run.json` in it proves whose it is. That process stays: it watches the job for hangs, waits for
+//! the other ranks when its own has ended, and reports for all of them.
 
 use crate::exit_code;
 use crate::failure::{Failure, note};
-use crate::install::job_environment;
+use crate::install::{JobEnvironment, job_environment};
 use crate::settings::Settings;
-use crate::{child, program};
-use commsan_rundir::{RunDirectory, RunInfo};
+use crate::{child, program, run};
+use commsan_rundir::{RankLog, RunDirectory};
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 
 /// Key in `run.json` for the job's identity.
-const JOB: &str = "job";
+pub const JOB: &str = "job";
+/// Key in `run.json` for where the time bins of a profile begin, in nanoseconds since 1970.
+pub const EPOCH: &str = "epoch";
 
 /// How long to wait for the rank that makes the directory; shared file systems lag.
 const DIRECTORY_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Becomes `command`, checked.
+/// How long to wait for ranks of which nothing is heard after the first one's end.
+const OTHERS_TIMEOUT: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Variables that launchers set for each rank, and not in a batch script.
+const OF_RANKS: [&str; 8] = [
+    "OMPI_COMM_WORLD_RANK",
+    "PMIX_RANK",
+    "PMI_RANK",
+    "PMI_FD",
+    "MPI_LOCALRANKID",
+    "FLUX_TASK_RANK",
+    "PALS_RANKID",
+    "MV2_COMM_WORLD_RANK",
+];
+
+/// Whether a launcher has started this process as a rank of a job that is not checked yet.
+pub fn is_rank() -> bool {
+    let set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let step = std::env::var("SLURM_STEP_ID").ok().and_then(|step| step.parse::<u32>().ok());
+    // The highest numbers are batch scripts and interactive shells.
+    let is_task = step.is_some_and(|step| step < 0xffff_fff0) && set(&"SLURM_PROCID");
+    std::env::var_os("COMMSAN_RUN_DIR").is_none() && (OF_RANKS.iter().any(set) || is_task)
+}
+
+/// Runs `command` as a rank, checked.
 pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failure> {
     let Some(first) = command.first() else {
         return Err(Failure::new(exit_code::USAGE, "no command was given")
@@ -37,14 +65,53 @@ pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failu
             return Err(Failure::new(exit_code::SETUP, what)
                 .help("it must be on a file system that all nodes share; see `--output`"));
         }
-        None => join(settings, command)?,
+        None => match join(settings, command)? {
+            Joined::First(run, identity) => return lead(settings, command, run, identity),
+            Joined::Other(path) => path,
+        },
     };
-    let environment = job_environment(&run_dir, &settings.options)?;
+    let mut environment = job_environment(&run_dir, &settings.options)?;
+    let info = RunDirectory::open(&run_dir).and_then(|run| run.read_info());
+    if let Some(epoch) = info.ok().and_then(|info| info.facts.get(EPOCH).cloned()) {
+        environment.set.push(("COMMSAN_EPOCH", epoch.into()));
+    }
     Err(child::become_command(command, &environment))
 }
 
+/// Runs `command` as the rank that watches the job and reports.
+fn lead(
+    settings: &Settings,
+    command: &[OsString],
+    run: RunDirectory,
+    identity: Option<String>,
+) -> Result<ExitCode, Failure> {
+    if !settings.options.quiet {
+        let place = shown(run.path());
+        note(&format!(
+            "the report follows the job's end; later, `commsan report {place}` shows it"
+        ));
+    }
+    let start = |run: &RunDirectory, command: &[OsString], environment: &JobEnvironment| {
+        let status = child::run(command, environment, true);
+        // If it has failed, its launcher ends the others as soon as it knows.
+        if status.as_ref().is_ok_and(ExitStatus::success) {
+            wait_for_others(run);
+        }
+        status
+    };
+    run::supervise(settings, command, |_| Ok(run), identity.as_deref(), true, start)
+}
+
+/// The job's run directory.
+enum Joined {
+    /// This process has created it, for the job with this identity.
+    First(RunDirectory, Option<String>),
+    /// Another rank has.
+    Other(PathBuf),
+}
+
 /// Creates the job's run directory, or finds the one another rank has created.
-fn join(settings: &Settings, command: &[OsString]) -> Result<PathBuf, Failure> {
+fn join(settings: &Settings, command: &[OsString]) -> Result<Joined, Failure> {
     let setup = |error: &dyn std::fmt::Display| Failure::new(exit_code::SETUP, error.to_string());
     let name = program::base_name(program::guess(command));
     let options = &settings.options;
@@ -59,23 +126,35 @@ fn join(settings: &Settings, command: &[OsString]) -> Result<PathBuf, Failure> {
         (None, id) => PathBuf::from(format!("{name}.commsan-{}", id.as_deref().unwrap_or(""))),
     };
     match (created, identity) {
-        (Ok(run), identity) => {
-            let words = command.iter().map(|word| word.to_string_lossy().into_owned());
-            let mut info = RunInfo::new(words.collect());
-            info.facts.extend(identity.map(|id| (JOB.to_owned(), id)));
-            run.write_info(&info).map_err(|error| setup(&error))?;
-            if !options.quiet {
-                note(&format!("the report comes with `commsan report {}`", shown(run.path())));
-            }
-            Ok(run.path().to_owned())
-        }
+        (Ok(run), identity) => Ok(Joined::First(run, identity)),
         (Err(error), Some(id)) if error.kind() == ErrorKind::AlreadyExists => {
             if !belongs_to(&path, &id) {
                 return Err(setup(&error));
             }
-            path.canonicalize().map_err(|error| setup(&error))
+            path.canonicalize().map(Joined::Other).map_err(|error| setup(&error))
         }
         (Err(error), _) => Err(setup(&error)),
+    }
+}
+
+/// Waits until all ranks of the job have ended, or nothing is heard of those left for a while.
+fn wait_for_others(run: &RunDirectory) {
+    let (mut heard, mut before) = (Instant::now(), 0);
+    while heard.elapsed() < OTHERS_TIMEOUT {
+        let logs = run.logs().unwrap_or_default();
+        let written = logs.iter().filter_map(|(_, path)| path.metadata().ok());
+        let written = written.map(|data| data.len()).sum::<u64>();
+        if written != before {
+            (heard, before) = (Instant::now(), written);
+            let ranks: Vec<_> =
+                logs.iter().map(|(rank, path)| RankLog::open(path, *rank)).collect();
+            let size = ranks.iter().filter_map(|rank| rank.start.as_ref()).map(|start| start.size);
+            let ended = ranks.iter().filter(|rank| rank.end.is_some()).count();
+            if size.max().is_none_or(|size| ended >= size as usize) {
+                return;
+            }
+        }
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

@@ -135,7 +135,7 @@ options! {
         "Limit checks of threads and collectives to the calls that `commsan lint --emit-checks FILE` has flagged";
     gen_suppressions: bool = "false", "BOOL", Launcher,
         "Print suppressions that would cover the findings";
-    mpi: LateMpi = "auto", "auto|openmpi|mpich|none", Launcher,
+    mpi: LateMpi = "auto", "auto|openmpi|mpich|mpiabi|none", Launcher,
         "MPI of programs that load it late, such as Python, where the launcher does not show it";
     gpu: Gpu = "auto", "auto|real|sim:N", Launcher,
         "Devices of CUDA programs: this machine's, or N simulated ones; auto does as COMMSAN_GPU says";

@@ -98,6 +98,14 @@ pub fn position(command: &[OsString]) -> Option<usize> {
     None
 }
 
+/// Whether the command starts ranks of a job itself, as far as its own words tell.
+pub fn launches(command: &[OsString]) -> bool {
+    let end = position(command).unwrap_or(command.len());
+    let name = |word: &OsString| base_name(word).split('.').next().map(str::to_owned);
+    let names = command[..end].iter().filter_map(name);
+    names.into_iter().any(|name| LAUNCHERS.contains(&name.as_str()))
+}
+
 /// Whether this word is a launcher or a wrapper.
 fn starts_others(word: &OsStr) -> bool {
     let name = base_name(word);

@@ -3,9 +3,10 @@
 use crate::child;
 use crate::command_line;
 use crate::cuda::Cuda;
+use crate::exec;
 use crate::exit_code;
 use crate::failure::{Failure, note, warn};
-use crate::install::{devices, job_environment};
+use crate::install::{JobEnvironment, devices, job_environment};
 use crate::options::{Gpu, Options};
 use crate::profile;
 use crate::program;
@@ -16,7 +17,7 @@ use commsan_report::{Checks, Options as Preparation};
 use commsan_rundir::{RunDirectory, RunInfo};
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{ExitCode, ExitStatus};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Where nothing is flagged, ranks need not look.
@@ -30,26 +31,52 @@ fn limited(options: &Options, checks: Option<&Checks>) -> Options {
 }
 
 /// Runs `command`, reports, and says how it went.
+///
+/// Started by a launcher as one of its ranks (`mpirun -n 4 commsan run -- ./app`), it is
+/// [`exec`](crate::exec): the ranks of the job have one run directory and one report.
 pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failure> {
     let Some(first) = command.first() else {
         return Err(Failure::new(exit_code::USAGE, "no command was given")
             .help("put it after `--`: `commsan run -- mpirun -n 4 ./app`"));
     };
     child::find(first)?;
+    if exec::is_rank() && !program::launches(command) {
+        return exec::main(settings, command);
+    }
+    let run = |options: &Options| create_directory(options, command);
+    supervise(settings, command, run, None, false, |_, command, environment| {
+        child::run(command, environment, false)
+    })
+}
+
+/// Runs a job, or one rank of it, that has a run directory of its own, in which it also looks for
+/// hangs, and reports. `identity` tells others whose directory it is; `start` runs the command to
+/// its end; `is_rank` says that it is one rank of several.
+pub fn supervise(
+    settings: &Settings,
+    command: &[OsString],
+    directory: impl FnOnce(&Options) -> Result<RunDirectory, Failure>,
+    identity: Option<&str>,
+    is_rank: bool,
+    start: impl FnOnce(&RunDirectory, &[OsString], &JobEnvironment) -> Result<ExitStatus, Failure>,
+) -> Result<ExitCode, Failure> {
     let checks = report::checks(&settings.options)?;
     let options = &limited(&settings.options, checks.as_ref());
     // Says what is missing before anything is created.
     job_environment(Path::new(""), options)?;
     let suppressions = report::suppressions(options)?;
-    let run = create_directory(options, command)?;
+    let run = directory(options)?;
     let mut environment = job_environment(run.path(), options)?;
-    if options.profile {
-        environment.set.push(("COMMSAN_EPOCH", nanoseconds().to_string().into()));
-    }
 
     let words = command.iter().map(|word| word.to_string_lossy().into_owned());
     let mut info = RunInfo::new(words.collect());
     info.facts = facts();
+    info.facts.extend(identity.map(|identity| (exec::JOB.to_owned(), identity.to_owned())));
+    if options.profile {
+        let epoch = nanoseconds().to_string();
+        info.facts.insert(exec::EPOCH.to_owned(), epoch.clone());
+        environment.set.push(("COMMSAN_EPOCH", epoch.into()));
+    }
     // Where this does not fit, findings would not either.
     run.write_info(&info).map_err(|error| {
         discard(&run);
@@ -59,8 +86,8 @@ pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failu
     let gpu = UseOfCuda::of(command, options);
     gpu.warn();
     let adapted = command_line::adapt(command, &mut environment);
-    let watch = Watch::start(&run, options);
-    let status = child::run(&adapted, &environment).inspect_err(|_| discard(&run))?;
+    let watch = Watch::start(&run, options, is_rank);
+    let status = start(&run, &adapted, &environment).inspect_err(|_| discard(&run))?;
     drop(watch);
     let code = child::shell_code(status);
     info.end(code);

@@ -52,10 +52,12 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Begins to watch the jobs of a run.
-    pub fn start(run: &RunDirectory, options: &Options) -> Watch {
+    /// Begins to watch the jobs of a run. `is_rank` says that this process stands for one of the
+    /// ranks, which the job's launcher has started: that one alone is ended, for a launcher that
+    /// is asked to end the job would also end the watcher, before it reports.
+    pub fn start(run: &RunDirectory, options: &Options, is_rank: bool) -> Watch {
         let (stop, stopped) = channel();
-        let mut watcher = Watcher::new(run.path(), options);
+        let mut watcher = Watcher { is_rank, ..Watcher::new(run.path(), options) };
         let watch = move || {
             while stopped.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 watcher.look();
@@ -77,6 +79,7 @@ impl Drop for Watch {
 
 struct Watcher {
     directory: PathBuf,
+    is_rank: bool,
     options: Options,
     jobs: Vec<Watched>,
     deadlocks: Vec<Deadlock>,
@@ -87,6 +90,8 @@ struct Watcher {
 
 struct Watched {
     job: Job,
+    /// Whether this process stands for one of the ranks.
+    is_rank: bool,
     /// Whether all of its nodes answer.
     is_seen: bool,
     mismatches: u64,
@@ -139,6 +144,7 @@ impl Watcher {
     fn new(directory: &Path, options: &Options) -> Watcher {
         Watcher {
             directory: directory.to_owned(),
+            is_rank: false,
             options: options.clone(),
             jobs: Vec::new(),
             deadlocks: Vec::new(),
@@ -149,7 +155,7 @@ impl Watcher {
 
     fn look(&mut self) {
         for job in jobs(&self.directory, |name| self.jobs.iter().any(|j| j.job.name() == name)) {
-            self.jobs.push(Watched::new(job));
+            self.jobs.push(Watched::new(job, self.is_rank));
         }
         self.jobs.iter_mut().for_each(Watched::look_afar);
         let news = self.jobs.iter_mut().any(Watched::has_news);
@@ -250,9 +256,10 @@ fn places(finding: &Finding) -> String {
 }
 
 impl Watched {
-    fn new(job: Job) -> Watched {
+    fn new(job: Job, is_rank: bool) -> Watched {
         Watched {
             job,
+            is_rank,
             is_seen: true,
             mismatches: 0,
             ranks: Vec::new(),
@@ -367,14 +374,18 @@ impl Watched {
 
     fn end(&mut self, why: &str) {
         note(&format!("{why}: the job is ended"));
-        self.job.ask_to_end();
+        match self.is_rank {
+            true => self.job.ask_own_to_end(),
+            false => self.job.ask_to_end(),
+        }
         self.end = End::Asked(Instant::now());
     }
 
     /// Ends a launcher that does not see that its ranks have ended.
     fn see_to_the_launcher(&mut self) {
         let End::Open = self.end else { return };
-        let Some(launcher) = self.job.sleeping_launcher().filter(|_| child::may_write()) else {
+        let sleeping = (!self.is_rank).then(|| self.job.sleeping_launcher()).flatten();
+        let Some(launcher) = sleeping.filter(|_| child::may_write()) else {
             self.asleep = 0;
             return;
         };

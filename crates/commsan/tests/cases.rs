@@ -4,6 +4,10 @@
 //! may be found. Each program and MPI is one trial: `fail/p2p/isend_write [openmpi]`.
 //!
 //! `cargo test -p commsan --test cases -- irecv` runs the trials whose names contain `irecv`.
+//!
+//! With `COMMSAN_TEST_MPIS=target/mpis`, where `scripts/mpis.sh` has installed other MPI libraries,
+//! the C programs on one node run with each of these instead (`make matrix`); with
+//! `COMMSAN_TEST_EVERY=N` about every `N`th of them.
 
 #[path = "cases/tools.rs"]
 mod tools;
@@ -14,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use tools::{Mpi, Tools};
+use tools::{Installation, Mpi, Tools};
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
@@ -26,7 +30,17 @@ fn main() -> ExitCode {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let repository = repository.canonicalize().unwrap_or(repository);
     let mut trials = Vec::new();
-    let tools = match Tools::find(&repository) {
+    let others = std::env::var_os("COMMSAN_TEST_MPIS").map(|directory| {
+        let all = Installation::all(&repository.join(directory));
+        all.into_iter().map(Mpi::Other).collect::<Vec<_>>()
+    });
+    if others.as_ref().is_some_and(Vec::is_empty) {
+        let missing = "no MPI library is installed there: run `scripts/mpis.sh`";
+        let trial = Trial::test("tools", move || Err(missing.into()));
+        return libtest_mimic::run(&arguments, vec![trial]).exit_code();
+    }
+    let mpis = others.clone().unwrap_or(Mpi::DISTRIBUTED.to_vec());
+    let tools = match Tools::find(&repository, &mpis) {
         Ok(tools) => Arc::new(tools),
         Err(missing) => {
             let trial = Trial::test("tools", move || Err(missing.into()));
@@ -38,7 +52,7 @@ fn main() -> ExitCode {
     for path in mixed(programs(&root)) {
         let name = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned();
         match Case::read(&root, &path) {
-            Ok(case) => trials.extend(trials_of(Arc::new(case), &tools)),
+            Ok(case) => trials.extend(trials_of(Arc::new(case), &tools, others.as_deref())),
             Err(problem) => trials.push(Trial::test(name.clone(), move || Err(problem.into()))),
         }
         names.insert(name);
@@ -80,16 +94,25 @@ fn mixed(programs: Vec<PathBuf>) -> Vec<PathBuf> {
     placed.into_iter().map(|(_, path)| path).collect()
 }
 
-fn trials_of(case: Arc<Case>, tools: &Arc<Tools>) -> Vec<Trial> {
+fn trials_of(case: Arc<Case>, tools: &Arc<Tools>, others: Option<&[Mpi]>) -> Vec<Trial> {
     // What devices do does not depend on the MPI library: each is used for half of these programs.
-    let first = case.name.bytes().map(usize::from).sum::<usize>() % Mpi::ALL.len();
+    let sum = case.name.bytes().map(usize::from).sum::<usize>();
+    let first = sum % Mpi::DISTRIBUTED.len();
     let libraries = match &case.mpi {
+        _ if others.is_some() => {
+            let every = std::env::var("COMMSAN_TEST_EVERY").ok().and_then(|n| n.parse().ok());
+            let is_chosen = case.mpi.is_none()
+                && case.nodes < 2
+                && tools::language(&case.source) == Some(tools::Language::C)
+                && sum.is_multiple_of(every.unwrap_or(1));
+            others.filter(|_| is_chosen).unwrap_or_default().to_vec()
+        }
         Some(name) => {
-            let every = [&Mpi::ALL[..], &[Mpi::None]].concat();
+            let every = [&Mpi::DISTRIBUTED[..], &[Mpi::None]].concat();
             every.into_iter().filter(|mpi| mpi.name() == name).collect()
         }
-        None if case.devices_only => vec![Mpi::ALL[first]],
-        None => Mpi::ALL.to_vec(),
+        None if case.devices_only => vec![Mpi::DISTRIBUTED[first]],
+        None => Mpi::DISTRIBUTED.to_vec(),
     };
     libraries
         .into_iter()

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     arguments.test_threads.get_or_insert(1);
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let repository = repository.canonicalize().unwrap_or(repository);
-    let tools = match Tools::find(&repository) {
+    let tools = match Tools::find(&repository, &Mpi::DISTRIBUTED) {
         Ok(tools) => Arc::new(tools),
         Err(missing) => {
             let trial = Trial::test("tools", move || Err(missing.into()));
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
         // In CI's limited time every other one on each; with three numbers of ranks, all pairs are
         // met.
         let is_hurried = std::env::var_os("CI").is_some();
-        let chosen = Mpi::ALL
+        let chosen = Mpi::DISTRIBUTED
             .into_iter()
             .enumerate()
             .filter(|(index, _)| !is_hurried || kind == "nodes" || batch % 2 == *index as u64)

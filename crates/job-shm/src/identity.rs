@@ -23,6 +23,10 @@ pub fn identity() -> Option<String> {
         let all = if is_number { name_space + &server.unwrap_or_default() } else { name_space };
         return Some(short(&all));
     }
+    // Intel MPI's Hydra.
+    if let Some(launch) = set("I_MPI_HYDRA_UUID") {
+        return Some(short(&launch));
+    }
     if set("HYDI_CONTROL_FD").is_some() || set("MPI_LOCALRANKID").is_some() {
         return Some(short(&hydra_address()?));
     }

@@ -146,17 +146,25 @@ impl Job {
         if matches!(self.ranks, Ranks::Here(_)) { SLOWEST } else { SLOWEST_BETWEEN_NODES }
     }
 
-    /// Asks the launcher to end the job.
+    /// Asks the launcher to end the job, or if there is none to ask, the ranks on this machine.
     pub fn ask_to_end(&mut self) {
-        let outermost = |rank| ancestors(rank).filter(|(_, status)| status.launches()).last();
+        let outermost = |rank| ancestors(rank).filter(|(_, status)| status.ends_jobs()).last();
         let above = self.processes().find_map(outermost).map(|(number, _)| number);
-        let launcher = above.or_else(|| match self.ranks {
-            Ranks::Here(process) => Some(process),
-            Ranks::OnNodes(_) => launcher(),
-        });
+        let launcher = above.or_else(launcher);
         self.asked = launcher.into_iter().chain(self.processes()).filter_map(Process::of).collect();
-        if let Some(launcher) = self.asked.first() {
-            launcher.signal(libc::SIGTERM);
+        let told = if launcher.is_some() { 1 } else { self.asked.len() };
+        for process in self.asked.iter().take(told) {
+            process.signal(libc::SIGTERM);
+        }
+    }
+
+    /// Asks the ranks below this process to end, whose launcher then ends the others.
+    pub fn ask_own_to_end(&mut self) {
+        let own = std::process::id().cast_signed();
+        let is_below = |rank: &libc::pid_t| ancestors(*rank).any(|(number, _)| number == own);
+        self.asked = self.processes().filter(is_below).filter_map(Process::of).collect();
+        for process in &self.asked {
+            process.signal(libc::SIGTERM);
         }
     }
 

@@ -40,7 +40,7 @@ pub(crate) fn launcher() -> Option<libc::pid_t> {
     let is_outermost = |process: &libc::pid_t| {
         let until_own: Vec<_> =
             ancestors(*process).take_while(|(number, _)| *number != own).collect();
-        Status::of(*process).is_some_and(|status| status.launches())
+        Status::of(*process).is_some_and(|status| status.ends_jobs())
             && until_own.iter().all(|(_, status)| !status.launches())
             && ancestors(*process).any(|(number, _)| number == own)
     };
@@ -86,10 +86,15 @@ const LAUNCHERS: &[&str] = &[
     "orted",
     "prte",
     "hydra_",
+    "srun",
     "slurmstepd",
     "flux-shell",
     "palsd",
 ];
+
+/// Daemons of resource managers that start ranks: they also account for the job and clean up after
+/// it, and are never signalled.
+const SERVICES: &[&str] = &["slurmstepd", "flux-shell", "palsd"];
 
 /// Launchers that collect the exit code of a rank at once: Open MPI's.
 pub(crate) const AT_ONCE: &[&str] = &["mpirun", "mpiexec", "orterun", "orted", "prte"];
@@ -119,6 +124,11 @@ impl Status {
 
     pub(crate) fn launches(&self) -> bool {
         LAUNCHERS.iter().any(|known| self.name.starts_with(known))
+    }
+
+    /// Whether it may be asked to end a job.
+    pub(crate) fn ends_jobs(&self) -> bool {
+        self.launches() && !SERVICES.iter().any(|known| self.name.starts_with(known))
     }
 
     /// Whether it has ended, and its parent has not collected its exit code yet.

@@ -39,6 +39,8 @@ constants! {
     in_place, "(long)MPI_IN_PLACE":                           1, -1, 1;
     status_ignore, "(long)MPI_STATUS_IGNORE":                 0, 1, 0;
     statuses_ignore, "(long)MPI_STATUSES_IGNORE":             0, 1, 0;
+    // Open MPI 5 has none yet.
+    buffer_automatic, "(long)MPI_BUFFER_AUTOMATIC":           -2, -2, 2;
     // Thread levels.
     thread_single, "MPI_THREAD_SINGLE":                       0, 0, 0;
     thread_funneled, "MPI_THREAD_FUNNELED":                   1, 1, 1024;

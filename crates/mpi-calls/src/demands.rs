@@ -176,7 +176,11 @@ impl Demand {
                 (_, "index_in") => Demand::Ends,
                 (_, "edges") if family == "Graph_create" => Demand::Edges,
                 (_, "buf") if family == "Bsend" => Demand::Buffered,
-                (_, "buffer") if family.starts_with("Buffer_attach") => Demand::Unattached,
+                (_, "buffer")
+                    if family.starts_with("Buffer_attach") || family.contains("attach_buffer") =>
+                {
+                    Demand::Unattached
+                }
                 (_, "ranks") if !family.starts_with("Group_range") => Demand::Members,
                 (_, "sources") if family == "Dist_graph_create_adjacent" => {
                     Demand::Neighbours("indegree")

@@ -235,7 +235,7 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
         Demand::Edges => value(lists::edges_problem(args, index)?),
         Demand::Subgroup => value(lists::subgroup_problem(args, index)?),
         Demand::Buffered => value(buffered::room_problem(args)?),
-        Demand::Unattached => value(buffered::attached_problem()?),
+        Demand::Unattached => value(buffered::attached_problem(args)?),
         Demand::Parts => value(lists::parts_problem(args, index)?),
         Demand::Starts => value(lists::starts_problem(args, index)?),
         Demand::Members => value(lists::members_problem(args, index)?),

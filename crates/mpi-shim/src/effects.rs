@@ -21,7 +21,7 @@ use crate::sys;
 use crate::windows;
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::collective::communicators::On;
-use commsan_mpi::{Acquisition, Args, Did, Passed, Synchronisation, Token, Wrong};
+use commsan_mpi::{Acquisition, Args, BufferOwner, Did, Passed, Synchronisation, Token, Wrong};
 use commsan_mpi_calls::Effect;
 use commsan_shadow::{Access, Footprint, Mode};
 use commsan_threads::{Here, agents};
@@ -228,20 +228,16 @@ impl After<'_> {
                 self.with(|tracker, _| tracker.library_memory.allocated(base, self.args.words[0]));
             }
             Effect::BufferAttach if self.ok => {
-                let start = self.args.words[0];
-                let bytes = (self.args.words[1] as isize).max(0) as usize;
-                let end = start.saturating_add(bytes);
-                buffered::attached(bytes);
-                self.with(|tracker, out| {
-                    tracker.attach_buffer(self.args, start..end, self.here, out)
-                });
+                let owner = buffered::owner(self.args);
+                let memory = buffered::given(self.args);
+                buffered::attached(owner, memory.clone());
+                if let Some(memory) = memory {
+                    self.with(|tracker, out| {
+                        tracker.attach_buffer(self.args, owner, memory.clone(), self.here, out);
+                    });
+                }
             }
-            Effect::BufferDetach if self.ok => {
-                buffered::detached();
-                self.with(|tracker, out| {
-                    tracker.detach_buffer(&self.args.call.name, self.here, out)
-                });
-            }
+            Effect::BufferDetach if self.ok => self.buffer_gone(buffered::owner(self.args)),
             Effect::TypeFree if self.ok => {
                 again::freed();
                 datatypes::forget(before.word);
@@ -254,6 +250,7 @@ impl After<'_> {
                 again::freed();
                 races::freed();
                 groups::forget(before.word);
+                self.buffer_gone(BufferOwner::Comm(before.word));
                 self.with(|tracker, _| {
                     tracker.rma.comm_freed(before.word);
                     tracker.accounts.handle_gone(before.word);
@@ -457,8 +454,20 @@ impl After<'_> {
                 done.extend(self.gone(tokens));
             }
             Effect::GetStatus if flag && self.ok => {
+                let n = result(call.at.result);
+                let known: Tokens = match (call.at.requests, call.at.indices, call.at.result) {
+                    (Some(_), Some(indices), _) if n != sys::MPI_UNDEFINED => {
+                        let indices = self.args.words[indices];
+                        // SAFETY: as many indices as the call says.
+                        let index = |i| unsafe { *(indices as *const c_int).add(i) };
+                        (0..n.max(0) as usize).flat_map(|i| at(index(i))).collect()
+                    }
+                    (Some(_), None, Some(_)) => at(n).collect(),
+                    (Some(_), Some(_), _) => Tokens::new(),
+                    _ => tokens.into(),
+                };
                 self.with(|tracker, out| {
-                    for token in tokens {
+                    for token in &known {
                         tracker.accounts.may_know(*token);
                         tracker.status_true(*token, &call.name, self.here, out);
                         tracker.acquire_from_request(*token, self.status(), self.here, out);
@@ -482,6 +491,15 @@ impl After<'_> {
         }
         if !done.is_empty() {
             self.complete(&done);
+        }
+    }
+
+    /// A buffer has been detached, or what it was attached to is freed.
+    fn buffer_gone(&self, owner: BufferOwner) {
+        if buffered::detached(owner) {
+            self.with(|tracker, out| {
+                tracker.detach_buffer(owner, &self.args.call.name, self.here, out)
+            });
         }
     }
 

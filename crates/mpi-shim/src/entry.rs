@@ -78,6 +78,7 @@ pub(crate) fn around(
     let mode = mode();
     if !mode.is_active() {
         if !real::is_ours() {
+            real::say_foreign(rank);
             return call();
         }
         outside::called(rank, &args, &here);

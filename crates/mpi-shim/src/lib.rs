@@ -10,6 +10,8 @@
 //! there are no entry points, only the interface to the runtime.
 
 #[cfg(has_mpi)]
+mod absent;
+#[cfg(has_mpi)]
 mod again;
 #[cfg(has_mpi)]
 mod arguments;
@@ -88,6 +90,7 @@ pub use {
     library::Mpi,
     objects::follow_objects,
     outside::left,
+    real::loaded,
     waiting::gone,
 };
 

@@ -68,6 +68,9 @@ pub trait Rank: Sync {
     fn exited(&self);
     /// The job is about to be aborted.
     fn abort(&self, thread: &Thread);
+    /// The process is not checked: leaves the reason for the report, the end of a sentence that
+    /// begins with the program's name.
+    fn unchecked(&self, reason: &str);
 }
 
 static RANK: OnceLock<&'static dyn Rank> = OnceLock::new();

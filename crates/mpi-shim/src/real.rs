@@ -7,13 +7,15 @@
 //! name of the family; where only a library of another family is found, calls are passed on
 //! unchanged, and nothing is checked.
 
+use crate::absent::hide;
+use crate::rank::Rank;
 use crate::sys;
 use commsan_mpi_calls::abi::MpiFamily;
 use commsan_process::next;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
-use std::sync::atomic::{AtomicPtr, AtomicU8};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8};
 
 /// A function or variable of the MPI library.
 pub(crate) struct Real {
@@ -110,13 +112,48 @@ fn find_library() -> *mut c_void {
     }
     OWNER.store(owner, Relaxed);
     match LIBRARY.compare_exchange(null_mut(), found, AcqRel, Acquire) {
-        Ok(_) => found,
+        Ok(_) => {
+            if owner == OURS {
+                hide(found);
+            }
+            found
+        }
         Err(earlier) => earlier,
     }
 }
 
+/// The runtime is loaded: a library that the program is linked with is known from the start.
+pub fn loaded() {
+    library();
+}
+
+/// The process has loaded a library of another family: says so, once.
+#[cold]
+pub(crate) fn say_foreign(rank: &dyn Rank) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if SAID.swap(true, Relaxed) {
+        return;
+    }
+    let path = String::from_utf8_lossy(path_of(library())).into_owned();
+    let name = path.rsplit('/').next().unwrap_or(&path);
+    let Some(family) = MpiFamily::of_library(name.as_bytes()) else { return };
+    rank.unchecked(&format!(
+        "was not checked: it has loaded {path}, a library of {family}, but was started as a program of \
+         {}. Run it with `commsan run --mpi {}`.",
+        sys::FAMILY,
+        family.key()
+    ));
+}
+
 /// Whether the library that defines `PMPI_Init` has the name of another family's.
 fn is_foreign(library: *mut c_void) -> bool {
+    let path = path_of(library);
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+    MpiFamily::of_library(name).is_some_and(|family| family != sys::FAMILY)
+}
+
+/// The path of the library that defines `PMPI_Init`; empty if it is not known.
+fn path_of(library: *mut c_void) -> &'static [u8] {
     let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: a handle of the loader; an address of a library; the structure may stay zero.
     let file: *const c_char = unsafe {
@@ -125,10 +162,8 @@ fn is_foreign(library: *mut c_void) -> bool {
         info.assume_init().dli_fname
     };
     if file.is_null() {
-        return false;
+        return b"";
     }
-    // SAFETY: the loader keeps it while the library is loaded.
-    let path = unsafe { CStr::from_ptr(file) }.to_bytes();
-    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-    MpiFamily::of_library(name).is_some_and(|family| family != sys::FAMILY)
+    // SAFETY: the loader keeps it while the library is loaded, which is never unloaded.
+    unsafe { CStr::from_ptr(file) }.to_bytes()
 }

@@ -76,6 +76,7 @@ use crate::requests::{Request, Requests, State};
 use crate::steps::Steps;
 use crate::threads::Threads;
 use accounts::Accounts;
+pub use attached_buffer::BufferOwner;
 use attached_buffer::LibraryMemory;
 use collectives::Together;
 use commsan_callsite::{Findings, Place, Report, Site};

@@ -36,6 +36,8 @@ extern "C" fn loaded() {
     let ready = abi::map().and_then(|()| abi::pages());
     let (options, counting) = options::from_environment();
     let state = state::install(directory, options, ready);
+    #[cfg(not(feature = "serial"))]
+    commsan_mpi_shim::loaded();
     if ready.is_ok() && options.check {
         hooks::connect();
         release::observe(hooks::on_release);

@@ -50,9 +50,8 @@ fn libraries() -> Vec<Check> {
         let file = mpi.runtime();
         let what = format!("runtime for {mpi}");
         let path = directory.join(file);
-        let mend = format!("build commsan where {mpi}'s mpicc is installed");
         checks.push(if !path.is_file() {
-            Check::warn(&what, format!("{} is missing", path.display()), mend)
+            Check::warn(&what, format!("{} is missing", path.display()), install)
         } else {
             match elf::libraries(&path) {
                 Ok(libraries) if libraries.missing.is_empty() => {
@@ -61,10 +60,9 @@ fn libraries() -> Vec<Check> {
                 }
                 Ok(libraries) => {
                     let missing = libraries.missing.join(", ");
-                    let mend = format!("install {mpi}, or put its directory in LD_LIBRARY_PATH");
-                    Check::warn(&what, format!("cannot be loaded: {missing} not found"), mend)
+                    Check::warn(&what, format!("cannot be loaded: {missing} not found"), install)
                 }
-                Err(error) => Check::warn(&what, format!("cannot be loaded: {error}"), mend),
+                Err(error) => Check::warn(&what, format!("cannot be loaded: {error}"), install),
             }
         });
     }
@@ -158,8 +156,11 @@ fn library_of(command: &str, question: &str) -> Option<(PathBuf, &'static str)> 
     }
     let answer = answer.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| answer.contains(word));
-    let mpi = if has(&["open mpi", "openmpi", "open-mpi", "openrte", "-lopen-"]) {
+    let mpi = if has(&["open mpi", "openmpi", "open-mpi", "openrte", "-lopen-"]) && !has(&["i_mpi"])
+    {
         MpiFamily::OpenMpi.name()
+    } else if has(&["-lmpi_abi"]) {
+        MpiFamily::Standard.name()
     } else if has(&["intel(r) mpi", "i_mpi"]) {
         "Intel MPI (MPICH ABI)"
     } else if has(&["hydra", "mpich"]) {

@@ -3,6 +3,7 @@
 use super::Check;
 use crate::cuda::Cuda;
 use crate::elf::{self, Program};
+use crate::install::library_directory;
 use std::path::Path;
 
 /// Everything about the program at `path`.
@@ -24,6 +25,7 @@ pub fn checks(path: &Path) -> Vec<Check> {
         return vec![Check::warn("program", found, mend)];
     }
     let mut checks = vec![kind(&name, &program), mpi(&program)];
+    checks.extend(loads(path, &program));
     checks.extend(missing(&program));
     checks.push(compiled(&program));
     checks.push(if program.lines {
@@ -92,7 +94,7 @@ fn mpi(program: &Program) -> Check {
         }
         [] => {
             let mend = "link it with mpicc; a program that loads MPI later is checked under an \
-                        MPI launcher with `commsan run --mpi openmpi` (or mpich)";
+                        MPI launcher with `commsan run --mpi openmpi` (or mpich, mpiabi)";
             Check::warn(what, "none", mend)
         }
         [(mpi, path)] => Check::ok(what, format!("{mpi}: {}", path.display())),
@@ -101,6 +103,31 @@ fn mpi(program: &Program) -> Check {
             Check::fail(what, format!("more than one: {}", paths.join(", ")), mend)
         }
     }
+}
+
+/// Whether ld.so starts the program with the runtime that `commsan run` would give it.
+fn loads(path: &Path, program: &Program) -> Option<Check> {
+    const MAX_SHOWN: usize = 3;
+    let what = "runtime with it";
+    let [(mpi, _)] = &program.mpi[..] else { return None };
+    if !program.missing.is_empty() || program.static_mpi || !program.dynamic {
+        return None;
+    }
+    let runtime = library_directory().join(mpi.runtime());
+    let install =
+        "install commsan again, with all runtimes, or set COMMSAN_LIB to its `lib/commsan`";
+    if !runtime.is_file() {
+        return Some(Check::fail(what, format!("{} is missing", runtime.display()), install));
+    }
+    Some(match elf::obstacles(path, &runtime) {
+        Ok(obstacles) if obstacles.is_empty() => Check::ok(what, runtime.display().to_string()),
+        Ok(obstacles) => {
+            let shown = obstacles[..obstacles.len().min(MAX_SHOWN)].join("; ");
+            let mend = "run the program without commsan; if it starts, report this line";
+            Check::fail(what, format!("{}: {shown}", runtime.display()), mend)
+        }
+        Err(error) => Check::warn(what, format!("ld.so: {error}"), install),
+    })
 }
 
 fn compiled(program: &Program) -> Check {

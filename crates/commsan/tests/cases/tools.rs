@@ -18,9 +18,57 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// What a program is linked with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mpi {
+    /// The distribution's library of a family.
     Family(MpiFamily),
+    /// Another library.
+    Other(&'static Installation),
     /// The program uses devices without MPI.
     None,
+}
+
+/// A library that `scripts/mpis.sh` has installed.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Installation {
+    pub name: String,
+    pub family: MpiFamily,
+    /// With `bin`, `include` and `lib`.
+    pub prefix: PathBuf,
+}
+
+impl Installation {
+    /// All libraries below a directory, for as long as the tests run.
+    pub fn all(directory: &Path) -> Vec<&'static Installation> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+            let prefix = entry.path();
+            let family = std::fs::read_to_string(prefix.join(".family")).unwrap_or_default();
+            let Some(family) = MpiFamily::from_key(family.trim().as_bytes()) else { continue };
+            let name = entry.file_name().to_string_lossy().into_owned();
+            found.push(&*Box::leak(Box::new(Installation { name, family, prefix })));
+        }
+        found.sort_by(|one, other| one.name.cmp(&other.name));
+        found
+    }
+
+    /// What its compiler wrapper would tell the compiler. Those of wheels are not all of use.
+    fn options(&self, language: Language) -> (Vec<String>, Vec<String>) {
+        let place = |directory: &str| self.prefix.join(directory).display().to_string();
+        let mut options = vec![format!("-I{}", place("include"))];
+        let lib = place("lib");
+        let library = match self.family {
+            MpiFamily::Standard => {
+                options.push("-DMPI_ABI".to_owned());
+                "-lmpi_abi"
+            }
+            _ => "-lmpi",
+        };
+        let mut libraries = vec![format!("-L{lib}"), format!("-Wl,-rpath,{lib}")];
+        if language == Language::Fortran {
+            libraries.push("-lmpifort".to_owned());
+        }
+        libraries.push(library.to_owned());
+        (options, libraries)
+    }
 }
 
 /// A program's language.
@@ -75,18 +123,39 @@ pub fn language(path: &Path) -> Option<Language> {
 
 impl Mpi {
     /// The libraries.
-    pub const ALL: [Mpi; 2] = [Mpi::Family(MpiFamily::OpenMpi), Mpi::Family(MpiFamily::Mpich)];
+    pub const DISTRIBUTED: [Mpi; 2] =
+        [Mpi::Family(MpiFamily::OpenMpi), Mpi::Family(MpiFamily::Mpich)];
 
     pub fn name(self) -> &'static str {
         match self {
             Mpi::Family(family) => family.key(),
+            Mpi::Other(installation) => &installation.name,
             Mpi::None => "none",
+        }
+    }
+
+    fn family(self) -> Option<MpiFamily> {
+        match self {
+            Mpi::Family(family) => Some(family),
+            Mpi::Other(installation) => Some(installation.family),
+            Mpi::None => None,
+        }
+    }
+
+    fn launcher(self) -> PathBuf {
+        match self {
+            Mpi::Other(installation) => installation.prefix.join("bin/mpirun"),
+            _ => format!("mpirun.{}", self.name()).into(),
         }
     }
 }
 
 impl Wrapper {
     fn ask(mpi: Mpi, language: Language) -> Result<Wrapper, String> {
+        if let Mpi::Other(installation) = mpi {
+            let (options, libraries) = installation.options(language);
+            return Ok(Wrapper { mpi, language, options, libraries });
+        }
         let name = match language {
             Language::C => "mpicc",
             Language::Cxx | Language::Cuda => "mpicxx",
@@ -107,7 +176,7 @@ fn has(word: &str, prefixes: &[&str]) -> bool {
 
 impl Tools {
     /// Looks for everything; the error names all that is missing.
-    pub fn find(repository: &Path) -> Result<Tools, String> {
+    pub fn find(repository: &Path, mpis: &[Mpi]) -> Result<Tools, String> {
         let built = repository.join("target/dist/bin/commsan");
         let commsan = std::env::var_os("COMMSAN").map_or(built, PathBuf::from);
         let mut missing = Vec::new();
@@ -117,7 +186,8 @@ impl Tools {
         let wrappers = ["mpicc", "mpicxx", "mpifort", "mpirun"];
         let of = |mpi: Mpi| wrappers.map(|wrapper| format!("{wrapper}.{}", mpi.name()));
         let compilers = ["gcc", "g++", "gfortran"].map(str::to_owned);
-        let needed = Mpi::ALL.into_iter().flat_map(of).chain(compilers);
+        let distributed = mpis.iter().copied().filter(|mpi| matches!(mpi, Mpi::Family(_)));
+        let needed = distributed.flat_map(of).chain(compilers);
         missing.extend(needed.filter(|name| in_path(name).is_none()));
         let newest = |name: &str| {
             let versions = (14..=30).rev().map(|version| format!("{name}-{version}"));
@@ -134,7 +204,7 @@ impl Tools {
         let installed = repository.join("target/cuda/bin/nvcc");
         let nvcc = std::env::var_os("NVCC").map_or(installed, PathBuf::from);
         let languages = [Language::C, Language::Cxx, Language::Fortran, Language::Cuda];
-        let all = Mpi::ALL.into_iter().flat_map(|mpi| languages.map(|language| (mpi, language)));
+        let all = mpis.iter().flat_map(|&mpi| languages.map(|language| (mpi, language)));
         let wrappers = all.map(|(mpi, language)| Wrapper::ask(mpi, language));
         let wrappers = wrappers.collect::<Result<_, _>>()?;
         let work = repository.join("target/cases");
@@ -211,8 +281,9 @@ impl Tools {
         }
         command.arg("--");
         if mpi != Mpi::None {
-            let nodes = launchers::nodes(mpi.name(), case.nodes.min(case.ranks), case.ranks, &work);
-            command.arg(format!("mpirun.{}", mpi.name()));
+            let key = mpi.family().map_or("", MpiFamily::key);
+            let nodes = launchers::nodes(key, case.nodes.min(case.ranks), case.ranks, &work);
+            command.arg(mpi.launcher());
             command.args(nodes?).args(["-n", &case.ranks.to_string()]);
         }
         command.arg(program).args(&case.args);
@@ -228,7 +299,7 @@ impl Tools {
     fn compiler(&self, case: &Case, mpi: Mpi, language: Language) -> PathBuf {
         let clang = match &case.compiler {
             Some(compiler) => compiler == "clang",
-            None => mpi == Mpi::Family(MpiFamily::Mpich),
+            None => mpi.family() == Some(MpiFamily::Mpich),
         };
         match (language, clang) {
             (Language::C, true) => self.clang.clone(),
@@ -268,6 +339,9 @@ fn finish(command: &mut Command, directory: &Path) -> Result<(Option<ExitStatus>
     command.env("OMPI_MCA_mpi_yield_when_idle", "1");
     // What it chooses within a node anyway, a fifth of a second later.
     command.env("OMPI_MCA_pml", "ob1");
+    // Open MPI 5's launcher is PRRTE's.
+    command.env("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");
+    command.env("PRTE_MCA_hwloc_default_binding_policy", "none");
     let ended = limited::run(command, &directory.join("output.txt"), LIMIT)?;
     Ok((ended.status, ended.output))
 }

@@ -1,35 +1,63 @@
 //! Buffered sends and the buffer space that they need (MPI 4.1 §3.6): Open MPI needs none for small
 //! messages.
 //!
-//! **Soundness.** A message needs its own size and `MPI_BSEND_OVERHEAD` bytes of the attached
-//! buffer, whatever else is in it. Missed is what several messages need together.
+//! **Soundness.** A message needs its own size and `MPI_BSEND_OVERHEAD` bytes of the buffer that is
+//! attached to its communicator, or else to the process (MPI 4.1 §3.6), whatever else is in it.
+//! While a buffer is attached to a session, whose communicators are not known, nothing is reported.
+//! Missed is what several messages need together.
 
 use crate::datatypes;
 use crate::library;
-use commsan_mpi::Args;
+use crate::sys;
+use commsan_mpi::{Args, BufferOwner};
 use commsan_mpi_calls::{Effect, Extent};
-use std::sync::LazyLock;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::Relaxed;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// One more than the bytes that are attached, 0 without.
-static ATTACHED: AtomicUsize = AtomicUsize::new(0);
+/// What is attached: to what, and how many bytes.
+static ATTACHED: Mutex<Vec<(BufferOwner, usize)>> = Mutex::new(Vec::new());
 
-/// Libraries of MPI 4.1 also attach buffers to single communicators and sessions, which is not
-/// seen.
-static HAS_OTHERS: LazyLock<bool> = LazyLock::new(|| {
-    // SAFETY: a lookup by name.
-    !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"MPI_Comm_attach_buffer".as_ptr()) }.is_null()
-});
-
-/// The program has attached so many bytes.
-pub(crate) fn attached(bytes: usize) {
-    ATTACHED.store(bytes.saturating_add(1), Relaxed);
+fn all() -> MutexGuard<'static, Vec<(BufferOwner, usize)>> {
+    ATTACHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The program has detached the buffer.
-pub(crate) fn detached() {
-    ATTACHED.store(0, Relaxed);
+fn bytes_of(owner: BufferOwner) -> Option<usize> {
+    all().iter().find(|(known, _)| *known == owner).map(|(_, bytes)| *bytes)
+}
+
+/// What a call attaches a buffer to, or detaches it from.
+pub(crate) fn owner(args: &Args) -> BufferOwner {
+    match (args.call.at.comm, args.call.named("session")) {
+        (Some(comm), _) => BufferOwner::Comm(args.words[comm]),
+        (None, Some(session)) => BufferOwner::Session(args.words[session]),
+        (None, None) => BufferOwner::Process,
+    }
+}
+
+/// The memory that a call attaches; `None` if the library is to take its own
+/// (`MPI_BUFFER_AUTOMATIC`).
+pub(crate) fn given(args: &Args) -> Option<Range<usize>> {
+    let word = |name| args.call.named(name).map_or(0, |index| args.words[index]);
+    let (start, bytes) = (word("buffer"), (word("bsize") as isize).max(0) as usize);
+    (start != sys::MPI_BUFFER_AUTOMATIC as isize as usize)
+        .then(|| start..start.saturating_add(bytes))
+}
+
+/// The program has attached memory, or has the library take its own.
+pub(crate) fn attached(owner: BufferOwner, memory: Option<Range<usize>>) {
+    let bytes = memory.map_or(usize::MAX, |memory| memory.len());
+    let mut all = all();
+    all.retain(|(known, _)| *known != owner);
+    all.push((owner, bytes));
+}
+
+/// The program has detached a buffer, or freed what it was attached to. Returns whether there was
+/// one.
+pub(crate) fn detached(owner: BufferOwner) -> bool {
+    let mut all = all();
+    let before = all.len();
+    all.retain(|(known, _)| *known != owner);
+    all.len() < before
 }
 
 /// What a message lacks that is to be buffered.
@@ -37,12 +65,16 @@ pub(super) fn room_problem(args: &Args) -> Option<String> {
     let rule = args.call.accesses.first()?;
     let Extent::Blocks { count, .. } = rule.extent else { return None };
     let count = args.count(count);
-    if args.call.effect == Effect::Init || count == 0 || *HAS_OTHERS || !super::has_peer(args) {
+    if args.call.effect == Effect::Init || count == 0 || !super::has_peer(args) {
         return None;
     }
     let bytes = datatypes::signature(args.words[rule.datatype]).bytes as usize * count;
     let needed = bytes.checked_add(library::bsend_overhead()).filter(|_| bytes > 0)?;
-    match ATTACHED.load(Relaxed).checked_sub(1) {
+    if all().iter().any(|(owner, _)| matches!(owner, BufferOwner::Session(_))) {
+        return None;
+    }
+    let comm = args.call.at.comm.map(|index| BufferOwner::Comm(args.words[index]));
+    match comm.and_then(bytes_of).or_else(|| bytes_of(BufferOwner::Process)) {
         None => Some("is to be buffered, but no memory is attached for that".to_owned()),
         Some(attached) => (attached < needed).then(|| {
             format!("needs {needed} bytes of attached memory, but {attached} are attached")
@@ -51,7 +83,6 @@ pub(super) fn room_problem(args: &Args) -> Option<String> {
 }
 
 /// What is wrong with memory that comes besides other memory.
-pub(super) fn attached_problem() -> Option<&'static str> {
-    (ATTACHED.load(Relaxed) != 0 && !*HAS_OTHERS)
-        .then_some("comes besides memory that is attached already")
+pub(super) fn attached_problem(args: &Args) -> Option<&'static str> {
+    bytes_of(owner(args)).map(|_| "comes besides memory that is attached already")
 }

@@ -1,10 +1,10 @@
-//! The buffer that the program attaches for the messages of buffered sends (MPI 4.1 §3.6).
+//! The buffers that the program attaches for the messages of buffered sends (MPI 4.1 §3.6): one of
+//! the process, and one for each communicator and session.
 //!
 //! **Soundness.** From `MPI_Buffer_attach` to `MPI_Buffer_detach` MPI may write to the buffer at
 //! any time; after that the program "may reuse or deallocate the space taken by the buffer", which
 //! it therefore may not before. Until then the memory is treated like the buffer of a pending
 //! receive: reported is what accesses it, frees it or leaves the function whose variable it is.
-//! Buffers attached to single communicators or sessions (MPI 4.1) are not followed.
 
 use super::Tracker;
 use crate::buffers::Args;
@@ -13,11 +13,22 @@ use commsan_shadow::{Access, Mode, OpId};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
+/// What a buffer is attached to: the messages of which buffered sends it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BufferOwner {
+    /// Those that no other buffer is for (`MPI_Buffer_attach`).
+    Process,
+    /// Those of a communicator (`MPI_Comm_attach_buffer`).
+    Comm(usize),
+    /// Those of the communicators of a session (`MPI_Session_attach_buffer`).
+    Session(usize),
+}
+
 /// Memory that passes between the program and the library.
 #[derive(Default)]
 pub struct LibraryMemory {
-    /// The attached buffer, as an operation that writes to it.
-    attached: Option<OpId>,
+    /// The attached buffers, each as an operation that writes to it.
+    attached: FxHashMap<BufferOwner, OpId>,
     /// Sizes in bytes of memory from `MPI_Alloc_mem`, by address.
     allocations: FxHashMap<usize, usize>,
 }
@@ -36,10 +47,11 @@ impl LibraryMemory {
 }
 
 impl Tracker {
-    /// `MPI_Buffer_attach` has been given this memory.
+    /// `MPI_Buffer_attach` or the like has been given this memory.
     pub fn attach_buffer(
         &mut self,
         args: &Args,
+        owner: BufferOwner,
         bytes: Range<usize>,
         place: &impl Place,
         out: &mut dyn Findings,
@@ -49,17 +61,18 @@ impl Tracker {
         self.check(args, &accesses, place, out);
         let operation = self.reporter.operation(args, place);
         let id = self.operations.begin(&mut accesses, operation, place);
-        self.library_memory.attached = Some(id);
+        self.library_memory.attached.insert(owner, id);
     }
 
-    /// `MPI_Buffer_detach` has returned the memory.
+    /// `MPI_Buffer_detach` or the like has returned the memory, or its owner is freed.
     pub fn detach_buffer(
         &mut self,
+        owner: BufferOwner,
         call: &'static str,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        if let Some(id) = self.library_memory.attached.take() {
+        if let Some(id) = self.library_memory.attached.remove(&owner) {
             self.finish(id, Some(call), place, out);
         }
     }
