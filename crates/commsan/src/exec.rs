@@ -1,9 +1,9 @@
-//! `commsan exec`: one rank of a job that something else launches.
+//! `commsan exec`: one rank of a job that another program launches.
 //!
-//! Below `commsan run` it only makes sure that the rank's environment is complete. Alone, all
-//! ranks of the job must find one run directory without talking to each other: its name contains
-//! the [job's identity](crate::job), whoever makes it first has made it for all, and `run.json`
-//! in it proves whose it is.
+//! Below `commsan run` it only ensures that the rank's environment is complete. Alone, all ranks of
+//! the job must find one run directory without communication. Its name contains the [job's
+//! identity](crate::job), the first rank creates it for all, and `run.json` in it identifies the
+//! job.
 
 use crate::exit_code;
 use crate::failure::{Failure, note};
@@ -20,10 +20,10 @@ use std::time::{Duration, Instant};
 /// Key in `run.json` for the job's identity.
 const JOB: &str = "job";
 
-/// How long to wait for the rank that makes the directory; shared file systems lag.
+/// How long to wait for the rank that creates the directory; shared file systems lag.
 const DIRECTORY_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Becomes `command`, checked.
+/// Replaces this process by `command`, checked.
 pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failure> {
     let Some(first) = command.first() else {
         return Err(Failure::new(exit_code::USAGE, "no command was given")
@@ -43,7 +43,7 @@ pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failu
     Err(child::become_command(command, &environment))
 }
 
-/// Creates the job's run directory, or finds the one another rank has created.
+/// Creates the job's run directory, or finds the one that another rank has created.
 fn join(settings: &Settings, command: &[OsString]) -> Result<PathBuf, Failure> {
     let setup = |error: &dyn std::fmt::Display| Failure::new(exit_code::SETUP, error.to_string());
     let name = program::base_name(program::guess(command));
@@ -79,7 +79,7 @@ fn join(settings: &Settings, command: &[OsString]) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Whether the run directory `path` was made for the job `id`; waits until that is known.
+/// Whether the run directory `path` belongs to the job `id`; waits until `run.json` exists.
 fn belongs_to(path: &Path, id: &str) -> bool {
     let start = Instant::now();
     while start.elapsed() < DIRECTORY_TIMEOUT {
@@ -91,7 +91,7 @@ fn belongs_to(path: &Path, id: &str) -> bool {
     false
 }
 
-/// The path as short as it can be written from here.
+/// The shortest form of the path from the current directory.
 fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(here).unwrap_or(path).display().to_string()

@@ -1,12 +1,12 @@
 //! The table of options.
 //!
-//! One entry here is the flag of `commsan run`, the key of `COMMSAN_OPTIONS` and of
+//! Each entry defines the flag of `commsan run`, the key of `COMMSAN_OPTIONS` and of
 //! `commsan.toml`, the line of `commsan config --explain` and the row in `docs/usage.md`.
 
 use commsan_mpi_calls::abi::MpiFamily;
 use std::path::{Path, PathBuf};
 
-/// Who reads an option.
+/// Which processes read an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The `commsan` command.
@@ -15,33 +15,33 @@ pub enum Scope {
     Rank,
 }
 
-/// What the table says about an option.
+/// An entry of the table of options.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
-    /// Key; the flag has dashes for underscores.
+    /// Key; the flag has dashes instead of underscores.
     pub name: &'static str,
     /// Placeholder for the value in help texts.
     pub value: &'static str,
-    /// Text of the default value; empty for none.
+    /// Text of the default value; empty if there is none.
     pub default: &'static str,
-    /// Who reads it.
+    /// Which processes read the option.
     pub scope: Scope,
     /// Help text.
     pub help: &'static str,
-    /// Whether the flag can stand without a value, meaning `true`.
+    /// Whether the flag may be given without a value, meaning `true`.
     pub switch: bool,
-    /// Whether every mention adds a value.
+    /// Whether each occurrence adds a value.
     pub repeats: bool,
 }
 
 impl Spec {
-    /// The flag, without dashes in front.
+    /// The flag, without leading dashes.
     pub fn flag(&self) -> String {
         self.name.replace('_', "-")
     }
 }
 
-/// What a valid value would be, where a text is none.
+/// A description of the valid values, for an error message.
 pub type Expected = String;
 
 /// A type of option values.
@@ -49,13 +49,13 @@ trait Value {
     const SWITCH: bool = false;
     const REPEATS: bool = false;
 
-    /// Takes the value from text; relative paths start at `base`.
+    /// Parses the value from `text`; relative paths start at `base`.
     fn set(&mut self, text: &str, base: &Path) -> Result<(), Expected>;
 
-    /// The value as text that [`set`](Self::set) accepts, one for each mention.
+    /// The value as texts that [`set`](Self::set) accepts, one for each occurrence.
     fn texts(&self) -> Vec<String>;
 
-    /// The value as `key=value` for ranks, which read no quotes.
+    /// The value as `key=value` for ranks, which do not parse quotes.
     fn for_ranks(&self, name: &str) -> Vec<String> {
         self.texts().into_iter().map(|text| format!("{name}={text}")).collect()
     }
@@ -115,7 +115,7 @@ macro_rules! options {
             fn default() -> Self {
                 let mut options = Options { $($name: Default::default()),* };
                 for spec in TABLE.iter().filter(|spec| !spec.default.is_empty()) {
-                    // A test sets every default and would see an error.
+                    // A test sets every default and would detect an error.
                     let _ = options.set(spec.name, spec.default, Path::new(""));
                 }
                 options
@@ -185,7 +185,7 @@ options! {
         "Profile only this: object:NAME, kernel:NAME or region:NAME; several with commas, or given again";
 }
 
-/// A number with limits.
+/// A number between `MIN` and `MAX`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounded<const MIN: u32, const MAX: u32>(pub u32);
 
@@ -246,7 +246,7 @@ impl Value for Vec<PathBuf> {
     }
 }
 
-/// One of so many.
+/// A sampling rate of one in N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share(pub u32);
 
@@ -272,7 +272,7 @@ impl Value for Share {
     }
 }
 
-/// What a profile is restricted to: `object`, `kernel` or `region`, and a name.
+/// A restriction of a profile: kind (`object`, `kernel` or `region`) and name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Only {
     kind: &'static str,
@@ -336,15 +336,15 @@ macro_rules! choice {
     };
 }
 
-/// Which MPI programs use that load it late.
+/// The MPI library of programs that load it late.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LateMpi {
-    /// The one whose launcher started them.
+    /// The library whose launcher started the program.
     #[default]
     Auto,
     /// A library of this family.
     Family(MpiFamily),
-    /// None: programs that load the CUDA runtime late.
+    /// No MPI: for programs that load the CUDA runtime late.
     None,
 }
 
@@ -379,11 +379,11 @@ impl Value for LateMpi {
 choice! {
     /// Memory model of windows.
     MemoryModel {
-        /// That of the attribute `MPI_WIN_MODEL` of each window.
+        /// The attribute `MPI_WIN_MODEL` of each window decides.
         Auto = "auto",
-        /// Separate.
+        /// The separate memory model.
         Separate = "separate",
-        /// Unified.
+        /// The unified memory model.
         Unified = "unified"
     }
 }
@@ -391,22 +391,22 @@ choice! {
 choice! {
     /// When to use colours.
     Color {
-        /// On terminals, and as `NO_COLOR` and `CLICOLOR_FORCE` say.
+        /// On terminals, unless `NO_COLOR` or `CLICOLOR_FORCE` decides otherwise.
         Auto = "auto",
-        /// Always.
+        /// In all output.
         Always = "always",
-        /// Never.
+        /// In no output.
         Never = "never"
     }
 }
 
-/// Which objects that are never freed are looked for.
+/// Which leaked objects are reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Leaks {
-    /// Only leaks of objects that programs run out of, or that others wait for.
+    /// Only objects of limited number, or whose release other ranks wait for.
     #[default]
     Auto,
-    /// All, or none but files.
+    /// All leaked objects, or none except files.
     Chosen(bool),
 }
 
@@ -444,7 +444,7 @@ pub enum Gpu {
     Simulated(u32),
 }
 
-/// Maximum number of simulated devices: more than a node has.
+/// Maximum number of simulated devices; nodes have fewer.
 const MAX_DEVICES: u32 = 64;
 
 impl Value for Gpu {
@@ -475,7 +475,7 @@ impl Value for Gpu {
 }
 
 impl Gpu {
-    /// What this means where `COMMSAN_GPU` is `variable`.
+    /// The devices to use if `COMMSAN_GPU` has the value `variable`.
     pub fn in_environment(self, variable: Option<&str>) -> Gpu {
         let mut said = Gpu::Real;
         match (self, variable) {
