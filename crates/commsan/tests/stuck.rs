@@ -1,4 +1,5 @@
-//! Jobs that hang: which of them are ended, and what is told of those that somebody else ends.
+//! Jobs that hang: which of them are terminated, and what is reported of those terminated by
+//! others.
 
 #[path = "support/built.rs"]
 mod built;
