@@ -41,7 +41,7 @@ impl Cuda {
             None => {
                 return Some((
                     format!(
-                        "`{program}` has the CUDA runtime linked in, so that no other can serve it"
+                        "`{program}` is statically linked with the CUDA runtime, so commsan cannot replace it"
                     ),
                     "link it with `-cudart shared`, as `commsan nvcc` does; in CMake, set \
                      CMAKE_CUDA_RUNTIME_LIBRARY to Shared"
@@ -50,7 +50,7 @@ impl Cuda {
             }
             Some(name) if !SIMULATED.contains(&name.as_str()) => {
                 return Some((
-                    format!("`{program}` asks for {name}, of which there is no simulation"),
+                    format!("`{program}` needs {name}, for which there is no simulated runtime"),
                     "build it with CUDA 12 or 13".to_owned(),
                 ));
             }

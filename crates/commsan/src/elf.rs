@@ -50,7 +50,9 @@ impl Program {
             return Some(format!("`{name}` has MPI linked in: link it with the MPI's `.so`"));
         }
         if self.setuid {
-            return Some(format!("`{name}` is setuid: commsan cannot enter it; copy the file"));
+            return Some(format!(
+                "`{name}` is setuid: ld.so does not preload commsan into it; copy the file"
+            ));
         }
         if !self.mpi.is_empty() {
             return None;

@@ -33,7 +33,7 @@ pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failu
     let run_dir = match std::env::var_os("COMMSAN_RUN_DIR").map(PathBuf::from) {
         Some(path) if path.is_dir() => path,
         Some(path) => {
-            let what = format!("the run directory `{}` is not there", path.display());
+            let what = format!("the run directory `{}` does not exist", path.display());
             return Err(Failure::new(exit_code::SETUP, what)
                 .help("it must be on a file system that all nodes share; see `--output`"));
         }

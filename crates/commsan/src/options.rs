@@ -130,59 +130,59 @@ options! {
     exit_code: Bounded<0, 255> = "66", "N", Launcher,
         "Exit code when there are findings; 0 keeps the program's own";
     suppressions: Vec<PathBuf> = "", "FILE", Launcher,
-        "Findings that are known: file of suppressions; can be given more than once";
+        "File of suppressions for known findings; may be given more than once";
     checks: Option<PathBuf> = "", "FILE", Launcher,
         "Limit checks of threads and collectives to the calls that `commsan lint --emit-checks FILE` has flagged";
     gen_suppressions: bool = "false", "BOOL", Launcher,
         "Print suppressions that would cover the findings";
     mpi: LateMpi = "auto", "auto|openmpi|mpich|none", Launcher,
-        "MPI of programs that load it late, such as Python, where the launcher does not show it";
+        "MPI library of programs that load it late, such as Python, if the launcher does not show it";
     gpu: Gpu = "auto", "auto|real|sim:N", Launcher,
-        "Devices of CUDA programs: this machine's, or N simulated ones; auto does as COMMSAN_GPU says";
+        "Devices of CUDA programs: this machine's, or N simulated ones; auto follows COMMSAN_GPU";
     gpu_seed: Bounded<0, 4_294_967_295> = "0", "S", Launcher,
-        "Another order of what simulated devices do; with 0, they are as lazy as CUDA allows";
+        "Seed of the execution order of simulated devices; with 0, they delay work as long as CUDA allows";
     json: Option<PathBuf> = "", "FILE", Launcher,
-        "Also write the report as JSON there; the run directory has it anyway";
+        "Also write the report as JSON to FILE; the run directory always contains it";
     sarif: Option<PathBuf> = "", "FILE", Launcher,
-        "Also write the report as SARIF 2.1.0";
+        "Also write the report as SARIF 2.1.0 to FILE";
     junit: Option<PathBuf> = "", "FILE", Launcher,
-        "Also write the report as JUnit XML";
+        "Also write the report as JUnit XML to FILE";
     html: Option<PathBuf> = "", "FILE", Launcher,
-        "Also write the report as one HTML page";
+        "Also write the report as one HTML page to FILE";
     color: Color = "auto", "auto|always|never", Launcher,
         "Colours in messages and in the report";
     quiet: bool = "false", "BOOL", Launcher,
         "Print nothing but findings and errors";
     stuck_after: Bounded<0, 86_400> = "10", "SECONDS", Launcher,
-        "End a job when no rank can go on and none has moved for so long; 0 for never";
+        "Terminate a job if no rank can proceed and none has moved for this time; 0 disables this";
     halt_on_error: bool = "false", "BOOL", Rank,
-        "End the job at the first finding";
+        "Terminate the job at the first finding";
     max_findings: Bounded<1, 1_000_000> = "1000", "N", Rank,
-        "Different findings that each rank records; the rest is counted";
+        "Maximum number of distinct findings that each rank records; others are only counted";
     stack_depth: Bounded<1, 32> = "16", "N", Rank,
-        "Frames of call stack recorded at each place, at most 32";
+        "Call stack frames recorded at each code location, at most 32";
     memory_model: MemoryModel = "auto", "auto|separate|unified", Rank,
-        "Memory model of windows: separate is stricter, auto takes the window's attribute";
+        "Memory model of windows: separate is stricter, auto uses each window's attribute";
     strict_sends: bool = "false", "BOOL", Rank,
-        "Standard sends wait for their receives, as MPI allows: finds deadlocks that buffering hides";
+        "Make standard sends wait for their receives, as MPI allows: finds deadlocks that buffering hides";
     strict_collectives: bool = "false", "BOOL", Rank,
-        "Blocking collectives wait for all ranks, as MPI allows: finds deadlocks that depend on it";
+        "Make blocking collectives wait for all ranks, as MPI allows: finds deadlocks that depend on it";
     thread_checks: bool = "true", "BOOL", Rank,
-        "Look for calls of threads that the thread level excludes, or that nothing orders";
+        "Report MPI calls by threads that the thread level forbids, or that are unordered";
     collective_checks: bool = "true", "BOOL", Rank,
-        "Compare what different ranks pass to collectives, and in which order they enter them";
+        "Compare arguments and order of collectives between ranks";
     leaks: Leaks = "auto", "auto|BOOL", Rank,
-        "Look for objects that are never freed; auto leaves groups out";
+        "Report objects that are never freed; auto omits groups";
     profile: bool = "false", "BOOL", Rank,
-        "Count what is moved, from where to where: `commsan profile` does";
+        "Count data movement by source and target; enabled by `commsan profile`";
     check: bool = "true", "BOOL", Rank,
-        "Look for mistakes; `commsan profile` does not by default";
+        "Check for errors; disabled by default in `commsan profile`";
     sample: Share = "1/1", "1/N", Rank,
-        "Which bytes of objects are moved is looked at for one transfer in N; totals are always exact";
+        "Record the accessed bytes of objects for one transfer in N; totals are always exact";
     objects_from: Bounded<0, 4_294_967_295> = "1024", "BYTES", Rank,
-        "Of smaller allocations, only the first of each place in the program are objects of a profile";
+        "Of smaller allocations, only the first of each call site become objects of a profile";
     only: Vec<Only> = "", "KIND:NAME", Rank,
-        "Profile only this: object:NAME, kernel:NAME or region:NAME; several with commas, or given again";
+        "Restrict the profile to object:NAME, kernel:NAME or region:NAME; several with commas, or repeated";
 }
 
 /// A number between `MIN` and `MAX`.

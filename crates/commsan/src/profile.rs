@@ -43,7 +43,7 @@ pub struct Arguments {
 /// When the run directory cannot be read.
 pub fn unchecked(run: &RunDirectory, options: &Options) -> Result<Summary, Failure> {
     for (path, form) in report::files(options) {
-        let help = "`commsan profile --check` looks for mistakes, too, and writes it".to_owned();
+        let help = "`commsan profile --check` also checks for errors, and writes it".to_owned();
         let what = format!("there is no report as {form} to write to `{}`", path.display());
         warn(&format!("{what}: nothing was checked"), &[help]);
     }

@@ -198,7 +198,7 @@ fn explain_silence(
     if summary.notices > 0 {
         help.push("the notices above say why".to_owned());
     } else if let Some(ending) = ending {
-        help.push(format!("the command was ended by {ending} before any MPI_Init was through"));
+        help.push(format!("the command was ended by {ending} before MPI_Init completed in any rank"));
     } else if code != 0 {
         help.push(format!("the command failed with exit code {code}: see its output"));
     }
@@ -211,7 +211,7 @@ fn explain_silence(
         help.push("`commsan doctor PROGRAM` looks for the reason".to_owned());
     }
     let done = if checks { "checked" } else { "profiled" };
-    let what = "no process of this job got through MPI_Init, or used a device without MPI";
+    let what = "no process of this job completed MPI_Init, or used a device without MPI";
     warn(&format!("no MPI program was {done}: {what}"), &help);
 }
 

@@ -171,7 +171,7 @@ impl Watcher {
                 }
                 Verdict::Deadlock(deadlock) => {
                     if self.is_explained(deadlock) {
-                        self.jobs[index].end("no rank can go on");
+                        self.jobs[index].end("no rank can proceed");
                     } else {
                         self.jobs[index].acquit();
                     }
@@ -368,7 +368,7 @@ impl Watched {
     }
 
     fn end(&mut self, why: &str) {
-        note(&format!("{why}: the job is ended"));
+        note(&format!("{why}: terminating the job"));
         self.job.ask_to_end();
         self.end = End::Asked(Instant::now());
     }
@@ -382,7 +382,7 @@ impl Watched {
         };
         self.asleep += 1;
         if POLL_INTERVAL * self.asleep >= MAX_LAUNCHER_SLEEP {
-            self.end(&format!("all ranks have ended, which {launcher} does not see"));
+            self.end(&format!("all ranks have ended, but {launcher} has not noticed"));
         }
     }
 
@@ -393,7 +393,7 @@ impl Watched {
         {
             self.end = End::Made;
             if self.job.kill() {
-                note("it has not ended: it is killed");
+                note("the job has not ended: killing it");
             }
         }
     }
