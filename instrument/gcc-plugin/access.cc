@@ -91,7 +91,7 @@ static void add(gimple *statement, tree reference, bool write, vec<memory_access
   if (base && !is_gimple_reg(base) && describe(a, reference)) found.safe_push(a);
 }
 
-/* The callee writes such a result in place, and checks it. */
+/* The callee itself writes such a result in place. */
 static bool is_built_by_callee(tree result) { return TREE_ADDRESSABLE(TREE_TYPE(result)); }
 
 static void of_asm(gasm *statement, vec<memory_access> &found) {

@@ -341,7 +341,7 @@ fn write(event: Words, slots: &[[u64; 2]]) {
     }
 }
 
-/// Reads a record: no slots if there is none, `None` if it keeps changing.
+/// Reads a record: no slots if there is none, `None` if it keeps changing or has too many slots.
 fn read(event: Words) -> Option<Vec<[u64; 2]>> {
     for _ in 0..TRIES {
         let version = event[0].load(Acquire);
