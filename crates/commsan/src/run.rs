@@ -198,7 +198,7 @@ fn explain_silence(
     if summary.notices > 0 {
         help.push("the notices above say why".to_owned());
     } else if let Some(ending) = ending {
-        help.push(format!("the command was ended by {ending} before MPI_Init completed in any rank"));
+        help.push(format!("the command was ended by {ending} before MPI_Init completed"));
     } else if code != 0 {
         help.push(format!("the command failed with exit code {code}: see its output"));
     }
