@@ -19,7 +19,7 @@ fn main() {
         .std("c++17")
         .file("src/shim.cpp")
         .include("../../instrument/hooks")
-        // As system headers: their warnings are not ours.
+        // As system headers, so that their warnings are suppressed.
         .flag("-isystem")
         .flag(answer.trim())
         .flag("-fno-rtti")

@@ -1,12 +1,12 @@
-/* Which memory a statement touches. */
+/* Determines which memory a statement accesses. */
 #include "plugin.h"
 
 #include "builtins.h"
 #include "tree-dfa.h"
 #include "tree-ssa-address.h"
 
-/* Memory of this function whose address it gave to nobody. What points-to analysis thinks is not
- * asked: gfortran declares arguments with explicit interfaces not to escape, MPI's included. */
+/* Memory of this function whose address does not escape. Does not use points-to analysis: gfortran
+ * declares that arguments with explicit interfaces do not escape, including MPI's. */
 static bool is_private(tree declaration) {
   return auto_var_in_fn_p(declaration, current_function_decl) && !TREE_ADDRESSABLE(declaration);
 }
@@ -16,7 +16,7 @@ static bool is_constant(tree base) {
          (VAR_P(base) && TREE_READONLY(base) && is_global_var(base));
 }
 
-/* No memory that an operation could use, or none with an address that a check could take. */
+/* Memory that no operation can use, or that has no address to check. */
 static bool is_exempt(tree reference, bool write) {
   tree base = get_base_address(reference);
   if (TYPE_ADDR_SPACE(TREE_TYPE(base)) != ADDR_SPACE_GENERIC) return true;
@@ -25,7 +25,7 @@ static bool is_exempt(tree reference, bool write) {
   return DECL_P(base) && is_private(base);
 }
 
-/* The part of a base's address that is no constant; the rest is added to `offset`. */
+/* The variable part of a base's address; adds the constant part to `offset`. */
 static tree variable_address(tree base, HOST_WIDE_INT *offset) {
   if (TREE_CODE(base) == MEM_REF) {
     *offset += mem_ref_offset(base).to_constant().to_shwi();
@@ -48,7 +48,7 @@ static tree variable_address(tree base, HOST_WIDE_INT *offset) {
   return address;
 }
 
-/* Padding of long double is never touched. */
+/* The padding of long double is never accessed. */
 static HOST_WIDE_INT touched_bytes(tree type, HOST_WIDE_INT bits) {
   if (TYPE_MODE(type) == XFmode) bits = GET_MODE_PRECISION(XFmode);
   return bits;
@@ -91,7 +91,7 @@ static void add(gimple *statement, tree reference, bool write, vec<memory_access
   if (base && !is_gimple_reg(base) && describe(a, reference)) found.safe_push(a);
 }
 
-/* The callee writes such a result in place, by itself. */
+/* The callee itself writes such a result in place. */
 static bool is_built_by_callee(tree result) { return TREE_ADDRESSABLE(TREE_TYPE(result)); }
 
 static void of_asm(gasm *statement, vec<memory_access> &found) {

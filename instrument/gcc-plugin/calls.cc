@@ -1,8 +1,8 @@
 /* Calls of functions that the compiler knows, and copies that may become such calls.
  *
- * When it generates code, gcc expands some calls of libc's functions in place; here, small copies
- * become plain assignments, which are checked as such, and everything else a call that is certain
- * to be one, of a function that the linker wraps.
+ * During code generation, gcc expands some calls of libc functions in place. This file turns small
+ * copies into plain assignments, which are checked as such. Everything else becomes a call,
+ * guaranteed to remain one, of a function that the linker wraps.
  */
 #include "plugin.h"
 
@@ -22,12 +22,12 @@ static tree argument(gcall *call, unsigned i) {
 static void add(gcall *call, unsigned pointer, HOST_WIDE_INT size, bool write,
                 vec<memory_access> &found) {
   memory_access a = access_through(argument(call, pointer), size, write, call);
-  /* Atomic accesses are aligned, or they would not be atomic. */
+  /* Atomic accesses are always aligned. */
   a.alignment = size;
   found.safe_push(a);
 }
 
-/* `__atomic_store_8`, `__sync_fetch_and_add_4`; those without a size call libatomic, or access
+/* `__atomic_store_8`, `__sync_fetch_and_add_4`; builtins without a size call libatomic, or access
  * nothing. */
 static void of_atomic(gcall *call, const char *name, vec<memory_access> &found) {
   const char *end = strrchr(name, '_') + 1;
@@ -61,8 +61,8 @@ static void of_internal(gcall *call, vec<memory_access> &found) {
   }
 }
 
-/* Intrinsics that load or store one whole vector; the others are known as plain assignments, or
- * to lanes.cc. */
+/* Intrinsics that load or store a whole vector; others appear as plain assignments, or are handled
+ * in lanes.cc. */
 static void of_machine(gcall *call, const char *name, vec<memory_access> &found) {
   tree pointer = argument(call, 0), result = gimple_call_lhs(call);
   if (starts_with(name, "__builtin_ia32_movnt") && !starts_with(name, "__builtin_ia32_movntdqa"))
@@ -85,7 +85,7 @@ void find_known_accesses(gcall *call, vec<memory_access> &found) {
   }
 }
 
-/* Functions that are expanded in place under circumstances, and what to call instead. */
+/* Functions that gcc may expand in place, and the functions to call instead. */
 static const struct {
   built_in_function code;
   const char *name;
@@ -111,14 +111,14 @@ static void replace(gimple *old, gimple *by) {
   gsi_replace(&at, by, true);
 }
 
-/* Bytes that may be anything. */
+/* A reference to bytes of any type. */
 static tree bytes_at(tree pointer, HOST_WIDE_INT size) {
   tree bytes = build_array_type_nelts(unsigned_char_type_node, size);
   tree anything = build_pointer_type_for_mode(char_type_node, ptr_mode, true);
   return fold_build2(MEM_REF, bytes, pointer, build_int_cst(anything, 0));
 }
 
-/* Copying or clearing a few bytes. */
+/* Turns a copy or fill of a few bytes into an assignment. */
 static bool assign_instead(gcall *call, built_in_function code) {
   const bool copies = code == BUILT_IN_MEMCPY;
   if (!copies && !(code == BUILT_IN_MEMSET && integer_zerop(argument(call, 1)))) return false;
@@ -157,8 +157,8 @@ static void keep_libc_call(gcall *call) {
   }
 }
 
-/* Above some size, copies of aggregates become calls of memcpy; all of them shall be checked the
- * same way, once. */
+/* Above some size, copies of aggregates become calls of memcpy. This makes all of them be checked
+ * in the same way, once. */
 static void keep_large_copy(gimple *copy) {
   tree to = gimple_assign_lhs(copy), from = gimple_assign_rhs1(copy);
   const bool clears = TREE_CODE(from) == CONSTRUCTOR;
@@ -196,7 +196,7 @@ void share_copies(gimple *statement) {
   }
 }
 
-/* All they may do is set errno. */
+/* Whether the call's only side effect can be to set errno. */
 static bool is_math(gcall *call) {
 #if BUILDING_GCC_MAJOR >= 11
   return mathfn_built_in_type(gimple_call_combined_fn(call)) != NULL_TREE;

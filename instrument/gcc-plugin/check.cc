@@ -1,4 +1,4 @@
-/* The check: one byte of the page filter is tested, and a hook called if it concerns the access.
+/* The check: tests one byte of the page filter, and calls a hook if it concerns the access.
  *
  *   if (filter[address >> 12 & slots] & concern) __commsan_read(address, size);
  */
@@ -6,7 +6,7 @@
 
 #include "../hooks/commsan_abi.h"
 
-/* The line of whoever uses a result, as far as that is known. */
+/* The line of a statement that uses a result, if there is one. */
 static location_t place_of_use(gimple *statement, int depth) {
   tree result = gimple_get_lhs(statement);
   if (!result || TREE_CODE(result) != SSA_NAME) return UNKNOWN_LOCATION;
@@ -45,7 +45,7 @@ static void insert(check_point &point, gimple *statement) {
   gsi_insert_before(&point.at, statement, GSI_SAME_STMT);
 }
 
-/* In contrast to force_gimple_operand_gsi, also at the end of a block. */
+/* In contrast to force_gimple_operand_gsi, this also works at the end of a block. */
 tree check_point::value(tree expression) {
   gimple_seq statements = NULL;
   tree result = force_gimple_operand(expression, &statements, true, NULL_TREE);
@@ -106,7 +106,7 @@ static tree filter_base;
 
 void forget_filter_base() { filter_base = NULL_TREE; }
 
-/* No instruction can have the address as an operand; a register holds it. */
+/* No instruction can have the address as an operand, so a register holds it. */
 static tree base_of_filter() {
   tree constant = build_int_cst(ptr_type_node, COMMSAN_BASE);
   if (!optimize) return constant;

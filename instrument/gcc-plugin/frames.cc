@@ -1,13 +1,14 @@
 /* Function entry and exit.
  *
- * A function that gave away the address of a variable asks, before it returns, whether an
- * operation uses some stack memory; the hook finds out whose. The same where an exception leaves.
+ * Before a function returns from which the address of a variable escaped, it calls a hook if
+ * operations use any stack memory. The hook determines whose frame that is. The same applies to
+ * exits by exceptions.
  */
 #include "plugin.h"
 
 #include "../hooks/commsan_abi.h"
 
-/* Called by the loader before any constructor has run, so before the filter is mapped. */
+/* Whether the loader calls the function before any constructor, so before the filter is mapped. */
 static bool runs_early(tree declaration) {
   static const char *const allocators[] = {"malloc",         "calloc",   "realloc",       "free",
                                            "posix_memalign", "memalign", "aligned_alloc"};
@@ -31,14 +32,14 @@ static void check_exit(gimple *leaving) {
   rare.call(hook_declaration(EXIT), {});
 }
 
-/* A call that mark_exceptional_exit has left. */
+/* Whether this is a call that mark_exceptional_exit has inserted. */
 static bool is_exit_mark(gimple *statement) {
   tree function = is_gimple_call(statement) ? gimple_call_fndecl(statement) : NULL_TREE;
   return function && TREE_READONLY(function) && DECL_ARTIFICIAL(function) &&
          DECL_NAME(function) == DECL_NAME(hook_declaration(EXIT_MARK));
 }
 
-/* By an inlined function, which leaves no frame. */
+/* Whether the statement is part of an inlined function, which has no frame. */
 static bool is_inlined(gimple *statement) {
   for (tree b = gimple_block(statement); b && TREE_CODE(b) == BLOCK; b = BLOCK_SUPERCONTEXT(b))
     if (inlined_function_outer_scope_p(b)) return true;
@@ -69,7 +70,7 @@ void check_frame(function *f, bool excluded) {
   }
 }
 
-/* A variable that may turn out public. */
+/* Finds a variable whose address may escape. */
 static tree find_public(tree *at, int *, void *) {
   if (TREE_CODE(*at) != BIND_EXPR) return NULL_TREE;
   for (tree variable = BIND_EXPR_VARS(*at); variable; variable = DECL_CHAIN(variable))

@@ -1,9 +1,9 @@
 /* Declarations of the functions that instrumented code calls.
  *
- * The calls of a check that hits preserve all registers, whatever the ABI of the platform says
- * (hooks/inline.c), so that the path beside them can keep its values there. gcc has no attribute
- * by which callers know this; it has the notion of ABIs that differ in what a call clobbers, and
- * this adds one.
+ * The slow-path calls of a check preserve all registers, in contrast to the platform's ABI
+ * (hooks/inline.c), so that the code around them can keep its values there. gcc has no attribute
+ * that declares this to callers. It has the notion of ABIs that differ in the registers that a call
+ * clobbers; this file adds one.
  */
 #include "plugin.h"
 
@@ -19,12 +19,12 @@ static const ggc_root_tab roots[] = {
     {&preserving_type, 1, sizeof(tree), &gt_ggc_mx_tree_node, &gt_pch_nx_tree_node},
     LAST_GGC_ROOT_TAB};
 
-/* No other target of gcc than x86 has hooks, and x86 has two ABIs of its own. */
+/* Hooks exist only for x86, for which gcc defines two ABIs itself. */
 static const unsigned preserving_abi = NUM_ABI_IDS - 1;
 
 static const predefined_function_abi &(*abi_by_default)(const_tree);
 
-/* x87 registers are a stack that must be empty at calls; flags are kept by nobody. */
+/* x87 registers are a stack that must be empty at calls; nothing preserves flags. */
 static HARD_REG_SET clobbered() {
   HARD_REG_SET set = reg_class_contents[FLOAT_REGS];
   SET_HARD_REG_BIT(set, FLAGS_REG);
@@ -92,7 +92,7 @@ static tree declare(hook which) {
   DECL_VISIBILITY(declaration) = VISIBILITY_HIDDEN;
   DECL_VISIBILITY_SPECIFIED(declaration) = 1;
   if (which == READ || which == WRITE || which == SHARE || which == EXIT_MARK) {
-    /* Touches nothing the compiler knows of, but must not be optimised away. */
+    /* It accesses nothing that the compiler knows of, but must not be optimized away. */
     TREE_READONLY(declaration) = 1;
     DECL_LOOPING_CONST_OR_PURE_P(declaration) = 1;
   }

@@ -1,11 +1,11 @@
-/* Masked and gathered accesses: which bytes are touched is in vectors, and a hook takes them
- * apart. It is called while anything is pending. */
+/* Masked and gathered accesses: vectors determine the accessed bytes, and a hook decodes them. It
+ * is called only while anything is pending. */
 #include "plugin.h"
 
 #include "../hooks/commsan_abi.h"
 
-/* The hook's arguments: index and mask are vectors in memory; without index, lanes follow each
- * other; a mask of width 0 is one of bits. */
+/* The hook's arguments: index and mask are vectors in memory. Without an index, lanes are
+ * contiguous; a mask of width 0 is a bit mask. */
 struct lanes {
   tree pointer, data, index, mask;
   unsigned scale;
@@ -24,7 +24,7 @@ static bool of_internal(gcall *call, lanes &l) {
   return l.data != NULL_TREE;
 }
 
-/* Intrinsics, and what the vectoriser makes of them. */
+/* Handles machine intrinsics, including those that the vectorizer generates. */
 static bool of_machine(gcall *call, const char *name, lanes &l) {
   const unsigned count = gimple_call_num_args(call);
   auto argument = [&](unsigned i) { return gimple_call_arg(call, i); };

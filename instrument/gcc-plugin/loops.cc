@@ -1,15 +1,15 @@
 /* Loops without checks.
  *
- * An innermost loop that calls nothing cannot start or end an operation, so what it accesses can be
- * queried before it runs: where accesses walk through memory evenly, scalar evolution gives the
- * range. The loop gets a second copy, with all checks, which decides byte by byte; the first runs
- * without checks of these accesses, while no byte of the ranges concerns an operation.
+ * An innermost loop without calls cannot start or end an operation, so its accesses can be queried
+ * before it runs. If addresses change in constant steps, scalar evolution gives their range. The
+ * loop is duplicated: the second copy has all checks, byte by byte; the first omits the checks of
+ * these accesses, and runs if no byte of the ranges concerns an operation.
  *
- * Nor can it synchronise with anybody, so what it does to memory that others may access, which is
- * to be noted, happens at one time. Of accesses that are made in every iteration it is known before
- * how often and where they are, to the byte; these are noted then, and the first copy runs.
+ * Such a loop does not synchronise either, so all its accesses to memory that others may access
+ * happen in one segment of time. For accesses in every iteration, their number and addresses are
+ * known beforehand, to the byte. They are recorded then, and the first copy runs.
  *
- * An operation that another thread starts while the loop runs is not seen by the first copy.
+ * The first copy does not see an operation that another thread starts while the loop runs.
  */
 #include "plugin.h"
 
@@ -23,11 +23,12 @@
 #include "tree-ssa-loop-manip.h"
 #include "tree-ssa-loop-niter.h"
 
-/* Few of the bytes of a page, many places, or few rounds: asking costs more than checking. */
+/* Limits: for few bytes of a page, many ranges, or few iterations, a query costs more than
+ * checks. */
 static const HOST_WIDE_INT widest_step = 256;
 static const unsigned most_ranges = 8, most_sweeps = 16, most_blocks = 32, fewest_rounds = 8;
 
-/* A number at the start of the loop, and the constant by which it grows with each round. */
+/* A value at the start of the loop, and the constant that each iteration adds. */
 struct progression {
   tree start;
   HOST_WIDE_INT step;
@@ -38,11 +39,11 @@ struct memory_range {
   progression address;
   HOST_WIDE_INT begin, end;
   bool write;
-  /* All that is done to it is in sweeps. */
+  /* Whether sweeps describe all accesses to the range. */
   bool is_swept;
 };
 
-/* When in an iteration something happens: not in every one; before the loop may be left; after. */
+/* When an iteration executes a statement: not always; before the loop may exit; after that. */
 enum moment { SOMETIMES, BEFORE_EXIT, AFTER_EXIT };
 
 /* Exactly the bytes that a line accesses in every iteration. */
@@ -54,17 +55,17 @@ struct sweep {
 
 struct versioned_loop {
   class loop *loop;
-  /* How often it goes back to its start, if the condition `are_known` holds. */
+  /* Number of returns to the loop's start, valid if the condition `are_known` holds. */
   tree rounds, are_known;
   vec<memory_range> ranges;
   vec<sweep> sweeps;
-  /* The accesses of these are in the ranges. */
+  /* Statements whose accesses are all in the ranges. */
   vec<gimple *> statements;
 
   void release() { ranges.release(), sweeps.release(), statements.release(); }
 };
 
-/* It can be computed where it was not before. */
+/* Whether the expression can be computed at an earlier place. */
 static bool is_movable(tree expression) {
   return !contains_abnormal_ssa_name_p(expression) && !expression_expensive_p(expression) &&
          !generic_expr_could_trap_p(expression);
@@ -126,7 +127,7 @@ static bool same_line(gimple *a, gimple *b) {
          LOCATION_BLOCK(one) == LOCATION_BLOCK(other);
 }
 
-/* Neighbours of one line are one. */
+/* Adds a sweep; merges neighbours of one line. */
 static void add_sweep(const sweep &fresh, vec<sweep> &sweeps) {
   for (sweep &s : sweeps) {
     memory_range &r = s.range;
@@ -139,7 +140,7 @@ static void add_sweep(const sweep &fresh, vec<sweep> &sweeps) {
   sweeps.safe_push(fresh);
 }
 
-/* The ranges that a statement goes through; false if it has none, or does not move evenly. */
+/* The ranges of a statement's accesses; false if it has none, or its addresses are irregular. */
 static bool find_ranges(class loop *l, gimple *statement, moment when, vec<memory_range> &found) {
   auto_vec<memory_access> accesses;
   find_accesses(statement, accesses, accesses);
@@ -181,7 +182,7 @@ static bool find_all_ranges(versioned_loop &v) {
     for (gimple_stmt_iterator s = gsi_start_bb(blocks[i]); !gsi_end_p(s); gsi_next(&s)) {
       gimple *statement = gsi_stmt(s);
       if (is_gimple_debug(statement)) continue;
-      /* Assembly may define symbols, which there can only be one of. */
+      /* Assembly may define symbols, which must not be duplicated. */
       if (is_barrier(statement) || gimple_code(statement) == GIMPLE_ASM) possible = false;
       add_statement(v, statement, when);
     }
@@ -237,7 +238,7 @@ static bounds bounds_of(check_point &point, const memory_range &range, tree roun
           compute(PLUS_EXPR, finish, number(range.end - 1)), &range};
 }
 
-/* Not zero if the pages of the first and the last byte do not settle it. */
+/* Non-zero if the pages of the first and the last byte are not sufficient to decide. */
 static tree may_concern(check_point &point, const bounds &b) {
   tree type = long_unsigned_type_node;
   tree hit = fold_convert(type, filter_hit(point, b.first, b.last, b.range->write));
@@ -246,7 +247,7 @@ static tree may_concern(check_point &point, const bounds &b) {
   return point.value(fold_build2(BIT_IOR_EXPR, type, hit, pages));
 }
 
-/* `value` if the code inside ran, or else 1. */
+/* `value` if the block inside ran, otherwise 1. */
 static tree value_or_one(check_point &after, check_point &inside, tree value) {
   tree type = TREE_TYPE(value), result = make_ssa_name(type);
   gphi *phi = create_phi_node(result, gsi_bb(after.at));
@@ -258,7 +259,7 @@ static tree value_or_one(check_point &after, check_point &inside, tree value) {
   return result;
 }
 
-/* Notes beforehand what the loop does to a range. */
+/* Records the loop's accesses to a range beforehand. */
 static void note(check_point &point, const sweep &s, tree rounds) {
   const memory_range &r = s.range;
   tree type = long_unsigned_type_node, times = rounds;
@@ -269,7 +270,7 @@ static void note(check_point &point, const sweep &s, tree rounds) {
              {start, times, number(r.address.step), number(r.end - r.begin)});
 }
 
-/* Asks, before the loop is entered, whether it needs no checks. */
+/* Determines, before the loop is entered, whether it needs no checks. */
 static tree is_clear(const versioned_loop &v, hash_set<gimple *> &unchecked) {
   check_point point(loop_preheader_edge(v.loop), place_of(v.statements[0]));
   point.loads = &unchecked;
@@ -291,7 +292,7 @@ static tree is_clear(const versioned_loop &v, hash_set<gimple *> &unchecked) {
     unsettled = pending.value(fold_build2(BIT_IOR_EXPR, type, unsettled, may_concern(pending, b)));
   check_point asking = pending.if_rarely(unsettled);
   tree answers = build_zero_cst(type), shared = NULL_TREE;
-  /* Without a number of rounds, the ranges may be anything. */
+  /* If the number of iterations is not known, the ranges are arbitrary. */
   if (several) shared = asking.value(fold_build2(MULT_EXPR, type, clear, number(COMMSAN_SHARE)));
   for (const bounds &b : all) {
     const unsigned how = b.range->write | (b.range->is_swept ? COMMSAN_NOTE : 0);

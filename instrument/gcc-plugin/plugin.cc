@@ -1,4 +1,4 @@
-/* The pass, and how gcc gets to know it. */
+/* The pass, and its registration with gcc. */
 #include "plugin.h"
 
 #include "plugin-version.h"
@@ -7,8 +7,8 @@
 
 __attribute__((visibility("default"))) int plugin_is_GPL_compatible;
 
-/* Accesses of a block with the same origin and kind, between two statements that could change what
- * a check finds: one check in front of the first stands for all. */
+/* Accesses of a block with the same origin and kind, between two statements that could change the
+ * result of a check: one check in front of the first covers all. */
 struct group {
   vec<memory_access> members;
 };
@@ -37,7 +37,7 @@ static void add_to_groups(vec<group> &groups, unsigned open, const memory_access
   groups.safe_push(fresh);
 }
 
-/* The store of what a call returns. */
+/* Checks the store of a call's result. */
 static void check_result(const memory_access &result) {
   auto_vec<memory_access> alone;
   alone.safe_push(result);
@@ -101,7 +101,7 @@ static bool is_excluded(tree declaration) {
   return attribute && tree_to_uhwi(TREE_VALUE(attribute)) & SANITIZE_THREAD;
 }
 
-/* Inlined elsewhere, it would be checked there. */
+/* Prevents inlining of a function without checks, which would be checked in its callers. */
 static void keep_apart(void *declaration, void *) {
   tree function = (tree)declaration;
   if (is_excluded(function) && !lookup_attribute("always_inline", DECL_ATTRIBUTES(function)))

@@ -1,8 +1,8 @@
-/* What the files of the gcc plugin share.
+/* Declarations shared by the files of the gcc plugin.
  *
- * The plugin puts commsan's check in front of memory accesses. It works on GIMPLE as late as can
- * be: the code has been inlined, vectorised and folded as it would be without commsan, and what
- * is an access now is one in the program that runs.
+ * The plugin inserts commsan's checks in front of memory accesses. It works on GIMPLE as late as
+ * possible: the code has been inlined, vectorized and folded as it would be without commsan, so
+ * each access is one that the program performs.
  */
 #ifndef COMMSAN_PLUGIN_H
 #define COMMSAN_PLUGIN_H
@@ -30,87 +30,87 @@
 
 #include <initializer_list>
 
-/* Memory that a statement touches. */
+/* A memory access by a statement. */
 struct memory_access {
   gimple *statement;
   bool write;
-  /* The address is `origin`, an expression that is no statement yet, plus `offset`. */
+  /* The address is `origin`, an expression without a statement yet, plus `offset`. */
   tree origin;
   HOST_WIDE_INT offset;
-  /* In bytes; 0 if only known when the program runs, as `variable_size`. */
+  /* Size in bytes; 0 if it is only known at run time, in `variable_size`. */
   HOST_WIDE_INT size;
   tree variable_size;
-  /* What the address is known to be a multiple of. */
+  /* A known divisor of the address. */
   unsigned alignment;
 
   HOST_WIDE_INT end() const { return offset + size; }
 };
 
 /* access.cc: loads and stores that are part of a statement. A call stores its result `after` it
- * has run. */
+ * returns. */
 void find_accesses(gimple *statement, vec<memory_access> &before, vec<memory_access> &after);
 memory_access access_through(tree pointer, HOST_WIDE_INT size, bool write, gimple *statement);
-/* Replaces a pointer by how it is computed. */
+/* Replaces a pointer by the expression that computes it. */
 void look_through_pointer(memory_access &a);
-/* The function has variables whose address others may know. */
+/* Whether the function has variables whose address may escape. */
 bool has_public_variables(function *f);
 
-/* calls.cc: calls of functions that the compiler knows. */
+/* calls.cc: accesses of functions that the compiler knows. */
 void find_known_accesses(gcall *call, vec<memory_access> &found);
-/* Makes it a call that code generation leaves alone, so that the wrapper of the libc function sees
- * it; or, of a large aggregate copy, a call that checks and copies. */
+/* Turns a statement into a call that code generation does not expand, so that the libc function's
+ * wrapper checks it; or, for a large aggregate copy, into a call that checks and copies. */
 void keep_call(gimple *statement);
-/* Has the memory noted that a copy or fill by libc uses. */
+/* Marks the memory that a libc copy or fill accesses, so that accesses to it are recorded. */
 void share_copies(gimple *statement);
-/* An operation may start or end there, or another thread be waited for. */
+/* Whether an operation may start or end there, or the statement may wait for another thread. */
 bool is_barrier(gimple *statement);
 
-/* lanes.cc: masked and gathered accesses; false if it is none. */
+/* lanes.cc: checks a masked or gathered access; returns false if it is none. */
 bool check_lanes(gcall *call);
-/* All lanes of a masked access, active or not; false if it is none. */
+/* Finds all lanes of a masked access, active or not; returns false if it is none. */
 bool find_masked_span(gcall *call, vec<memory_access> &found);
 
-/* check.cc: the line of a statement, or else of what it is for. */
+/* check.cc: the line of a statement, or else of one that uses its result. */
 location_t place_of(gimple *statement);
-/* The check in front of a statement. */
+/* Inserts the check in front of a statement. */
 struct check_point {
   gimple_stmt_iterator at;
   location_t where;
-  /* If set, it collects what the check itself loads. */
+  /* If set, it collects the loads of the check itself. */
   hash_set<gimple *> *loads = NULL;
 
   explicit check_point(gimple *before);
   explicit check_point(edge on, location_t where);
 
-  /* The operands of GIMPLE statements that compute `expression`. */
+  /* Inserts GIMPLE statements that compute `expression`; returns their result. */
   tree value(tree expression);
   tree load(tree type, tree address);
-  /* What follows runs when the condition does not hold, too; the block that only runs when it does
-   * is hardly ever entered. */
+  /* Splits the block. Returns a check point in a new, unlikely block, entered if the value is not
+   * zero; this check point continues behind it. */
   check_point if_rarely(tree value_not_zero);
-  /* Its result, if it has one. */
+  /* Inserts a call; returns its result, if it has one. */
   tree call(tree function, std::initializer_list<tree> arguments);
 };
-/* A 64-bit field of the header that hooks and runtime share. */
+/* The address of a 64-bit field of the header that hooks and runtime share. */
 tree header_field(HOST_WIDE_INT offset);
-/* Not zero if the page of the first or of the last byte of a range concerns a read, or a write. */
+/* Non-zero if the page of the first or last byte of a range concerns a read, or a write. */
 tree filter_hit(check_point &point, tree first, tree last, bool write);
-/* `group`: reads, or writes, with the same origin. */
+/* Inserts a check; `group` is reads, or writes, with the same origin. */
 void check(check_point point, const vec<memory_access> &group);
-/* For the next function. */
+/* Forgets the register of the filter's address before the next function. */
 void forget_filter_base();
 
-/* frames.cc: what is to be done when a function is entered and left; nothing if it is excluded. */
+/* frames.cc: inserts the checks at entry and exit of a function; none if it is excluded. */
 void check_frame(function *f, bool excluded);
-/* For C++ functions as the front end leaves them, so that exceptions are seen leaving. */
+/* Marks exceptional exits in C++ functions, as the front end generates them. */
 void mark_exceptional_exit(void *declaration, void *);
 
-/* threads.cc: whether accesses of a function are to be noted, since OpenMP runs it, or what
- * calls it, in several threads and one of them may call MPI meanwhile. */
+/* threads.cc: whether accesses of a function are recorded, since OpenMP runs it, or a caller, in
+ * several threads, one of which may call MPI meanwhile. */
 bool shares_memory(tree function);
-/* Looks at the unit as it is before functions are compiled. */
+/* Analyses the unit before its functions are compiled. */
 void find_sharing(void *, void *);
-/* Reports atomic operations, fences and writes to volatile variables. */
+/* Inserts reports of atomic operations, fences and writes to volatile variables. */
 void tell_synchronisation(function *f);
 
 /* loops.cc: `unchecked` are statements that need no check, in copies of loops that only run while
@@ -131,13 +131,13 @@ enum hook {
   RANGE_CLEAR,
   READ_SWEEP,
   WRITE_SWEEP,
-  EXIT_MARK, /* like EXIT, as mark_exceptional_exit leaves it */
+  EXIT_MARK, /* like EXIT, inserted by mark_exceptional_exit */
   SHARE,
   SYNCHRONISE,
   HOOKS
 };
 tree hook_declaration(hook);
-/* A function that the compiler takes for one of the program, whatever its name. */
+/* Declares a function that the compiler treats as an ordinary one, whatever its name. */
 tree plain_declaration(const char *name, tree type);
 void set_up_hooks();
 

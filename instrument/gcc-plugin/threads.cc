@@ -1,10 +1,10 @@
-/* Threads: where MPI is called beside them, and by what they synchronise.
+/* Thread instrumentation: where MPI is called concurrently, and how threads synchronise.
  *
- * Only a parallel region that calls MPI can have a thread whose access is concurrent with an
- * operation of another one. Where a unit has such a region, what its regions and tasks do is noted,
- * and what functions of the unit do that these call: each access, or loop, makes sure that its
- * pages are. Threads of POSIX, C11 and C++ run beside whatever their creator does: what a unit does
- * that creates some and calls MPI is noted as a whole. Elsewhere threads cost nothing.
+ * Only in a parallel region that calls MPI can an access by one thread be concurrent with an
+ * operation of another. If a unit has such a region, the accesses of its regions and tasks, and of
+ * functions of the unit that these call, are recorded: each access, or loop, marks its pages for
+ * this. Threads of POSIX, C11 and C++ run concurrently with whatever their creator does: if a unit
+ * creates such threads and calls MPI, all its accesses are recorded. Other threads cost nothing.
  */
 #include "plugin.h"
 
@@ -14,14 +14,14 @@
 
 /* Functions that regions and tasks consist of, or call. */
 static hash_set<tree> sharing;
-/* All functions are. */
+/* Set if the accesses of all functions are recorded. */
 static bool all_share;
 
 static bool starts_with(const char *text, const char *start) {
   return !strncmp(text, start, strlen(start));
 }
 
-/* What OpenMP's directives have become. */
+/* Whether the function is an outlined OpenMP region or task. */
 static bool is_outlined(tree function) {
   return strstr(IDENTIFIER_POINTER(DECL_NAME(function)), "_omp_fn") != NULL;
 }
@@ -31,8 +31,8 @@ static bool is_mpi(tree function) {
   return starts_with(name, "MPI_") || starts_with(name, "PMPI_") || starts_with(name, "mpi_");
 }
 
-/* Creates threads that only the program's own synchronisation ends; of std::thread, its
- * library's part. */
+/* Whether the function creates threads that only the program's own synchronisation joins; of
+ * std::thread, the library's part. */
 static bool makes_threads(tree function) {
   const char *name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(function));
   return !strcmp(name, "pthread_create") || !strcmp(name, "thrd_create") ||
@@ -77,7 +77,7 @@ void find_sharing(void *, void *) {
 
 bool shares_memory(tree function) { return all_share || sharing.contains(function); }
 
-/* Which memory, and what is to be reported before and after; null memory is a fence. */
+/* The memory of a synchronisation, and its kinds before and after; null memory is a fence. */
 struct synchronisation {
   tree pointer;
   int before, after;
@@ -89,7 +89,7 @@ static int memory_order(gcall *call, unsigned i) {
   return memmodel_base(tree_to_uhwi(order));
 }
 
-/* For a read and a write in one. */
+/* Adjusts the kinds of a read-modify-write to a memory order. */
 static void respect(unsigned order, synchronisation &found) {
   switch (order) {
   case MEMMODEL_RELAXED: found.before = COMMSAN_ATOMIC, found.after = 0; break;
@@ -100,8 +100,8 @@ static void respect(unsigned order, synchronisation &found) {
   }
 }
 
-/* What calls whose result is only tested have become (tree-ssa-ccp.cc). That of __sync has its
- * address in place of the order. */
+/* Internal functions that replace calls whose result is only tested (tree-ssa-ccp.cc). That of
+ * __sync has its address in place of the order. */
 static bool describe_internal(gcall *call, synchronisation &found) {
   unsigned pointer = 0, order = 3;
   switch (gimple_call_internal_fn(call)) {
@@ -156,7 +156,7 @@ static bool describe(gimple *statement, synchronisation &found) {
   tree target = gimple_assign_lhs(statement);
   if (!TREE_THIS_VOLATILE(target) || gimple_clobber_p(statement)) return false;
   found = {null_pointer_node, COMMSAN_BROADCAST, 0};
-  /* Other processes may see what is no variable of this one. */
+  /* Memory other than a variable of this process may be shared with other processes. */
   const bool is_field = TREE_CODE(target) == COMPONENT_REF && DECL_BIT_FIELD(TREE_OPERAND(target, 1));
   if (!DECL_P(get_base_address(target)) && !is_field && TREE_CODE(target) != BIT_FIELD_REF)
     found.pointer = build_fold_addr_expr(unshare_expr(target));

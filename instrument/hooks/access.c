@@ -1,7 +1,7 @@
 /* Entry points that gcc and clang call before plain loads and stores (-fsanitize=thread).
  *
  * These are the hottest instructions of a checked program: shift, mask, test one filter byte,
- * return. No prologue, no state, nothing else; look at the disassembly after every change here.
+ * return. They must have no prologue and no state; inspect the disassembly after every change here.
  */
 #include "hooks.h"
 
@@ -13,7 +13,7 @@
     if (hits) commsan_look((uintptr_t)p, size, write, pc, caller_frame);                           \
   }
 
-/* Old programs synchronise by volatile variables. */
+/* Older programs synchronise by volatile variables. */
 #define TELL(p)                                                                                    \
   do {                                                                                             \
     if (__builtin_expect(COMMSAN_ABI->parallel != 0, 0))                                           \
@@ -34,7 +34,7 @@
 #define UNALIGNED(name, size, write)                                                               \
   HOOKS(unaligned_##name, size, write, hits_unaligned(p, size, write))
 
-/* A compound `read_write` conflicts with all that its write conflicts with. */
+/* A compound `read_write` conflicts with everything that its write conflicts with. */
 #define KINDS(SHAPE, size)                                                                         \
   SHAPE(read, size, 0)                                                                             \
   SHAPE(write, size, 1)                                                                            \

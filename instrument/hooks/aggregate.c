@@ -1,5 +1,5 @@
 /* Large copies of aggregates, as gcc's plugin compiles them: checked as plain accesses, once.
- * Source and target are apart, or the same. */
+ * Source and target are disjoint or identical. */
 #include "hooks.h"
 
 HOOK void __commsan_copy(void *to, const void *from, size_t size) {

@@ -1,5 +1,5 @@
-/* Entry points of ThreadSanitizer with information that commsan does not use: which accesses to
- * ignore, home-made locks, fibers. Programs that call them must still link and run. */
+/* ThreadSanitizer's entry points for information that commsan does not use: which accesses to
+ * ignore, user-defined locks, fibers. Programs that call them must still link and run. */
 #include "hooks.h"
 
 #define NOTHING(name, ...)                                                                         \
@@ -27,7 +27,7 @@ NOTHING(__tsan_set_fiber_name, void *fiber, const char *name)
 
 HOOK int __tsan_mutex_pre_unlock(void *p, unsigned flags) { return 1; }
 
-/* Any non-null value serves: fibers are never looked at. */
+/* Any non-null value suffices, since it is never dereferenced. */
 static char a_fiber;
 HOOK void *__tsan_get_current_fiber(void) { return &a_fiber; }
 HOOK void *__tsan_create_fiber(unsigned flags) { return &a_fiber; }

@@ -1,19 +1,19 @@
-/* Atomic operations: checked as accesses, then performed here, since the compilers leave the
+/* Atomic operations: checked as accesses, and then performed here, since the compilers leave the
  * operation itself to the runtime.
  *
  * Loads, stores and fences obey the order passed at run time. A read-modify-write is one locked
- * instruction on x86-64, the same for every order, so those are written as sequentially
- * consistent; a compare-exchange needs no failure order for the same reason. 16-byte operations
- * are cmpxchg16b, inline, so that no libatomic is needed.
+ * instruction on x86-64, the same for every order, so these are written as sequentially consistent;
+ * for the same reason, a compare-exchange needs no failure order. 16-byte operations use cmpxchg16b
+ * inline, so that libatomic is not needed.
  */
 #include "hooks.h"
 
 #define SEQ_CST __ATOMIC_SEQ_CST
 
-/* gcc may add hints above the order proper. */
+/* gcc may add hints in the bits above the order. */
 #define ORDER(order) ((order) & 0x7f)
 
-/* Reports to the runtime by what threads, or ranks, synchronise, while there are several. */
+/* Reports a synchronisation of threads or ranks to the runtime, while there are several. */
 HOOK void __commsan_synchronise(const volatile void *p, int kind) {
   if (COMMSAN_ABI->parallel && COMMSAN_ABI->synchronise && !commsan_disagrees)
     COMMSAN_ABI->synchronise((uintptr_t)p, kind);
@@ -112,7 +112,7 @@ ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 
-/* The __atomic builtins of 16 bytes call libatomic; the older __sync ones stay inline. */
+/* The __atomic builtins of 16 bytes call libatomic; the older __sync builtins stay inline. */
 typedef unsigned __int128 wide;
 
 #define WIDE_UPDATE(name, next)                                                                    \
@@ -160,5 +160,5 @@ HOOK void __tsan_atomic_thread_fence(int order) {
   }
 }
 
-/* The call itself keeps the compiler from moving accesses across it. */
+/* The call itself prevents the compiler from moving accesses across it. */
 HOOK void __tsan_atomic_signal_fence(int order) { (void)order; }

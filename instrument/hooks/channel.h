@@ -1,9 +1,10 @@
-/* What is read from a pipe, socket or eventfd was written before: this is how event loops hand work
- * from thread to thread.
+/* Data read from a pipe, socket or eventfd was written before: event loops pass work between
+ * threads in this way.
  *
- * A pipe is identified by its inode, which both ends share. The ends of a connection have inodes of
- * their own, and all eventfds share one: these count as one channel. A reader is ordered after all
- * that have written to the channel so far. Files order nothing, so that output and input do not.
+ * A pipe is identified by its inode, which both ends share. The ends of a connection have different
+ * inodes, and all eventfds share one: these count as one channel. A reader is ordered after all
+ * that have written to the channel so far. Regular files order nothing, so neither do output to and
+ * input from them.
  */
 #ifndef COMMSAN_CHANNEL_H
 #define COMMSAN_CHANNEL_H
@@ -16,7 +17,7 @@
 int __real_fstat(int fd, struct stat *told);
 
 static __attribute__((noinline, cold, unused)) void pass_through(int fd, int kind) {
-  /* No address of memory. */
+  /* This is no valid address, so it names no memory. */
   const uintptr_t channel = (uintptr_t)1 << 63;
   const int code = errno;
   struct stat about;
@@ -28,8 +29,7 @@ static __attribute__((noinline, cold, unused)) void pass_through(int fd, int kin
   errno = code;
 }
 
-/* For functions that take from a channel, once they have moved so many bytes, and those that
- * give, before. */
+/* Orders a reader after the call, once it has moved bytes, and a writer before the call. */
 #define PASS(name, kind, condition)                                                                \
   do {                                                                                             \
     if (__builtin_expect(COMMSAN_ABI->parallel != 0, 0) && (condition) &&                          \

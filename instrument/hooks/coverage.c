@@ -1,9 +1,9 @@
 /* Entry points of clang's -fsanitize-coverage=trace-loads,trace-stores.
  *
- * clang's thread pass leaves out elements of arrays and fields of structures on the stack, even
- * when their address is given away (it asks whether the element's address is captured, not the
- * variable's). Its coverage pass leaves out nothing, so commsan takes plain accesses from there
- * and everything else from the thread pass. Alignment is not reported.
+ * clang's thread pass omits elements of arrays and fields of structures on the stack even if their
+ * address escapes: it determines whether the element's address is captured, and not the variable's.
+ * Its coverage pass omits nothing, so commsan takes plain accesses from there and everything else
+ * from the thread pass. The coverage pass does not report alignment.
  */
 #include "hooks.h"
 

@@ -1,4 +1,4 @@
-/* read, write and sockets: as many bytes as the call says it moved, so checked after it. */
+/* read, write and sockets: they access as many bytes as they return, so checks follow the call. */
 #define _GNU_SOURCE
 #include "channel.h"
 
@@ -9,13 +9,14 @@
 
 #define MOVED(n) ((n) > 0 ? (size_t)(n) : 0)
 
-/* By what the call does to the buffer, what it does to the channel, before and after. */
+/* For each effect on the buffer (READS, WRITES): the effect on the channel, before and after the
+ * call. */
 #define READS_BEFORE(name) GIVES(name)
 #define READS_AFTER(name, moved)
 #define WRITES_BEFORE(name)
 #define WRITES_AFTER(name, moved) TAKEN(name, moved)
 
-/* One macro for each shape of arguments; `touch` is what the call does to the buffer. */
+/* One macro for each shape of parameters; `touch` is what the call does to the buffer. */
 #define TRANSFER(name, in_reports, touch, parameters, ...)                                         \
   WRAP(ssize_t, name, in_reports, parameters, {                                                    \
     touch##_BEFORE(name);                                                                          \
@@ -40,7 +41,7 @@ TRANSFER(__pread_chk, "pread", WRITES, (int fd, void *buffer, size_t n, off_t at
 TRANSFER(__pread64_chk, "pread", WRITES, (int fd, void *buffer, size_t n, off_t at, size_t room),
          fd, buffer, n, at, room)
 
-/* A datagram may be longer than what fits, and MSG_TRUNC returns its full length. */
+/* A datagram may be longer than the buffer, and MSG_TRUNC returns its full length. */
 #define RECEIVED(room) MOVED(moved < (ssize_t)(room) ? moved : (ssize_t)(room))
 #define RECEIVE(name, in_reports, parameters, ...)                                                 \
   WRAP(ssize_t, name, in_reports, parameters, {                                                    \

@@ -1,6 +1,6 @@
 /* libgfortran: data transfer statements, packing of array arguments, character operations.
  *
- * The start of the transfer parameter block is as in GCC 8 and later (io/io.h).
+ * The beginning of the transfer parameter block is that of GCC 8 and later (io/io.h).
  */
 #include "fortran.h"
 
@@ -11,7 +11,7 @@ struct transfer {
   int32_t flags;
 };
 
-/* The low bits hold the outcome so far: end of file or an error means nothing was stored. */
+/* The low bits hold the outcome so far: after end of file or an error, nothing was stored. */
 static bool is_ok(const struct transfer *t) { return (t->flags & 3) == 0; }
 
 /* Kind 10 is the x87 type, stored in 16 bytes. */
@@ -68,7 +68,7 @@ WRAP_OTHER(void, _gfortran_transfer_array_write, WRITE,
              __real__gfortran_transfer_array_write(t, a, kind, length);
            })
 
-/* An array that is contiguous already is used in place and not touched. */
+/* A contiguous array is used in place and not accessed. */
 WRAP_OTHER(void *, _gfortran_internal_pack, "array packing", (struct array * a), {
   void *packed = __real__gfortran_internal_pack(a);
   if (packed != a->base) ARRAY_CHECK(a, a->dtype.element, 0);

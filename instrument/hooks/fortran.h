@@ -1,4 +1,4 @@
-/* libgfortran's descriptors of arrays, as in GCC 8 and later (libgfortran.h). */
+/* libgfortran's array descriptors of GCC 8 and later (libgfortran.h). */
 #ifndef COMMSAN_FORTRAN_H
 #define COMMSAN_FORTRAN_H
 
@@ -21,7 +21,7 @@ struct array {
   } dim[15];
 };
 
-/* Checks the elements of an array, in one range where they lie together. */
+/* Checks the elements of an array, as one range if they are contiguous. */
 static __attribute__((unused)) void check_array(const struct array *a, size_t element, int write, const char *by,
                         const void *pc) {
   ssize_t index[15] = {0}, run = 1;

@@ -1,7 +1,7 @@
 /* libgfortran: intrinsic functions of arrays and strings.
  *
- * Those that need not access all of an argument are left out (any, all, pack, unpack, masks), or
- * what they have accessed is determined afterwards.
+ * Functions that need not access all of an argument are omitted (any, all, pack, unpack, masks), or
+ * the accessed part is determined afterwards.
  */
 #include "fortran.h"
 
@@ -57,7 +57,7 @@ MATMUL(c8)
 MATMUL(i4)
 MATMUL(i8)
 
-/* What is shifted out is not read. */
+/* Elements that are shifted out are not read. */
 #define EOSHIFT(size) ARRAY(eoshift0_##size, "eoshift", , )
 EOSHIFT(1)
 EOSHIFT(2)
@@ -96,7 +96,7 @@ RESHAPE(reshape_c8)
 RANDOM(r4, float)
 RANDOM(r8, double)
 
-/* The last character that is no blank is looked for from the end. */
+/* The search for the last non-blank character starts at the end. */
 WRAP_OTHER(size_t, _gfortran_string_len_trim, "len_trim", (size_t n, const char *text), {
   const size_t length = __real__gfortran_string_len_trim(n, text);
   const size_t first = length ? length - 1 : 0;
@@ -104,8 +104,8 @@ WRAP_OTHER(size_t, _gfortran_string_len_trim, "len_trim", (size_t n, const char 
   return length;
 })
 
-/* Positions count from 1, and 0 is none; a search from the back ends where it finds. Nothing is
- * read where nothing can be found. */
+/* Positions count from 1, and 0 means not found; a backward search ends at the first match. If no
+ * match is possible, nothing is read. */
 #define SEARCH(name, in_reports, width)                                                            \
   WRAP_OTHER(size_t, _gfortran_string_##name, in_reports,                                          \
              (size_t n, const char *text, size_t m, const char *other, int back), {                \

@@ -1,11 +1,11 @@
 /* Function entry and exit.
  *
- * Entering matters once: ifunc resolvers (target_clones) are instrumented, too, and run before any
- * constructor, so the first function entered maps the filter.
+ * The entry hook matters only once: ifunc resolvers (target_clones) are instrumented, too, and run
+ * before any constructor, so the first function that is entered maps the filter.
  *
- * Leaving is checked: a function may return while an operation still uses its stack buffer. The
- * wrapper compiles with frame pointers and without sibling calls, so both compilers call the exit
- * hook before the epilogue and rbp still is the frame of the function that returns.
+ * The exit hook checks whether an operation still uses the stack of the returning function. The
+ * wrapper enables frame pointers and disables sibling calls, so both compilers call the exit hook
+ * before the epilogue, while rbp is still the frame of the returning function.
  */
 #include "hooks.h"
 

@@ -1,10 +1,10 @@
-/* What the files of the hooks archive share.
+/* Declarations shared by the files of the hooks archive.
  *
- * Everything here runs inside the user's functions, so it must look like no call at all: errno
- * is kept, nothing is allocated, and rbp still holds the frame pointer of the instrumented
- * caller. The last is why the archive is compiled with rbp fixed (see Makefile): a hook needs no
- * prologue to know whose access it checks, and stack walks from the runtime find the user's frame
- * right above.
+ * All code here runs inside the user's functions, so it must have no visible effect: it preserves
+ * errno and allocates nothing, and rbp still holds the frame pointer of the instrumented caller.
+ * The archive is compiled with rbp fixed for that reason (see Makefile): a hook needs no prologue
+ * to know whose access it checks, and stack walks from the runtime find the user's frame directly
+ * above.
  */
 #ifndef COMMSAN_HOOKS_H
 #define COMMSAN_HOOKS_H
@@ -15,20 +15,20 @@
 
 register void *caller_frame __asm__("rbp");
 
-/* gcc knows the __tsan_* names and would export them in spite of -fvisibility=hidden; each module
- * shall call its own. */
+/* gcc knows the __tsan_* names and would export them in spite of -fvisibility=hidden, but each
+ * module must call its own. */
 #define HOOK __attribute__((visibility("hidden")))
 
-/* Where the accessing code goes on; only meaningful directly in a hook or wrapper. */
+/* Where the accessing code continues; only valid directly in a hook or wrapper. */
 #define CALLER_PC __builtin_return_address(0)
 
 #pragma GCC visibility push(hidden) /* for uses, too: no detour through the GOT */
 
-/* Maps header and filter if this module has not seen to it yet. */
+/* Maps the header and the filter unless this module has already done so. */
 void commsan_map(void);
 extern bool commsan_is_mapped;
 
-/* Hooks and runtime disagree on the ABI: this module's checks stay off. */
+/* Set if hooks and runtime disagree on the ABI: the checks of this module stay off. */
 extern bool commsan_disagrees;
 
 /* Calls the runtime; `pc` and `frame` belong to the instrumented code. */
@@ -38,10 +38,10 @@ void commsan_report(uintptr_t addr, size_t size, int write, const char *by, cons
 /* Checks every page of a range and reports the range once. */
 void commsan_check(const void *addr, size_t size, int write, const char *by, const void *pc);
 
-/* Whether a function is libc's own and not one of the program that happens to have its name. */
+/* Whether a function is libc's, and not one of the program with the same name. */
 bool commsan_is_libc(const void *function);
 
-/* The program synchronises its threads. */
+/* Reports that threads of the program synchronise. */
 void __commsan_synchronise(const volatile void *p, int kind);
 
 #pragma GCC visibility pop
@@ -57,16 +57,16 @@ static inline bool hits_aligned(const volatile void *p, int write) {
   return filter_hits((uintptr_t)p, write);
 }
 
-/* `size` is a power of two: only an address whose page offset has all bits above it set can
- * straddle two pages. */
+/* `size` is a power of two: an access can straddle two pages only if all bits of the page offset
+ * above it are set. */
 static inline bool hits_unaligned(const volatile void *p, size_t size, int write) {
   const uintptr_t addr = (uintptr_t)p, offset_bits = (1u << COMMSAN_PAGE_SHIFT) - size;
   return filter_hits(addr, write) || (__builtin_expect(!(~addr & offset_bits), 0) &&
                                       filter_hits(addr + size - 1, write));
 }
 
-/* The second level, for pages with something pending on a part of them: a program that computes
- * beside a pending halo comes here at every access. `size` is at most 64. */
+/* The second level, for pages in which something is pending on some bytes: programs that compute
+ * beside a pending halo reach it at every access. `size` is at most 64. */
 static inline bool granules_hit(uintptr_t addr, size_t size, int write) {
   const uint64_t(*granules)[2 * COMMSAN_PLANE_WORDS] = COMMSAN_ABI->granules;
   const uintptr_t slot = addr >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK;
@@ -82,12 +82,12 @@ static inline bool granules_hit(uintptr_t addr, size_t size, int write) {
   return bits >> first & ((1ull << count) - 1);
 }
 
-/* What to do about an access to a page that concerns it: notes it, and checks it to the granule. */
+/* Records an access to a page that concerns it, and checks the access by granules. */
 __attribute__((visibility("hidden"))) void commsan_look(uintptr_t addr, size_t size, int write,
                                                         const void *pc, const void *frame);
 
-/* Jumped to, not called, so that the return address is still the hook's; loading it before the
- * test would cost every access that passes. */
+/* Jumped to, not called, so that the return address is still the hook's; to load it before the test
+ * would slow down every access that passes. */
 static __attribute__((noinline, cold, unused)) void report_read(void *p, size_t size) {
   commsan_look((uintptr_t)p, size, 0, CALLER_PC, caller_frame);
 }

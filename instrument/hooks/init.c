@@ -1,9 +1,9 @@
-/* Maps the ABI header and the page filter, unless the runtime or another module did.
+/* Maps the ABI header and the page filter, unless the runtime or another module already did.
  *
- * It must happen before the first hook or wrapper of this module runs: preinit.c sees to that in
+ * This must happen before the first hook or wrapper of this module runs: preinit.c ensures it in
  * executables, the first constructor in libraries. The compilers' own calls of `__tsan_init` only
- * make sure that this file is linked. Without the runtime the pages stay zero: reads map the
- * kernel's zero page and every check passes.
+ * ensure that this file is linked. Without the runtime the pages stay zero: reads map the kernel's
+ * zero page, and every check passes.
  */
 #define _GNU_SOURCE
 #include "hooks.h"
@@ -17,8 +17,8 @@
 
 bool commsan_disagrees;
 
-/* Marks the file, for readers that do not see the process, as a module with hooks: an ELF note
- * that survives strip, with the ABI's version. */
+/* Marks the file as a module with hooks, for tools that do not see the process: an ELF note that
+ * survives strip, with the ABI's version. */
 #define TEXT(x) #x
 #define NOTE(version)                                                                              \
   __asm__(".pushsection .note.commsan, \"a\", @note\n"                                            \
@@ -29,14 +29,14 @@ NOTE(COMMSAN_ABI_VERSION);
 static uintptr_t libc_begin, libc_end;
 static uintptr_t runtime_begin, runtime_end;
 
-/* What the runtime interposes does what the function of libc does. */
+/* A function interposed by the runtime counts as libc's. */
 bool commsan_is_libc(const void *function) {
   return (uintptr_t)function - libc_begin < libc_end - libc_begin ||
          (uintptr_t)function - runtime_begin < runtime_end - runtime_begin;
 }
 
-/* Whether a path leads to a runtime, not the injector. Functions that search strings are
- * wrapped. */
+/* Whether a path is that of a runtime, and not of the injector. Written without string functions,
+ * which are wrapped. */
 static bool is_runtime(const char *path) {
   static const char prefix[] = "libcommsan_";
   const char *name = path;
@@ -47,7 +47,7 @@ static bool is_runtime(const char *path) {
   return name[sizeof(prefix) - 1] != 'i';
 }
 
-/* Finds the runtime, if it is there. */
+/* Finds the runtime among the loaded modules. */
 static int find_runtime(struct dl_phdr_info *module, size_t size, void *nothing) {
   (void)size, (void)nothing;
   if (!module->dlpi_name || !is_runtime(module->dlpi_name)) return 0;
@@ -61,7 +61,7 @@ static int find_runtime(struct dl_phdr_info *module, size_t size, void *nothing)
   return 0;
 }
 
-/* Finds the module that defines a function no program has a reason to define itself. */
+/* Finds the module that defines a function which no program has a reason to define. */
 static int find_libc(struct dl_phdr_info *module, size_t size, void *known) {
   (void)size;
   for (int i = 0; i < module->dlpi_phnum; i++) {
@@ -80,8 +80,8 @@ static void find_libraries(void) {
   dl_iterate_phdr(find_runtime, NULL);
 }
 
-/* Straight to the kernel: an ifunc resolver may lead here while this module is being relocated,
- * when no function of another one can be called yet, and libc's are wrapped anyway. */
+/* System call without libc: an ifunc resolver may lead here while this module is being relocated,
+ * when no function of another module can be called, and libc's are wrapped anyway. */
 static long kernel(long call, long a, long b, long c, long d, long e, long f) {
   register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
   long result;
@@ -108,7 +108,7 @@ void commsan_map(void) {
     COMMSAN_ABI->magic = COMMSAN_ABI_MAGIC;
     return;
   }
-  /* A kernel older than 4.17 takes the address for a wish. */
+  /* A kernel older than 4.17 treats the address only as a hint. */
   if (got > 0) kernel(SYS_munmap, got, length, 0, 0, 0, 0);
   if ((got > 0 || got == -EEXIST) && COMMSAN_ABI->magic == COMMSAN_ABI_MAGIC) return;
   SAY("commsan: cannot map 64 MiB at 0x100000000000 for the page filter.\n"

@@ -1,8 +1,9 @@
-/* Where checks that a compiler plugin puts inline go on when the filter byte concerns them.
+/* Slow paths of the checks that a compiler plugin inserts inline, taken if the filter byte concerns
+ * the access.
  *
- * These calls lie on a path hardly ever taken, so they preserve every register, vectors included:
- * the path that is taken keeps its values in registers as if there were no call. This file is
- * compiled for general registers only; the vector state is saved around the runtime alone.
+ * These calls lie on an unlikely path, so they preserve every register, including vectors: the
+ * likely path keeps its values in registers as if there were no call. This file is compiled for
+ * general registers only; the vector state is saved only around calls of the runtime.
  */
 #include "note.h"
 
@@ -10,11 +11,11 @@
 
 #define KEEPS_REGISTERS __attribute__((no_caller_saved_registers))
 
-/* Calls commsan_report for `addr, size, write, NULL, pc, frame` with all registers kept. */
+/* Calls commsan_report for `addr, size, write, NULL, pc, frame`, preserving all registers. */
 __attribute__((visibility("hidden"))) KEEPS_REGISTERS void
 commsan_report_inline(uintptr_t addr, size_t size, int write, const void *pc, const void *frame);
 
-/* 1 where the processor has XSAVE and the system uses it, 2 where there is only FXSAVE. */
+/* 1 if the processor has XSAVE and the system uses it, 2 if there is only FXSAVE. */
 __attribute__((visibility("hidden"))) unsigned char commsan_vector_saving;
 
 /* XSAVE of x87, SSE, AVX and AVX-512 needs 2,688 bytes; its header must be zero before. */
@@ -77,8 +78,8 @@ static inline __attribute__((always_inline)) void check(uintptr_t addr, size_t s
 HOOKS(read, 0)
 HOOKS(write, 1)
 
-/* Vectors with lanes that may be switched off, those of `lanes` are on: elements side by side, or
- * each at an address of its own. */
+/* Vectors with lanes that may be disabled; `lanes` are the enabled ones. Elements are contiguous,
+ * or each is at an address of its own. */
 #define VECTOR_HOOKS(name, write)                                                                  \
   HOOK KEEPS_REGISTERS void __commsan_##name##_lanes(const char *p, size_t element,                \
                                                      uint64_t lanes) {                             \
@@ -94,8 +95,8 @@ HOOKS(write, 1)
 VECTOR_HOOKS(read, 0)
 VECTOR_HOOKS(write, 1)
 
-/* Reports that threads work on these bytes, while there are several: their pages are noted from
- * now on, as if they were exposed. */
+/* Reports that threads access these bytes, while there are several threads: their pages are
+ * recorded from now on, as if they were exposed. */
 HOOK KEEPS_REGISTERS void __commsan_share(const void *p, size_t size) {
   const uintptr_t addr = (uintptr_t)p;
   if (!(uint32_t)COMMSAN_ABI->parallel || commsan_disagrees) return;
@@ -125,18 +126,18 @@ static bool page_is_clear(uintptr_t slot, unsigned first, unsigned last, int wri
  * address for an access that it never reaches. */
 #define LONGEST (1ull << 32)
 
-/* Has a range noted, unless all of its pages are already. */
+/* Marks a range to be recorded, unless all of its pages are already marked. */
 static void share_range(uintptr_t first, uintptr_t last, const void *pc) {
   const uintptr_t page = 1ul << COMMSAN_PAGE_SHIFT;
   for (uintptr_t at = first & -page; at <= last; at += page)
     if (!is_exposed(at)) return commsan_report(first, last - first + 1, COMMSAN_SHARE, NULL, pc, caller_frame);
 }
 
-/* The query of a loop before it runs without checks: whether nothing is pending from the first
- * byte to the last, as far as granules show. `how` is 1 for writes, plus COMMSAN_NOTE if all
- * that the loop does to the range is known beforehand (sweep.c): then the answer is 1, plus
- * COMMSAN_NOTE if it must be noted, since pages of the range are exposed. COMMSAN_SHARE if
- * threads work in the loop: then all of the range must be noted while there are several. */
+/* The query of a loop before it runs without checks: whether nothing is pending from the first byte
+ * to the last, by granules. `how` is 1 for writes, plus COMMSAN_NOTE if all accesses of the loop to
+ * the range are known beforehand (sweep.c). The answer is then 1, plus COMMSAN_NOTE if they must be
+ * recorded, since pages of the range are exposed. `how` includes COMMSAN_SHARE if threads execute
+ * the loop: then all of the range must be recorded while there are several threads. */
 HOOK uint64_t __commsan_range_clear(uintptr_t first, uintptr_t last, uint64_t how) {
   const unsigned granules = (1u << (COMMSAN_PAGE_SHIFT - COMMSAN_GRANULE_SHIFT)) - 1;
   const uintptr_t first_page = first >> COMMSAN_PAGE_SHIFT, last_page = last >> COMMSAN_PAGE_SHIFT;

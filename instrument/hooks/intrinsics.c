@@ -1,5 +1,5 @@
-/* What clang calls for its memory intrinsics. They jump on to the libc function, whose wrapper
- * does the checking and still sees the instrumented caller's return address. */
+/* Functions that clang calls for its memory intrinsics. They jump to the libc function, whose
+ * wrapper performs the check and still sees the instrumented caller's return address. */
 #include "hooks.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Masked and gathered vector accesses, as gcc's plugin describes them: only the bytes of active
- * lanes are touched, anywhere in memory. */
+ * lanes are accessed, anywhere in memory. */
 #include "hooks.h"
 
-/* The bytes of the last argument, from the lowest; gcc-plugin/lanes.cc fills them in. */
+/* The bytes of the last argument, lowest first; gcc-plugin/lanes.cc sets them. */
 struct shape {
   uint8_t write, lanes, lane_size;
   uint8_t mask_size;  /* of each lane's mask, whose highest bit counts; 0: the mask is one of bits */

@@ -4,9 +4,9 @@
 
 #include <wchar.h>
 
-/* Small copies are frequent: while nothing is watched, a wrapper of these is a test and a jump.
- * The checks are a function of their own, entered by a jump too, so that no registers need saving
- * and its return address still is the caller's. */
+/* Small copies are frequent: while nothing is pending, these wrappers are a test and a jump. The
+ * checks are in a separate function that is entered by a jump, too, so that no registers need
+ * saving and its return address is still the caller's. */
 #define FREQUENT(name, parameters, arguments, checks)                                              \
   void *__real_##name parameters;                                                                  \
   void *__wrap_##name parameters;                                                                  \
@@ -42,8 +42,9 @@ WRAP(void *, __memset_chk, "memset", (void *to, int byte, size_t n, size_t room)
   return __real___memset_chk(to, byte, n, room);
 })
 
-/* Reported as an access of that name; the runtime knows that it is a release. Some communication
- * libraries (UCX) take munmap over for the whole process, so whose it is says nothing. */
+/* Reported as an access under that name; the runtime treats it as a release. Some communication
+ * libraries (UCX) interpose munmap for the whole process, so the module that defines it does not
+ * matter. */
 WRAP_OTHER(int, munmap, "munmap", (void *start, size_t size), {
   WRITES(start, size);
   return __real_munmap(start, size);
@@ -70,7 +71,7 @@ WRAP(void, __explicit_bzero_chk, "explicit_bzero", (void *to, size_t n, size_t r
   __real___explicit_bzero_chk(to, n, room);
 })
 
-/* A comparison has to look no further than the first difference. */
+/* A comparison need not read beyond the first difference. */
 static size_t compared(const unsigned char *a, const unsigned char *b, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (a[i] != b[i]) return i + 1;

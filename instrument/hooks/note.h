@@ -1,7 +1,7 @@
-/* Notes what the program does to pages that other ranks may access.
+/* Records the program's accesses to pages that other ranks may access.
  *
- * Most accesses come from a place that is known already and overwrite what that one left behind:
- * then a cell is all there is to write. The runtime does the rest.
+ * Most accesses come from a known code location and overwrite the entry of the previous one: then
+ * only a cell has to be written. The runtime handles all other cases.
  */
 #ifndef COMMSAN_NOTE_H
 #define COMMSAN_NOTE_H
@@ -13,7 +13,7 @@ static inline uint64_t this_stamp(void) {
   return *(const uint64_t *)((const char *)__builtin_thread_pointer() + COMMSAN_ABI->stamp);
 }
 
-/* The number of the place, or 0 if the runtime must find it. */
+/* The number of the code location, or 0 if the runtime must find it. */
 static inline uint32_t known_place(const char *by, const void *pc) {
   const uintptr_t at = (uintptr_t)pc;
   const uint64_t stamp = this_stamp();
@@ -42,7 +42,7 @@ static inline void mark_changed(uintptr_t at) {
                    __ATOMIC_RELEASE);
 }
 
-/* Whether an access from a place is noted; if not, the runtime must. */
+/* Records an access from a code location; returns false if the runtime must record it. */
 static inline bool note_as(uint32_t number, uintptr_t addr, size_t size, int write) {
   const uintptr_t end = addr + size;
   for (uintptr_t at = addr & -8ul; at < end; at += 8) {
@@ -62,7 +62,7 @@ static inline bool note_as(uint32_t number, uintptr_t addr, size_t size, int wri
   return true;
 }
 
-/* Whether all is noted. */
+/* Records an access; returns false if the runtime must complete the record. */
 static inline bool note_quickly(uintptr_t addr, size_t size, int write, const char *by,
                                 const void *pc) {
   const uint32_t number = known_place(by, pc);
@@ -73,14 +73,14 @@ static inline bool is_exposed(uintptr_t addr) {
   return COMMSAN_FILTER[addr >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK] & COMMSAN_EXPOSED;
 }
 
-/* Whether the runtime must note an access. */
+/* Whether the runtime must record an access. */
 static inline bool must_note(uintptr_t addr, size_t size, int write, const char *by,
                              const void *pc) {
   if (!is_exposed(addr) && !is_exposed(addr + size - 1)) return false;
   return COMMSAN_ABI->cells && !note_quickly(addr, size, write, by, pc);
 }
 
-/* sweep.c: notes the parts of a range that lie in exposed pages. */
+/* sweep.c: records the parts of a range that lie in exposed pages. */
 __attribute__((visibility("hidden"))) void commsan_note_range(uintptr_t addr, size_t size, int write,
                                                               const char *by, const void *pc);
 

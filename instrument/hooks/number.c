@@ -1,7 +1,7 @@
-/* Numbers from text, and sorting.
+/* Conversion of text to numbers, and sorting.
  *
- * A conversion reads up to and with the character that ends the number. bsearch is not here: only
- * the comparison function, itself instrumented, looks at the elements.
+ * A conversion reads up to and including the character that ends the number. bsearch is not
+ * wrapped: only the comparison function, itself instrumented, reads the elements.
  */
 #include "wrap.h"
 

@@ -1,5 +1,5 @@
-/* What newer C headers rename strtol and its kin to; only a C library that has them makes
- * programs refer to them, so they are a member of their own. */
+/* The names of strtol and similar functions in newer C headers. Programs refer to them only if the
+ * C library has them, so they are a separate archive member. */
 #include "wrap.h"
 
 #define INTEGER(T, name, in_reports)                                                               \

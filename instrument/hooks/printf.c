@@ -1,7 +1,7 @@
-/* The printf family: what it writes into its buffer, and the strings it reads for %s.
+/* The printf family: writes to its buffer, and reads of the strings for %s.
  *
- * The walk over the arguments stops silently at the first thing it does not know: from there on
- * neither the type of an argument nor the place of the next one is certain.
+ * The walk over the arguments stops silently at the first unknown conversion: from there on,
+ * neither the type of an argument nor the position of the next one is certain.
  */
 #define _GNU_SOURCE
 #include "wrap.h"
@@ -20,7 +20,7 @@ static bool is_one_of(char c, const char *set) {
   return false;
 }
 
-/* Reads a width or precision; false for one by position ("%2$*1$d"). */
+/* Parses a width or precision; returns false for a positional one ("%2$*1$d"). */
 static bool number(const char **f, va_list *arguments, int *value) {
   if (**f == '*') {
     (*f)++;
@@ -86,7 +86,7 @@ done:
 
 #define STRINGS if (on) check_strings(format, arguments, by, CALLER_PC)
 
-/* A member and its v-form, both made of the v-form; `check` runs once the result is known. */
+/* A function and its v-form, both implemented by the v-form; `check` runs after the call. */
 #define PRINT(name, v_name, in_reports, check, parameters, v_parameters, ...)                      \
   WRAP(int, v_name, "v" in_reports, v_parameters, {                                                \
     STRINGS;                                                                                       \
@@ -106,7 +106,7 @@ done:
 
 #define NO_BUFFER (void)0
 #define WHOLE_BUFFER if (length >= 0) WRITES(to, (size_t)length + 1)
-/* What did not fit was not written; nothing is, not even the terminator, when n is 0. */
+/* Characters that did not fit are not written; if n is 0, not even the terminator is. */
 #define BOUNDED_BUFFER                                                                             \
   if (length >= 0 && n > 0) WRITES(to, (size_t)length < n ? (size_t)length + 1 : n)
 

@@ -1,4 +1,4 @@
-/* Ranges: structure copies of gcc, memory intrinsics of clang, and all that libc.h wraps. */
+/* Range accesses: gcc's structure copies, clang's memory intrinsics, and the wrappers of wrap.h. */
 #include "hooks.h"
 
 #include "note.h"

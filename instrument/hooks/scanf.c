@@ -1,7 +1,7 @@
-/* The scanf family: its pointer arguments are written, as many as the call says it assigned.
+/* The scanf family: writes to as many of its pointer arguments as the call reports as assigned.
  *
- * The walk stops silently at what it does not know, and at %n behind the last assignment, which
- * may or may not have been reached. Of "%9c" only the first character is certain to be there.
+ * The walk stops silently at the first unknown conversion, and at %n behind the last assignment,
+ * which may not have been reached. Of "%9c" only the first character is certain to be written.
  */
 #define _GNU_SOURCE
 #include "wrap.h"
@@ -26,7 +26,7 @@ static enum length length_modifier(const char **f) {
     }
 }
 
-/* Skips "[^]...]"; the place of the closing bracket. */
+/* Skips "[^]...]"; returns the position of the closing bracket. */
 static const char *end_of_set(const char *f) {
   f++;
   if (*f == '^') f++;
@@ -107,6 +107,6 @@ done:
   SCAN(prefix##sscanf, prefix##vsscanf, "sscanf", (const char *from, const char *format, ...),     \
        (const char *from, const char *format, va_list arguments), from, format, arguments)
 
-/* The old scanf reads %a as an allocation in C89 programs; %as is rare enough to be let go. */
+/* The old scanf reads %a as an allocation in C89 programs; %as is rare enough to be ignored. */
 SCANF()
 SCANF(__isoc99_)

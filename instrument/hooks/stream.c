@@ -1,4 +1,4 @@
-/* stdio without formats. */
+/* stdio functions without format strings. */
 #define _GNU_SOURCE
 #include "wrap.h"
 

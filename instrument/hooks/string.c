@@ -1,4 +1,4 @@
-/* str* family: sizes are found in the strings themselves. */
+/* str* family: the sizes of accesses follow from the strings themselves. */
 #define _GNU_SOURCE
 #include "wrap.h"
 
@@ -34,7 +34,7 @@ WRAP(size_t, strnlen, "strnlen", (const char *s, size_t n), {
 COPY(strcpy)
 COPY(stpcpy)
 
-/* The rest of the destination is padded with zeros. */
+/* The rest of the destination is filled with zeros. */
 #define PADDED_COPY(name)                                                                          \
   WRAP(char *, name, #name, (char *to, const char *from, size_t n), {                              \
     if (on) {                                                                                      \
@@ -82,7 +82,7 @@ WRAP(char *, __strncat_chk, "strncat", (char *to, const char *from, size_t n, si
   return __real___strncat_chk(to, from, n, room);
 })
 
-/* Up to the first difference or the end. */
+/* The number of bytes up to and including the first difference or the end. */
 static size_t compared(const char *a, const char *b, size_t n, bool fold) {
   for (size_t i = 0; i < n; i++) {
     unsigned char x = a[i], y = b[i];
@@ -167,7 +167,7 @@ WRAP(char *, strpbrk, "strpbrk", (const char *s, const char *set), {
 SPAN(strspn)
 SPAN(strcspn)
 
-/* The copy is fresh memory, which nothing can be using. */
+/* The copy is new memory, which no operation can use. */
 #define DUPLICATE(name)                                                                            \
   WRAP(char *, name, "strdup", (const char *s), {                                                  \
     if (on) READS(s, string_size(s));                                                              \

@@ -1,16 +1,16 @@
-/* Notes of ranges: what loops go through, and what libc's functions touch. */
+/* Records ranges: accesses of loops and of libc functions. */
 #include "note.h"
 
 #include <emmintrin.h>
 
-/* Gives whole granules of one page to a place; nothing older is left of them. */
+/* Sets whole granules of one page to a code location; overwrites all older entries. */
 static void fill(uint32_t *cell, size_t count, uint32_t now) {
   const __m128i four = _mm_set1_epi32((int)now);
   for (; count >= 4; count -= 4, cell += 4) _mm_storeu_si128((__m128i *)cell, four);
   for (; count; count--, cell++) __atomic_store_n(cell, now, __ATOMIC_RELAXED);
 }
 
-/* Whether a range within one page is noted; if not, the runtime must. */
+/* Records a range within one page; returns false if the runtime must record it. */
 static bool note_in_page(uintptr_t addr, uintptr_t end, int write, const char *by, const void *pc) {
   const uintptr_t first = (addr + 7) & -8ul, last = end & -8ul;
   const uint32_t number = known_place(by, pc);
@@ -45,9 +45,9 @@ static inline __attribute__((always_inline)) void sweep(uintptr_t first, uint64_
       commsan_report(first, size, write | COMMSAN_NOTE, NULL, pc, caller_frame);
 }
 
-/* A loop that has found its ranges clear is going to access `size` bytes in each of so many
- * iterations, first at an address, and then every `step` bytes. Nothing in the loop
- * synchronises, so that all of that happens at one time, which may as well be now. */
+/* A loop that has found its ranges clear is about to access `size` bytes in each of `times`
+ * iterations, first at `first`, and then every `step` bytes. Nothing in the loop synchronises, so
+ * all accesses happen in one segment of time, and can be recorded now. */
 HOOK void __commsan_read_sweep(uintptr_t first, uint64_t times, int64_t step, size_t size) {
   sweep(first, times, step, size, 0, CALLER_PC);
 }

@@ -1,5 +1,4 @@
-/* Queries of the system: times, names and files. The answer is written where the caller wants
- * it. */
+/* System queries: times, names and files. They write the result to memory of the caller. */
 #define _GNU_SOURCE
 #include "wrap.h"
 
@@ -10,7 +9,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-/* One macro for each way in which success is returned. */
+/* One macro for each convention of returning success. */
 #define TOLD(name, T, parameters, ...)                                                             \
   WRAP(int, name, #name, parameters, {                                                             \
     int result = __real_##name(__VA_ARGS__);                                                       \
@@ -29,7 +28,7 @@ TOLD(stat64, struct stat64, (const char *path, struct stat64 *told), path, told)
 TOLD(lstat64, struct stat64, (const char *path, struct stat64 *told), path, told)
 TOLD(fstat64, struct stat64, (int fd, struct stat64 *told), fd, told)
 
-/* These two lead to the kernel's own code, not to libc's (vdso(7)). */
+/* These two resolve to the kernel's own code, not to libc's (vdso(7)). */
 WRAP_OTHER(int, gettimeofday, "gettimeofday", (struct timeval * told, void *zone), {
   int result = __real_gettimeofday(told, zone);
   if (result == 0 && told) WRITES(told, sizeof *told);
@@ -47,7 +46,7 @@ WRAP(clock_t, times, "times", (struct tms * told), {
   return now;
 })
 
-/* A name that does not fit is cut. */
+/* A name that does not fit is truncated. */
 #define NAME(name, ...)                                                                            \
   WRAP(int, name, "gethostname", __VA_ARGS__, {                                                    \
     int result = __real_##name ROOM;                                                               \
@@ -72,7 +71,7 @@ PATH(getcwd, (char *to, size_t size))
 #define PLACE (to, size, room)
 PATH(__getcwd_chk, (char *to, size_t size, size_t room))
 
-/* 0 if it does not fit; what is there then is not known. */
+/* Returns 0 if the text does not fit; the buffer's contents are then undefined. */
 WRAP(size_t, strftime, "strftime", (char *to, size_t size, const char *format, const struct tm *when), {
   READS(when, sizeof *when);
   size_t length = __real_strftime(to, size, format, when);
@@ -90,8 +89,8 @@ WRAP(size_t, strftime, "strftime", (char *to, size_t size, const char *format, c
 CALENDAR(localtime_r)
 CALENDAR(gmtime_r)
 
-/* The byte behind a token becomes a terminator, if it is none: where the next search begins
- * shows whether it did. */
+/* The byte behind a token is overwritten by a terminator unless it is one; the start of the next
+ * search shows whether it was. */
 WRAP(char *, strtok_r, "strtok_r", (char *text, const char *between, char **rest), {
   char *token = __real_strtok_r(text, between, rest);
   if (token) {

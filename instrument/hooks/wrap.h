@@ -1,13 +1,13 @@
 /* How a libc function is wrapped.
  *
- * The linker's --wrap=NAME sends calls of NAME to __wrap_NAME and calls of __real_NAME to NAME.
- * The list of names given to the linker is read off the archive (see Makefile), so a definition
- * is all a new wrapper needs. Two rules:
+ * The linker's --wrap=NAME redirects calls of NAME to __wrap_NAME, and calls of __real_NAME to
+ * NAME. The list of names for the linker is extracted from the archive (see Makefile), so a new
+ * wrapper only needs a definition. Two rules apply:
  *
- * - Exactness: a byte that the function does not touch is never reported. What it touches depends
- *   on what it does, so many checks come after the call, from its result.
- * - A program may define a function of its own called `send` or `getline`; only when the name
- *   leads to libc are its arguments looked at.
+ * - Exactness: a byte that the function does not access is never reported. The accessed bytes
+ *   depend on the result, so many checks follow the call.
+ * - A program may define a function of its own called `send` or `getline`; arguments are checked
+ *   only if the name resolves to libc.
  */
 #ifndef COMMSAN_WRAP_H
 #define COMMSAN_WRAP_H
@@ -26,7 +26,7 @@
     __VA_ARGS__                                                                                    \
   }
 
-/* The same for a function of another library, whose names nobody else uses. */
+/* WRAP for a function of another library, whose names no program redefines. */
 #define WRAP_OTHER(T, name, name_in_reports, parameters, ...)                                      \
   T __real_##name parameters;                                                                      \
   T __wrap_##name parameters;                                                                      \
@@ -44,11 +44,11 @@
 #define READS(p, size) CHECK_RANGE(p, size, 0)
 #define WRITES(p, size) CHECK_RANGE(p, size, 1)
 
-/* Plain strlen and the like would be wrapped themselves. */
+/* Plain strlen and similar functions would be wrapped themselves. */
 size_t __real_strlen(const char *s);
 size_t __real_strnlen(const char *s, size_t n);
 
-/* Bytes of a string up to and with its terminator; with a limit, at most that many. */
+/* Bytes of a string including its terminator; with a limit, at most that many. */
 static inline size_t string_size(const char *s) { return __real_strlen(s) + 1; }
 static inline size_t bounded_size(const char *s, size_t n) {
   size_t length = __real_strnlen(s, n);

@@ -25,8 +25,8 @@ pub trait Host: Sized {
     /// Whether it matters which thread acts.
     fn knows_threads(&self) -> bool;
 
-    /// The thread that acts from now on. `None` if there is only one, or it is not known which it
-    /// is; `alone` tells these two apart.
+    /// Sets the thread that acts from now on. `None` if there is only one (`alone`), or if it is
+    /// not known which one acts.
     fn act_as(&mut self, actor: Option<Actor>, alone: bool);
 
     /// The program accesses memory, by a load, a store, or the library function of a name.

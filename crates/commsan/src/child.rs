@@ -1,4 +1,4 @@
-//! Running the command: starting it, handing signals on, waiting for its end.
+//! Running the command: starting it, forwarding signals, waiting for its end.
 
 use crate::exit_code;
 use crate::failure::Failure;
@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// Signals that a person, a batch system or a test harness sends to end or nudge a job.
+/// Signals that a user, a batch system or a test harness sends to end or notify a job.
 const FORWARDED: [libc::c_int; 6] =
     [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGUSR1, libc::SIGUSR2];
 
-/// Finds the file that `command` means, as a shell does.
+/// Finds the executable file that `command` names, as a shell does.
 ///
 /// # Errors
 /// When there is none (127) or it cannot be executed (126), with advice.
@@ -68,7 +68,7 @@ pub fn search(name: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|directory| directory.join(name)).find(|p| is_executable(p))
 }
 
-/// Whether this is a file that somebody may execute.
+/// Whether this is an executable file.
 pub fn is_executable(path: &Path) -> bool {
     std::fs::metadata(path)
         .is_ok_and(|status| status.is_file() && status.permissions().mode() & 0o111 != 0)
@@ -106,7 +106,7 @@ pub fn run(
     })
 }
 
-/// Becomes `command`; returns only if that fails.
+/// Replaces this process by `command`; returns only if that fails.
 pub fn become_command(command: &[OsString], environment: &JobEnvironment) -> Failure {
     let mut command = prepare(command, environment);
     let error = command.exec();
@@ -144,7 +144,7 @@ pub fn shell_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| i32::from(exit_code::SIGNAL) + status.signal().unwrap_or(0))
 }
 
-/// What ended the command, where that was a signal.
+/// The name of the signal that ended the command, if one did.
 pub fn signal_name(status: ExitStatus) -> Option<String> {
     let signal = status.signal()?;
     // SAFETY: strsignal returns a C string for any number; only this thread calls it.
@@ -154,7 +154,7 @@ pub fn signal_name(status: ExitStatus) -> Option<String> {
 
 static CHILD: AtomicI32 = AtomicI32::new(0);
 
-/// While it lives, signals go to the child.
+/// Forwards signals to the child while it exists.
 struct Forwarding {
     former: Vec<(libc::c_int, libc::sigaction)>,
 }
@@ -170,8 +170,8 @@ impl Forwarding {
             // SAFETY: with SA_SIGINFO the kernel passes a valid siginfo.
             let from_terminal = unsafe { (*info).si_code } > 0;
             let child = CHILD.load(Ordering::Relaxed);
-            // The terminal signals the whole foreground group, hence the child, too; a second
-            // interrupt would make mpirun kill its job at once.
+            // The terminal signals the whole foreground process group, which includes the child. A
+            // second interrupt would make mpirun kill its job at once.
             if child > 0 && !from_terminal {
                 // SAFETY: kill is async-signal-safe; the child has not been waited for yet, as
                 // `drop` blocks out this handler first.
@@ -191,7 +191,8 @@ impl Forwarding {
                 action.sa_sigaction = handler as usize;
                 action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
                 libc::sigaction(signal, std::ptr::null(), &raw mut old);
-                // nohup and the like ignore a signal on purpose; so must we and the child.
+                // nohup and similar tools ignore a signal on purpose; commsan and the child must
+                // ignore it, too.
                 if old.sa_sigaction != libc::SIG_IGN {
                     libc::sigaction(signal, &raw const action, std::ptr::null_mut());
                     former.push((signal, old));
@@ -212,24 +213,25 @@ impl Drop for Forwarding {
     fn drop(&mut self) {
         CHILD.store(0, Ordering::Relaxed);
         for (signal, old) in &self.former {
-            // SAFETY: `old` is what sigaction gave.
+            // SAFETY: sigaction has initialised `old`.
             unsafe { libc::sigaction(*signal, old, std::ptr::null_mut()) };
         }
         mask(libc::SIG_UNBLOCK);
     }
 }
 
-/// Starts a thread in which the forwarded signals are blocked: they are for the thread that waits.
+/// Runs `start` with the forwarded signals blocked. Threads that it starts inherit the mask, so the
+/// kernel delivers the signals to the thread that waits for the child.
 pub fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     let former = current_mask();
     mask(libc::SIG_BLOCK);
     let started = start();
-    // SAFETY: the set is what this thread had.
+    // SAFETY: the set is the former mask of this thread.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const former, std::ptr::null_mut()) };
     started
 }
 
-/// Whether somebody takes what the command writes.
+/// Whether standard output and standard error can be written to without blocking.
 pub fn may_write() -> bool {
     let output = |fd| libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
     let mut both = [output(libc::STDOUT_FILENO), output(libc::STDERR_FILENO)];
@@ -238,9 +240,9 @@ pub fn may_write() -> bool {
     both.iter().all(|output| output.revents != 0)
 }
 
-/// The signals that are blocked now.
+/// The signal mask of this thread.
 fn current_mask() -> libc::sigset_t {
-    // SAFETY: asks only, into a structure for which all-zero is valid.
+    // SAFETY: only queries the mask, into a structure for which all-zero is valid.
     unsafe {
         let mut set = std::mem::zeroed();
         libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut set);

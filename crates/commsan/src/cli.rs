@@ -1,4 +1,4 @@
-//! The command line: subcommands, and flags made from the table of options.
+//! The command line: subcommands, and flags generated from the table of options.
 
 use crate::failure::Failure;
 use crate::options::{Color, TABLE};
@@ -34,13 +34,13 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Subcommands {
-    /// Run a command, check every MPI program it starts, and report
+    /// Run a command, check every MPI program it starts, and report findings
     Run(Run),
-    /// Run a command and count what every MPI program it starts moves where; --check checks it, too
+    /// Run a command and count the data that MPI programs move; --check also checks them
     Profile(Run),
-    /// Write what a profile holds for other tools
+    /// Export a profile for other tools
     Export(profile::Arguments),
-    /// Run one rank of a job that something else launches: srun -n 4 commsan exec -- ./app
+    /// Run one rank of a job that another program launches: srun -n 4 commsan exec -- ./app
     Exec(Run),
     /// Compile or link C so that every load and store is checked: commsan cc mpicc ARGS
     #[command(disable_help_flag = true)]
@@ -56,26 +56,26 @@ enum Subcommands {
     Nvcc(Compile),
     /// Analyse a program without running it: commsan lint ./app
     Lint(lint::Arguments),
-    /// Explain a finding code; without one, list them all
+    /// Explain a finding code; without one, list all codes
     Explain {
         /// Such as CS-BUF-01
         code: Option<String>,
     },
-    /// Say what works on this machine or with a program, and how to mend the rest
+    /// Diagnose this machine or a program, and show how to fix problems
     Doctor {
-        /// Program to look at
+        /// Program to diagnose
         app: Option<PathBuf>,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show the report of an earlier run
+    /// Print the report of an earlier run again
     Report(report::Arguments),
-    /// Show the profile of a run in the browser, or compare it with another run's
+    /// Show the profile of a run in the browser, or compare it with that of another run
     View(view::Arguments),
     /// Show the options in effect
     Config {
-        /// Say for each option what it means and where its value comes from
+        /// Show the meaning and the origin of each option
         #[arg(long)]
         explain: bool,
         #[command(flatten)]
@@ -87,7 +87,7 @@ enum Subcommands {
 struct Run {
     #[command(flatten)]
     flags: Flags,
-    /// The command, best after `--`
+    /// The command, preferably after `--`
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -99,7 +99,7 @@ struct Compile {
     arguments: Vec<OsString>,
 }
 
-/// The flags given, as (option, value) pairs in the order of the table.
+/// The flags on the command line, as (option, value) pairs in the order of the table.
 #[derive(Clone, Debug, Default)]
 pub struct Flags(pub Vec<(String, String)>);
 
@@ -116,7 +116,7 @@ impl Args for Flags {
                 .help(help)
                 .action(if spec.repeats { ArgAction::Append } else { ArgAction::Set });
             if spec.switch {
-                // A value needs `=`, so that a switch never swallows the command.
+                // A value needs `=`, so that a switch never consumes the command.
                 arg = arg.num_args(0..=1).require_equals(true).default_missing_value("true");
             }
             command = command.arg(arg);
@@ -145,7 +145,7 @@ impl FromArgMatches for Flags {
     }
 }
 
-/// Runs `commsan` with these arguments.
+/// Runs `commsan` with these arguments and returns its exit code.
 pub fn main(arguments: Vec<OsString>) -> ExitCode {
     if let Some((language, arguments)) = compile::invocation(&arguments) {
         return commsan_compiler_wrapper::run(language, arguments);
@@ -171,7 +171,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
-/// Somebody takes `commsan run` for the launcher of ranks.
+/// Advice for a user who passes an option of the launcher to `commsan run`.
 fn launchers_option(error: &clap::Error, arguments: &[OsString]) -> Option<Failure> {
     let option = error.get(ContextKind::InvalidArg)?.to_string();
     let runs = arguments.get(1).is_some_and(|word| word == "run" || word == "profile");
@@ -195,7 +195,7 @@ fn dispatch(command: Subcommands) -> Result<ExitCode, Failure> {
         }
         Subcommands::Export(arguments) => profile::main(&arguments),
         Subcommands::Exec(Run { flags, command }) => exec::main(&load(&flags)?, &command),
-        // Listed for help texts; `compile::invocation` has recognised them before.
+        // Only listed for help texts: `compile::invocation` has already handled these.
         Subcommands::Cc(_) | Subcommands::Cxx(_) | Subcommands::Fc(_) | Subcommands::Nvcc(_) => {
             Err(Failure::new(exit_code::USAGE, "the language comes first: `commsan cc mpicc …`"))
         }
@@ -211,7 +211,7 @@ fn dispatch(command: Subcommands) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Effective settings; applies the choice of colours at once.
+/// Loads the effective settings and applies the choice of colours.
 fn load(flags: &Flags) -> Result<Settings, Failure> {
     let settings = Settings::load(&flags.0)?;
     match settings.options.color {

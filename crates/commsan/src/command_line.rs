@@ -1,8 +1,9 @@
-//! Small changes to the command, where the environment alone would not reach the ranks.
+//! Changes to the command, needed where the environment alone would not reach the ranks.
 //!
-//! Open MPI's mpirun forwards no variables to other nodes without `-x`; and a user's own
-//! `-x LD_PRELOAD=…` would replace ours. (Its other way, the parameter `mca_base_env_list`, cannot
-//! be combined with `-x`: mpirun then gives up.) MPICH's and Slurm's launchers forward everything.
+//! Open MPI's mpirun forwards no variables to other nodes without `-x`, and a user's own
+//! `-x LD_PRELOAD=…` would replace commsan's. (The alternative, the parameter `mca_base_env_list`,
+//! cannot be combined with `-x`: mpirun then fails.) MPICH's and Slurm's launchers forward the
+//! whole environment.
 
 use crate::child;
 use crate::install::{self, ASAN_OPTIONS, JobEnvironment};
@@ -12,7 +13,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 const ENV_LIST: &str = "OMPI_MCA_mca_base_env_list";
 
-/// `command` changed so that the job's environment reaches every rank.
+/// Returns `command`, changed so that the job's environment reaches every rank.
 pub fn adapt(command: &[OsString], environment: &mut JobEnvironment) -> Vec<OsString> {
     let mut command = command.to_vec();
     keep_preload(&mut command, environment);
@@ -30,8 +31,8 @@ fn is_open_mpi(command: &[OsString]) -> bool {
     ["orterun", "prterun", "prun", "mpirun.openmpi", "mpiexec.openmpi"].contains(&name.as_str())
 }
 
-/// Changes every `LD_PRELOAD` and `ASAN_OPTIONS` that the command sets for its ranks in the way in
-/// which those of the environment are changed.
+/// Changes every `LD_PRELOAD` and `ASAN_OPTIONS` that the command sets for its ranks in the same
+/// way as those of the environment.
 fn keep_preload(command: &mut [OsString], environment: &JobEnvironment) {
     let Some(ours) = injector(environment) else { return };
     let change = |name: &[u8], value: OsString| match name {
@@ -61,14 +62,14 @@ fn keep_preload(command: &mut [OsString], environment: &JobEnvironment) {
     }
 }
 
-/// The injector's path.
+/// The path of the injector.
 fn injector(environment: &JobEnvironment) -> Option<OsString> {
     let (_, value) = environment.set.iter().find(|(name, _)| *name == "LD_PRELOAD")?;
     let first = value.as_bytes().split(|byte| *byte == b':').next()?;
     Some(OsStr::from_bytes(first).to_owned())
 }
 
-/// Adds `-x NAME` for each variable of ours, for each program of the job.
+/// Adds `-x NAME` for each of commsan's variables, for each program of the job.
 fn forward(command: &mut Vec<OsString>, environment: &mut JobEnvironment) {
     let names: Vec<&str> = environment.set.iter().map(|(name, _)| *name).collect();
     if let Some(mut list) = std::env::var_os(ENV_LIST) {
@@ -91,7 +92,7 @@ fn forward(command: &mut Vec<OsString>, environment: &mut JobEnvironment) {
     let names: Vec<&str> = names.into_iter().filter(|name| !given(name)).collect();
     let mut changed = Vec::with_capacity(command.len() + 16);
     for (index, word) in command.drain(..).enumerate() {
-        // A lone colon begins the next program of an MPMD job.
+        // A lone colon separates the programs of an MPMD job.
         let begins = index == 0 || word == ":";
         changed.push(word);
         if begins {

@@ -1,8 +1,8 @@
-//! `commsan cc`, `cxx`, `fc` and `nvcc`, and the aliases `commsan-cc`, …: compiler wrappers.
+//! Compiler wrappers: `commsan cc`, `cxx`, `fc` and `nvcc`, and the aliases `commsan-cc`, ….
 //!
-//! Build systems derive the names of a compiler's other tools from its own: CMake takes
-//! `commsan-gcc-ar` for what belongs to `commsan-cc`, and does no link-time optimization of
-//! archives without it. So there are aliases of those, too.
+//! Build systems derive the names of a compiler's tools from its own name: for `commsan-cc`, CMake
+//! runs `commsan-gcc-ar`, and without it disables link-time optimization of archives. This module
+//! therefore also implements aliases of those tools.
 
 use crate::child;
 use crate::exit_code;
@@ -13,17 +13,17 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Tools of compilers that an alias stands for.
+/// Compiler tools for which there are aliases.
 const TOOLS: [&str; 6] = ["gcc-ar", "gcc-nm", "gcc-ranlib", "llvm-ar", "llvm-nm", "llvm-ranlib"];
 
-/// Recognises the alias of a tool.
+/// The tool that an alias stands for, and its arguments; `None` if this is no alias.
 pub fn tool(arguments: &[OsString]) -> Option<(&'static str, &[OsString])> {
     let (program, rest) = arguments.split_first()?;
     let name = Path::new(program).file_name()?.to_str()?.strip_prefix("commsan-")?;
     TOOLS.into_iter().find(|tool| *tool == name).map(|tool| (tool, rest))
 }
 
-/// Becomes a tool; returns only if that fails.
+/// Replaces this process by a tool; returns only if that fails.
 pub fn become_tool(tool: &str, arguments: &[OsString]) -> Failure {
     let Some(path) = find(tool) else {
         let what = format!("`{tool}` is not in PATH, nor with a version behind its name");
@@ -35,14 +35,14 @@ pub fn become_tool(tool: &str, arguments: &[OsString]) -> Failure {
     Failure::new(exit_code::NOT_EXECUTABLE, format!("cannot start `{}`: {error}", path.display()))
 }
 
-/// The tool itself, else that of the newest version: it reads what older compilers write.
+/// The path of the tool, or of its newest version, which can read what older compilers write.
 fn find(tool: &str) -> Option<PathBuf> {
     let versions = (10..=30).rev().map(|version| format!("{tool}-{version}"));
     let mut names = std::iter::once(tool.to_owned()).chain(versions);
     names.find_map(|name| child::search(OsStr::new(&name)))
 }
 
-/// Recognises a compiler call; its arguments belong to the compiler as they are.
+/// Recognises a call of a compiler wrapper; its arguments are passed to the compiler unchanged.
 pub fn invocation(arguments: &[OsString]) -> Option<(Language, Vec<OsString>)> {
     let (program, rest) = arguments.split_first()?;
     let name = Path::new(program).file_name().and_then(OsStr::to_str)?;

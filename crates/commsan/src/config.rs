@@ -7,8 +7,8 @@ use crate::output::out;
 use crate::settings::Settings;
 use std::process::ExitCode;
 
-/// Prints the options, as `commsan.toml` would hold them; with `explain`, as a table with the
-/// origin and the meaning of each.
+/// Prints the options in the format of `commsan.toml`; with `explain`, as a table with the origin
+/// and the meaning of each.
 pub fn main(settings: &Settings, explain: bool) -> Result<ExitCode, Failure> {
     if explain {
         print_table(settings);

@@ -1,20 +1,20 @@
-//! What a program file shows about its CUDA part, and whether simulated devices can run it.
+//! Reads the CUDA part of a program file, and decides whether simulated devices can run it.
 
 use commsan_ptx::fatbin;
 use object::{Object, ObjectSection, ReadRef};
 
-/// Versions of the CUDA runtime that commsan has simulated ones of.
+/// Versions of the CUDA runtime for which commsan has a simulated one.
 const SIMULATED: [&str; 2] = ["libcudart.so.12", "libcudart.so.13"];
 
 /// Architecture of simulated devices.
 const ARCHITECTURE: u32 = 90;
 
-/// Facts about a program that uses CUDA.
+/// Properties of a program that uses CUDA.
 #[derive(Debug, Default)]
 pub struct Cuda {
-    /// The shared runtime that it asks for; without, it is linked in.
+    /// The shared CUDA runtime that the program needs; `None` if the runtime is linked statically.
     pub runtime: Option<String>,
-    /// Why simulated devices cannot execute its kernels.
+    /// Why simulated devices cannot execute the program's kernels, if they cannot.
     pub unusable: Option<String>,
 }
 
@@ -22,7 +22,7 @@ pub struct Cuda {
 pub type Obstacle = (String, String);
 
 impl Cuda {
-    /// Reads the facts; none if the file has nothing to do with CUDA.
+    /// Reads the properties; `None` if the file does not use CUDA.
     pub fn read<'a, R: ReadRef<'a>>(elf: &object::File<'a, R>, needed: &[String]) -> Option<Cuda> {
         let section = |name| elf.section_by_name(name).and_then(|section| section.data().ok());
         let runtime = needed.iter().find(|name| name.starts_with("libcudart.so")).cloned();
@@ -30,18 +30,18 @@ impl Cuda {
         if runtime.is_none() && code.is_none() {
             return None;
         }
-        // What is linked from several files is kept apart.
+        // Relocatable device code, linked from several files, is in a section of its own.
         let unusable = section("__nv_relfatbin").or(code).and_then(no_ptx);
         Some(Cuda { runtime, unusable })
     }
 
-    /// What keeps simulated devices from running the program.
+    /// Why simulated devices cannot run the program, with advice; `None` if they can.
     pub fn obstacle(&self, program: &str) -> Option<Obstacle> {
         match &self.runtime {
             None => {
                 return Some((
                     format!(
-                        "`{program}` has the CUDA runtime linked in, so that no other can serve it"
+                        "`{program}` is statically linked with the CUDA runtime, so commsan cannot replace it"
                     ),
                     "link it with `-cudart shared`, as `commsan nvcc` does; in CMake, set \
                      CMAKE_CUDA_RUNTIME_LIBRARY to Shared"
@@ -50,7 +50,7 @@ impl Cuda {
             }
             Some(name) if !SIMULATED.contains(&name.as_str()) => {
                 return Some((
-                    format!("`{program}` asks for {name}, of which there is no simulation"),
+                    format!("`{program}` needs {name}, for which there is no simulated runtime"),
                     "build it with CUDA 12 or 13".to_owned(),
                 ));
             }
@@ -63,8 +63,8 @@ impl Cuda {
     }
 }
 
-/// Why none of the fatbins in a section can be executed. Kernels that single fatbins lack are
-/// reported when they are launched; nvcc's links leave one without kernels.
+/// Why none of the fatbins in a section can be executed, if none can. The simulated device reports
+/// kernels that single fatbins lack at launch; nvcc's links leave one fatbin without kernels.
 fn no_ptx(section: &[u8]) -> Option<String> {
     let mut reasons = Vec::new();
     for fatbin in fatbins(section) {
@@ -92,7 +92,7 @@ fn fatbins(section: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Whether this machine has a device of NVIDIA's.
+/// Whether this machine has an NVIDIA device.
 pub fn has_device() -> bool {
     let listed = std::fs::read_dir("/proc/driver/nvidia/gpus");
     listed.is_ok_and(|mut devices| devices.next().is_some())

@@ -1,4 +1,4 @@
-//! `commsan doctor`: what works on this machine or with a program, and how to mend the rest.
+//! `commsan doctor`: diagnoses this machine or a program, and shows how to fix problems.
 
 mod machine;
 mod program;
@@ -10,28 +10,28 @@ use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// How a check went.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// Works.
+    /// The checked part works.
     Ok,
-    /// Works with limits.
+    /// The checked part works with limitations.
     Warn,
-    /// Keeps commsan from working.
+    /// The problem keeps commsan from working.
     Fail,
 }
 
-/// One thing that was looked at.
+/// One check and its result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Check {
-    /// What was looked at.
+    /// The checked part.
     pub what: String,
-    /// How it went.
+    /// The result.
     pub result: Level,
-    /// What was found.
+    /// What the check found.
     pub found: String,
-    /// How to mend it.
+    /// How to fix the problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mend: Option<String>,
 }
@@ -55,7 +55,7 @@ impl Check {
 pub fn main(app: Option<&Path>, json: bool) -> Result<ExitCode, Failure> {
     let mut checks = machine::checks();
     if let Some(app) = app {
-        // A script need not be executable, nor be found as a command is.
+        // A script need not be executable, nor be found in `PATH`.
         let is_script = crate::elf::interpreter(app).is_some() && app.is_file();
         let path = if is_script { app.to_owned() } else { crate::child::find(app.as_os_str())? };
         checks.extend(program::checks(&path));

@@ -1,4 +1,4 @@
-//! What a program file shows about itself: which MPI, how linked, how compiled.
+//! Properties of a program file: its MPI, how it is linked, how it was compiled.
 
 use crate::cuda::Cuda;
 use commsan_mpi_calls::abi::MpiFamily;
@@ -10,10 +10,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Facts about a program file.
+/// Properties of a program file.
 #[derive(Debug, Default)]
 pub struct Program {
-    /// First line of a script; the other facts are then those of no program.
+    /// First line of a script; all other properties are then unset.
     pub script: Option<String>,
     /// Whether it is a 64-bit x86 program.
     pub x86_64: bool,
@@ -21,24 +21,24 @@ pub struct Program {
     pub dynamic: bool,
     /// Whether execution changes the user or group, so that ld.so ignores preloads.
     pub setuid: bool,
-    /// MPI libraries that it loads, directly or through others.
+    /// MPI libraries that it loads, directly or through other libraries.
     pub mpi: Vec<(MpiFamily, PathBuf)>,
-    /// Whether MPI itself is linked in.
+    /// Whether MPI itself is linked statically.
     pub static_mpi: bool,
     /// Whether commsan's hooks are linked in.
     pub hooks: bool,
     /// The sanitizer, linked in or loaded, that excludes commsan's runtime.
     pub sanitizer: Option<&'static str>,
-    /// Whether there is line information.
+    /// Whether the program has line information.
     pub lines: bool,
-    /// Libraries that ld.so does not find.
+    /// Libraries that ld.so cannot find.
     pub missing: Vec<String>,
-    /// Its CUDA part, if it has one.
+    /// CUDA properties, if the program uses CUDA.
     pub cuda: Option<Cuda>,
 }
 
 impl Program {
-    /// Why no rank of this program could have been seen.
+    /// Why commsan could not observe any rank of this program, if a reason is known.
     pub fn reason_for_silence(&self, name: &str) -> Option<String> {
         if self.script.is_some() {
             return None;
@@ -50,7 +50,9 @@ impl Program {
             return Some(format!("`{name}` has MPI linked in: link it with the MPI's `.so`"));
         }
         if self.setuid {
-            return Some(format!("`{name}` is setuid: commsan cannot enter it; copy the file"));
+            return Some(format!(
+                "`{name}` is setuid: ld.so does not preload commsan into it; copy the file"
+            ));
         }
         if !self.mpi.is_empty() {
             return None;
@@ -68,7 +70,7 @@ impl Program {
     }
 }
 
-/// Reads the facts about `path`.
+/// Reads the properties of the file `path`.
 ///
 /// # Errors
 /// When it cannot be read, or is neither script nor program.
@@ -119,17 +121,17 @@ pub fn read(path: &Path) -> io::Result<Program> {
     Ok(program)
 }
 
-/// Who runs the script of this name, if it is one's.
+/// The name of the interpreter that runs the script of this name, if it is a script.
 pub fn interpreter(path: &Path) -> Option<&'static str> {
     commsan_report::names::interpreter(&crate::program::base_name(path.as_os_str()))
 }
 
-/// What ld.so would load for a program or library.
+/// The libraries that ld.so would load for a program or library.
 #[derive(Debug, Default)]
 pub struct Libraries {
-    /// Paths it finds.
+    /// Paths of the libraries that ld.so finds.
     pub found: Vec<PathBuf>,
-    /// Names it does not find.
+    /// Names of the libraries that ld.so does not find.
     pub missing: Vec<String>,
 }
 
@@ -178,7 +180,7 @@ pub fn libraries(path: &Path) -> io::Result<Libraries> {
         match line.split_once(" => ") {
             Some((name, "not found")) => libraries.missing.push(name.to_owned()),
             Some((_, place)) => libraries.found.push(path(place)),
-            // Linked by its path; the loader itself is no library, nor is what the kernel adds.
+            // A library linked by its path. The loader itself is no library, nor is the vDSO.
             None if line.contains('/') && !line.starts_with(LOADER) => {
                 libraries.found.push(path(line));
             }
@@ -188,7 +190,7 @@ pub fn libraries(path: &Path) -> io::Result<Libraries> {
     Ok(libraries)
 }
 
-/// The sanitizer whose runtime defines a function; the injector has a table like this.
+/// The sanitizer whose runtime defines a function; the injector has a table like this one.
 fn sanitizer_defining(function: &str) -> Option<&'static str> {
     Some(match function {
         "__asan_init" => "AddressSanitizer",

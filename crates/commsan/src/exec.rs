@@ -1,4 +1,4 @@
-//! `commsan exec`: one rank of a job that something else launches.
+//! `commsan exec`: one rank of a job that another program launches.
 //!
 //! Below `commsan run` it only makes sure that the rank's environment is complete. Alone, all
 //! ranks of the job must find one run directory without talking to each other: its name contains
@@ -23,7 +23,7 @@ pub const JOB: &str = "job";
 /// Key in `run.json` for where the time bins of a profile begin, in nanoseconds since 1970.
 pub const EPOCH: &str = "epoch";
 
-/// How long to wait for the rank that makes the directory; shared file systems lag.
+/// How long to wait for the rank that creates the directory; shared file systems lag.
 const DIRECTORY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long to wait for ranks of which nothing is heard after the first one's end.
@@ -61,7 +61,7 @@ pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failu
     let run_dir = match std::env::var_os("COMMSAN_RUN_DIR").map(PathBuf::from) {
         Some(path) if path.is_dir() => path,
         Some(path) => {
-            let what = format!("the run directory `{}` is not there", path.display());
+            let what = format!("the run directory `{}` does not exist", path.display());
             return Err(Failure::new(exit_code::SETUP, what)
                 .help("it must be on a file system that all nodes share; see `--output`"));
         }
@@ -170,7 +170,7 @@ fn belongs_to(path: &Path, id: &str) -> bool {
     false
 }
 
-/// The path as short as it can be written from here.
+/// The shortest form of the path from the current directory.
 fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(here).unwrap_or(path).display().to_string()

@@ -1,7 +1,7 @@
-//! Every exit code of commsan, in one place; `docs/exit-codes.md` says the same to users.
+//! All exit codes of commsan; `docs/exit-codes.md` documents them for users.
 //!
-//! `commsan run` passes on the program's own exit code whenever it has nothing to say, so these
-//! can also come from the program. `run.json` keeps the program's code apart.
+//! `commsan run` returns the program's own exit code unless it has something to report, so these
+//! codes can also come from the program. `run.json` stores the program's code separately.
 
 /// Everything asked for was done, and nothing was found.
 pub const OK: u8 = 0;
@@ -20,7 +20,7 @@ pub const FINDINGS: u8 = 66;
 pub const SETUP: u8 = 70;
 
 /// The program ran, but its logs or the report could not be read or written. A failure of the
-/// program, or findings, go before.
+/// program, or findings, take precedence.
 pub const REPORT: u8 = 74;
 
 /// The command exists but cannot be executed, as in shells.

@@ -1,4 +1,4 @@
-//! `commsan explain`: what a finding means.
+//! `commsan explain`: the meaning of a finding code.
 
 use crate::exit_code;
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ pub fn main(code: Option<&str>) -> Result<ExitCode, Failure> {
     let code: Code = text.parse().map_err(|_| {
         let failure = Failure::new(exit_code::USAGE, format!("there is no finding code `{text}`"));
         let ids = || Code::ALL.iter().map(|code| code.id());
-        // Whoever leaves out what all codes begin with.
+        // The common prefix of all codes may be omitted.
         let wanted = text.to_ascii_uppercase().replace('_', "-");
         let holding: Vec<_> = ids().filter(|id| id.contains(&wanted)).collect();
         match nearest(text, ids()) {

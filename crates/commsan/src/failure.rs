@@ -1,29 +1,29 @@
-//! Errors that end a command: what happened, what to do, which exit code.
+//! Errors that end a command: what happened, what to do about it, and the exit code.
 
 use crate::output::err;
 
-/// Why a command gave up.
+/// An error that ends a command.
 #[derive(Debug)]
 pub struct Failure {
-    /// From [`exit_code`](crate::exit_code).
+    /// Exit code from [`exit_code`](crate::exit_code).
     pub code: u8,
     what: String,
     help: Vec<String>,
 }
 
 impl Failure {
-    /// An error that `what` describes, without a full stop.
+    /// An error described by `what`, without a full stop.
     pub fn new(code: u8, what: impl Into<String>) -> Failure {
         Failure { code, what: what.into(), help: Vec::new() }
     }
 
-    /// Adds what the user can do.
+    /// Adds advice for the user.
     pub fn help(mut self, help: impl Into<String>) -> Failure {
         self.help.push(help.into());
         self
     }
 
-    /// Prints it on standard error.
+    /// Prints the error and its advice on standard error.
     pub fn print(&self) {
         err(&format!("{} {}\n", label("error:", "1;31"), self.what));
         for help in &self.help {
@@ -41,7 +41,7 @@ impl std::fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Prints something that the user should know but that stops nothing.
+/// Prints a warning with advice on standard error; the command continues.
 pub fn warn(what: &str, help: &[String]) {
     err(&format!("{} {what}\n", label("warning:", "1;33")));
     for help in help {
@@ -49,12 +49,12 @@ pub fn warn(what: &str, help: &[String]) {
     }
 }
 
-/// Prints where something is to be found.
+/// Prints a note on standard error.
 pub fn note(what: &str) {
     err(&format!("{} {what}\n", label("commsan:", "1")));
 }
 
-/// `text` in a style; anstream removes it where it does not belong.
+/// `text` in a style; anstream removes the escape codes if the stream is no terminal.
 fn label(text: &str, style: &str) -> String {
     format!("\x1b[{style}m{text}\x1b[0m")
 }

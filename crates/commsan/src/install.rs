@@ -1,4 +1,4 @@
-//! Where commsan's own files are, and the environment that brings them into a job.
+//! Locations of commsan's installed files, and the environment that loads them into a job.
 
 use crate::exit_code;
 use crate::failure::Failure;
@@ -13,7 +13,7 @@ pub const INJECTOR: &str = "libcommsan_inject.so";
 /// Variable with options for AddressSanitizer.
 pub const ASAN_OPTIONS: &str = "ASAN_OPTIONS";
 
-/// Directory, among the libraries, of the CUDA runtimes with simulated devices.
+/// Subdirectory of the library directory with the CUDA runtimes for simulated devices.
 pub const SIMULATED: &str = "simgpu";
 
 /// Directory of the libraries: `$COMMSAN_LIB`, else `../lib/commsan` beside the executable.
@@ -28,7 +28,7 @@ pub fn library_directory() -> PathBuf {
     prefix.join("lib/commsan")
 }
 
-/// What a job's environment must have so that its ranks are checked.
+/// The environment variables with which the ranks of a job are checked.
 pub struct JobEnvironment {
     /// Variables to set.
     pub set: Vec<(&'static str, OsString)>,
@@ -72,13 +72,13 @@ pub fn job_environment(run_dir: &Path, options: &Options) -> Result<JobEnvironme
     Ok(JobEnvironment { set, remove })
 }
 
-/// The devices that the job gets.
+/// The devices of the job: real or simulated.
 pub fn devices(options: &Options) -> Gpu {
     options.gpu.in_environment(std::env::var("COMMSAN_GPU").ok().as_deref())
 }
 
-/// The variables that make programs find simulated devices. The injector preloads them into ranks;
-/// but first the program must start, which it does not where ld.so finds no CUDA runtime.
+/// The variables that make programs find simulated devices. The injector preloads the libraries
+/// into ranks, but the program must start first, which fails if ld.so finds no CUDA runtime.
 fn simulated(
     number: u32,
     options: &Options,
@@ -99,17 +99,17 @@ fn simulated(
     let path = std::env::join_paths(std::iter::once(directory).chain(inherited));
     let mut set = vec![
         ("COMMSAN_GPU", format!("sim:{number}").into()),
-        // The libraries have no colon in their path, and what was split at colons has none either.
+        // The path of the libraries has no colon, and the other parts were split at colons.
         ("LD_LIBRARY_PATH", path.unwrap_or_default()),
     ];
-    // The environment's seed belongs to the environment's devices.
+    // A seed in the environment applies only if the devices are chosen there, too.
     if options.gpu != Gpu::Auto || options.gpu_seed.0 != 0 {
         set.push(("COMMSAN_GPU_SEED", options.gpu_seed.0.to_string().into()));
     }
     Ok(set)
 }
 
-/// `inherited` with the injector in front, once.
+/// `inherited` with the injector in front, without duplicates.
 pub fn preload(injector: &OsStr, inherited: Option<OsString>) -> OsString {
     let inherited = inherited.unwrap_or_default();
     let libraries = inherited.as_bytes().split(|byte| matches!(byte, b':' | b' '));
@@ -122,8 +122,8 @@ pub fn preload(injector: &OsStr, inherited: Option<OsString>) -> OsString {
 }
 
 /// `inherited` options of AddressSanitizer, extended so that its shared library does not insist on
-/// being loaded first. It checks that to protect the functions it interposes, of which the injector
-/// defines none.
+/// being loaded first. It insists in order to protect the functions it interposes; the injector
+/// defines none of these.
 pub fn behind_injector(inherited: Option<OsString>) -> OsString {
     const ANY_ORDER: &str = "verify_asan_link_order=0";
     let mut options = inherited.unwrap_or_default();

@@ -19,7 +19,7 @@ use commsan_report::{Analysed, Checks, Options as Preparation, Report, Sources, 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// `commsan lint`.
+/// Arguments of `commsan lint`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Programs, libraries and objects compiled by `commsan cc` with clang or flang, bitcode, or
@@ -28,45 +28,45 @@ pub struct Arguments {
     /// Directory with compile_commands.json: analyses all sources named there
     #[arg(short = 'p', long = "build", value_name = "DIR")]
     build: Option<PathBuf>,
-    /// Thread level that MPI is initialised with, if not the one that the program asks for
+    /// Thread level that MPI is initialised with, if not the one that the program requests
     #[arg(long, value_enum, value_name = "LEVEL")]
     thread_level: Option<LevelName>,
-    /// In which threads functions run that nobody in the program calls
+    /// Threads that run functions which are not called within the program
     #[arg(long, value_enum, value_name = "WHERE", default_value = "main")]
     initial_context: ContextName,
-    /// Also report communicators, datatypes, groups, reductions and persistent requests that nobody
-    /// frees
+    /// Also report communicators, datatypes, groups, reductions and persistent requests that no
+    /// call frees
     #[arg(long)]
     leaks: bool,
-    /// Numbers of ranks to execute the program with symbolically, up to a bound; 0 for none
+    /// Numbers of ranks for bounded symbolic execution; 0 disables it
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,2,3,4",
           value_parser = clap::value_parser!(u8).range(0..=32))]
     ranks: Vec<u8>,
-    /// Fail for suspicions, too, not only for what is certain
+    /// Which findings set the exit code: all, or only certain ones
     #[arg(long, value_enum, value_name = "WHAT", default_value = "suspected")]
     deny: Deny,
-    /// Findings that are known: a JSON report of an earlier lint
+    /// Baseline of known findings: JSON report of an earlier lint
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// How to write the report
+    /// Format of the report
     #[arg(long, value_enum, default_value = "terminal")]
     format: Format,
-    /// Also write the report as JSON there
+    /// Also write the report as JSON to FILE
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
-    /// Also write the report as SARIF 2.1.0
+    /// Also write the report as SARIF 2.1.0 to FILE
     #[arg(long, value_name = "FILE")]
     sarif: Option<String>,
-    /// Also write the report as JUnit XML
+    /// Also write the report as JUnit XML to FILE
     #[arg(long, value_name = "FILE")]
     junit: Option<String>,
-    /// Also write the report as one HTML page
+    /// Also write the report as one HTML page to FILE
     #[arg(long, value_name = "FILE")]
     html: Option<String>,
-    /// Findings that are known: file of suppressions; can be given more than once
+    /// File of suppressions for known findings; may be repeated
     #[arg(long, value_name = "FILE")]
     suppressions: Vec<String>,
-    /// Also write down which calls `commsan run --checks FILE` is to look at
+    /// Write the flagged calls to FILE, for `commsan run --checks FILE`
     #[arg(long, value_name = "FILE")]
     emit_checks: Option<PathBuf>,
     /// Print suppressions that would cover the findings
@@ -81,17 +81,17 @@ pub struct Arguments {
     /// Print what was read instead of analysing it
     #[arg(long, hide = true)]
     print_ir: bool,
-    /// Options for the compiler, for source files
+    /// Compiler options for source files
     #[arg(last = true, value_name = "OPTIONS")]
     options: Vec<String>,
 }
 
-/// What makes the exit code.
+/// Which findings set the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Deny {
-    /// Only what is certain
+    /// Only certain findings
     Certain,
-    /// Suspicions as well
+    /// All findings, including possible ones
     Suspected,
 }
 
@@ -116,7 +116,7 @@ enum ContextName {
 }
 
 impl Arguments {
-    /// Those that are options of the table.
+    /// The arguments that are options of the table, as (option, value) pairs.
     pub fn flags(&self) -> Vec<(String, String)> {
         let named = [
             ("exit_code", &self.exit_code),
@@ -152,7 +152,7 @@ impl Arguments {
     }
 }
 
-/// Analyses and reports.
+/// Analyses the input and reports findings.
 pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Failure> {
     let suppressions = report::suppressions(&settings.options)?;
     let mut known =

@@ -1,12 +1,12 @@
 //! The table of options.
 //!
-//! One entry here is the flag of `commsan run`, the key of `COMMSAN_OPTIONS` and of
+//! Each entry defines the flag of `commsan run`, the key of `COMMSAN_OPTIONS` and of
 //! `commsan.toml`, the line of `commsan config --explain` and the row in `docs/usage.md`.
 
 use commsan_mpi_calls::abi::MpiFamily;
 use std::path::{Path, PathBuf};
 
-/// Who reads an option.
+/// Which processes read an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The `commsan` command.
@@ -15,33 +15,33 @@ pub enum Scope {
     Rank,
 }
 
-/// What the table says about an option.
+/// An entry of the table of options.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
-    /// Key; the flag has dashes for underscores.
+    /// Key; the flag has dashes instead of underscores.
     pub name: &'static str,
     /// Placeholder for the value in help texts.
     pub value: &'static str,
-    /// Text of the default value; empty for none.
+    /// Text of the default value; empty if there is none.
     pub default: &'static str,
-    /// Who reads it.
+    /// Which processes read the option.
     pub scope: Scope,
     /// Help text.
     pub help: &'static str,
-    /// Whether the flag can stand without a value, meaning `true`.
+    /// Whether the flag may be given without a value, meaning `true`.
     pub switch: bool,
-    /// Whether every mention adds a value.
+    /// Whether each occurrence adds a value.
     pub repeats: bool,
 }
 
 impl Spec {
-    /// The flag, without dashes in front.
+    /// The flag, without leading dashes.
     pub fn flag(&self) -> String {
         self.name.replace('_', "-")
     }
 }
 
-/// What a valid value would be, where a text is none.
+/// A description of the valid values, for an error message.
 pub type Expected = String;
 
 /// A type of option values.
@@ -49,13 +49,13 @@ trait Value {
     const SWITCH: bool = false;
     const REPEATS: bool = false;
 
-    /// Takes the value from text; relative paths start at `base`.
+    /// Parses the value from `text`; relative paths start at `base`.
     fn set(&mut self, text: &str, base: &Path) -> Result<(), Expected>;
 
-    /// The value as text that [`set`](Self::set) accepts, one for each mention.
+    /// The value as texts that [`set`](Self::set) accepts, one for each occurrence.
     fn texts(&self) -> Vec<String>;
 
-    /// The value as `key=value` for ranks, which read no quotes.
+    /// The value as `key=value` for ranks, which do not parse quotes.
     fn for_ranks(&self, name: &str) -> Vec<String> {
         self.texts().into_iter().map(|text| format!("{name}={text}")).collect()
     }
@@ -115,7 +115,7 @@ macro_rules! options {
             fn default() -> Self {
                 let mut options = Options { $($name: Default::default()),* };
                 for spec in TABLE.iter().filter(|spec| !spec.default.is_empty()) {
-                    // A test sets every default and would see an error.
+                    // A test sets every default and would detect an error.
                     let _ = options.set(spec.name, spec.default, Path::new(""));
                 }
                 options
@@ -130,62 +130,62 @@ options! {
     exit_code: Bounded<0, 255> = "66", "N", Launcher,
         "Exit code when there are findings; 0 keeps the program's own";
     suppressions: Vec<PathBuf> = "", "FILE", Launcher,
-        "Findings that are known: file of suppressions; can be given more than once";
+        "File of suppressions for known findings; may be given more than once";
     checks: Option<PathBuf> = "", "FILE", Launcher,
         "Limit checks of threads and collectives to the calls that `commsan lint --emit-checks FILE` has flagged";
     gen_suppressions: bool = "false", "BOOL", Launcher,
         "Print suppressions that would cover the findings";
     mpi: LateMpi = "auto", "auto|openmpi|mpich|mpiabi|none", Launcher,
-        "MPI of programs that load it late, such as Python, where the launcher does not show it";
+        "MPI library of programs that load it late, such as Python, if the launcher does not show it";
     gpu: Gpu = "auto", "auto|real|sim:N", Launcher,
-        "Devices of CUDA programs: this machine's, or N simulated ones; auto does as COMMSAN_GPU says";
+        "Devices of CUDA programs: this machine's, or N simulated ones; auto follows COMMSAN_GPU";
     gpu_seed: Bounded<0, 4_294_967_295> = "0", "S", Launcher,
-        "Another order of what simulated devices do; with 0, they are as lazy as CUDA allows";
+        "Seed of the execution order of simulated devices; with 0, they delay work as long as CUDA allows";
     json: Option<PathBuf> = "", "FILE", Launcher,
-        "Also write the report as JSON there; the run directory has it anyway";
+        "Also write the report as JSON to FILE; the run directory always contains it";
     sarif: Option<PathBuf> = "", "FILE", Launcher,
-        "Also write the report as SARIF 2.1.0";
+        "Also write the report as SARIF 2.1.0 to FILE";
     junit: Option<PathBuf> = "", "FILE", Launcher,
-        "Also write the report as JUnit XML";
+        "Also write the report as JUnit XML to FILE";
     html: Option<PathBuf> = "", "FILE", Launcher,
-        "Also write the report as one HTML page";
+        "Also write the report as one HTML page to FILE";
     color: Color = "auto", "auto|always|never", Launcher,
         "Colours in messages and in the report";
     quiet: bool = "false", "BOOL", Launcher,
         "Print nothing but findings and errors";
     stuck_after: Bounded<0, 86_400> = "10", "SECONDS", Launcher,
-        "End a job when no rank can go on and none has moved for so long; 0 for never";
+        "Terminate a job if no rank can proceed and none has moved for this time; 0 disables this";
     halt_on_error: bool = "false", "BOOL", Rank,
-        "End the job at the first finding";
+        "Terminate the job at the first finding";
     max_findings: Bounded<1, 1_000_000> = "1000", "N", Rank,
-        "Different findings that each rank records; the rest is counted";
+        "Maximum number of distinct findings that each rank records; others are only counted";
     stack_depth: Bounded<1, 32> = "16", "N", Rank,
-        "Frames of call stack recorded at each place, at most 32";
+        "Call stack frames recorded at each code location, at most 32";
     memory_model: MemoryModel = "auto", "auto|separate|unified", Rank,
-        "Memory model of windows: separate is stricter, auto takes the window's attribute";
+        "Memory model of windows: separate is stricter, auto uses each window's attribute";
     strict_sends: bool = "false", "BOOL", Rank,
-        "Standard sends wait for their receives, as MPI allows: finds deadlocks that buffering hides";
+        "Make standard sends wait for their receives, as MPI allows: finds deadlocks that buffering hides";
     strict_collectives: bool = "false", "BOOL", Rank,
-        "Blocking collectives wait for all ranks, as MPI allows: finds deadlocks that depend on it";
+        "Make blocking collectives wait for all ranks, as MPI allows: finds deadlocks that depend on it";
     thread_checks: bool = "true", "BOOL", Rank,
-        "Look for calls of threads that the thread level excludes, or that nothing orders";
+        "Report MPI calls by threads that the thread level forbids, or that are unordered";
     collective_checks: bool = "true", "BOOL", Rank,
-        "Compare what different ranks pass to collectives, and in which order they enter them";
+        "Compare arguments and order of collectives between ranks";
     leaks: Leaks = "auto", "auto|BOOL", Rank,
-        "Look for objects that are never freed; auto leaves groups out";
+        "Report objects that are never freed; auto omits groups";
     profile: bool = "false", "BOOL", Rank,
-        "Count what is moved, from where to where: `commsan profile` does";
+        "Count data movement by source and target; enabled by `commsan profile`";
     check: bool = "true", "BOOL", Rank,
-        "Look for mistakes; `commsan profile` does not by default";
+        "Check for errors; disabled by default in `commsan profile`";
     sample: Share = "1/1", "1/N", Rank,
-        "Which bytes of objects are moved is looked at for one transfer in N; totals are always exact";
+        "Record the accessed bytes of objects for one transfer in N; totals are always exact";
     objects_from: Bounded<0, 4_294_967_295> = "1024", "BYTES", Rank,
-        "Of smaller allocations, only the first of each place in the program are objects of a profile";
+        "Of smaller allocations, only the first of each call site become objects of a profile";
     only: Vec<Only> = "", "KIND:NAME", Rank,
-        "Profile only this: object:NAME, kernel:NAME or region:NAME; several with commas, or given again";
+        "Restrict the profile to object:NAME, kernel:NAME or region:NAME; several with commas, or repeated";
 }
 
-/// A number with limits.
+/// A number between `MIN` and `MAX`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounded<const MIN: u32, const MAX: u32>(pub u32);
 
@@ -246,7 +246,7 @@ impl Value for Vec<PathBuf> {
     }
 }
 
-/// One of so many.
+/// A sampling rate of one in N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share(pub u32);
 
@@ -272,7 +272,7 @@ impl Value for Share {
     }
 }
 
-/// What a profile is restricted to: `object`, `kernel` or `region`, and a name.
+/// A restriction of a profile: kind (`object`, `kernel` or `region`) and name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Only {
     kind: &'static str,
@@ -336,15 +336,15 @@ macro_rules! choice {
     };
 }
 
-/// Which MPI programs use that load it late.
+/// The MPI library of programs that load it late.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LateMpi {
-    /// The one whose launcher started them.
+    /// The library whose launcher started the program.
     #[default]
     Auto,
     /// A library of this family.
     Family(MpiFamily),
-    /// None: programs that load the CUDA runtime late.
+    /// No MPI: for programs that load the CUDA runtime late.
     None,
 }
 
@@ -379,11 +379,11 @@ impl Value for LateMpi {
 choice! {
     /// Memory model of windows.
     MemoryModel {
-        /// That of the attribute `MPI_WIN_MODEL` of each window.
+        /// The attribute `MPI_WIN_MODEL` of each window decides.
         Auto = "auto",
-        /// Separate.
+        /// The separate memory model.
         Separate = "separate",
-        /// Unified.
+        /// The unified memory model.
         Unified = "unified"
     }
 }
@@ -391,22 +391,22 @@ choice! {
 choice! {
     /// When to use colours.
     Color {
-        /// On terminals, and as `NO_COLOR` and `CLICOLOR_FORCE` say.
+        /// On terminals, unless `NO_COLOR` or `CLICOLOR_FORCE` decides otherwise.
         Auto = "auto",
-        /// Always.
+        /// In all output.
         Always = "always",
-        /// Never.
+        /// In no output.
         Never = "never"
     }
 }
 
-/// Which objects that are never freed are looked for.
+/// Which leaked objects are reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Leaks {
-    /// Only leaks of objects that programs run out of, or that others wait for.
+    /// Only objects of limited number, or whose release other ranks wait for.
     #[default]
     Auto,
-    /// All, or none but files.
+    /// All leaked objects, or none except files.
     Chosen(bool),
 }
 
@@ -444,7 +444,7 @@ pub enum Gpu {
     Simulated(u32),
 }
 
-/// Maximum number of simulated devices: more than a node has.
+/// Maximum number of simulated devices; nodes have fewer.
 const MAX_DEVICES: u32 = 64;
 
 impl Value for Gpu {
@@ -475,7 +475,7 @@ impl Value for Gpu {
 }
 
 impl Gpu {
-    /// What this means where `COMMSAN_GPU` is `variable`.
+    /// The devices to use if `COMMSAN_GPU` has the value `variable`.
     pub fn in_environment(self, variable: Option<&str>) -> Gpu {
         let mut said = Gpu::Real;
         match (self, variable) {

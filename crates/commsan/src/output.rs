@@ -1,16 +1,16 @@
 //! Standard output and standard error.
 //!
-//! A reader that goes away, as `head` does, must neither end commsan before the report is on
-//! disk nor change its exit code, so failures to print are ignored.
+//! If the reader of a pipe exits early, as `head` does, commsan must still write the report to disk
+//! and return its own exit code. Failures to print are therefore ignored.
 
 use std::io::Write;
 
-/// Prints `text` on standard output; escape codes vanish where they do not belong.
+/// Prints `text` on standard output, without escape codes if that is no terminal.
 pub fn out(text: &str) {
     let _ = anstream::stdout().lock().write_all(text.as_bytes());
 }
 
-/// Prints `text` on standard error.
+/// Prints `text` on standard error, without escape codes if that is no terminal.
 pub fn err(text: &str) {
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
 }

@@ -1,4 +1,4 @@
-//! Profiles: after a run, and again later by `commsan export`.
+//! Profiles: `commsan profile` after a run, and `commsan export` later.
 
 use crate::exit_code;
 use crate::failure::{Failure, note, warn};
@@ -15,7 +15,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// `commsan export`.
+/// Arguments of `commsan export`.
 #[derive(clap::Args)]
 #[command(group(clap::ArgGroup::new("format").required(true)))]
 pub struct Arguments {
@@ -25,25 +25,25 @@ pub struct Arguments {
     /// All tables as CSV, into the directory OUT
     #[arg(long, group = "format")]
     csv: bool,
-    /// What was moved when, for Perfetto and Chrome's about:tracing, into the file OUT
+    /// Transfers over time, for Perfetto and Chrome's about:tracing, into the file OUT
     #[arg(long, group = "format")]
     chrome_trace: bool,
-    /// The viewer with all that it shows, into the one file OUT, which any browser opens
+    /// The viewer with the profile, as the single HTML file OUT
     #[arg(long, group = "format")]
     html: bool,
-    /// What to write
+    /// File or directory to write
     out: PathBuf,
     /// Run directory
     run: PathBuf,
 }
 
-/// What there is to say of a run that nobody checked.
+/// Prints the notices of a run without checks, and returns its summary.
 ///
 /// # Errors
 /// When the run directory cannot be read.
 pub fn unchecked(run: &RunDirectory, options: &Options) -> Result<Summary, Failure> {
     for (path, form) in report::files(options) {
-        let help = "`commsan profile --check` looks for mistakes, too, and writes it".to_owned();
+        let help = "`commsan profile --check` also checks for errors, and writes it".to_owned();
         let what = format!("there is no report as {form} to write to `{}`", path.display());
         warn(&format!("{what}: nothing was checked"), &[help]);
     }
@@ -56,8 +56,8 @@ pub fn unchecked(run: &RunDirectory, options: &Options) -> Result<Summary, Failu
     Ok(Summary { ranks, findings: 0, notices: notices.len(), incomplete: false })
 }
 
-/// Merges what ranks have counted, keeps it as tables in the run directory, and prints a summary.
-/// Reports what fails, and returns whether all was well.
+/// Merges what the ranks have counted, stores it as tables in the run directory, and prints a
+/// summary. Prints errors, and returns whether there were none.
 pub fn finish(run: &RunDirectory, options: &Options) -> bool {
     let profile = match read(run, options.quiet) {
         Ok(profile) => profile,
@@ -83,7 +83,7 @@ pub fn finish(run: &RunDirectory, options: &Options) -> bool {
     well
 }
 
-/// Writes an earlier run's profile for other tools.
+/// Exports the profile of an earlier run.
 pub fn main(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let profile = of_directory(&arguments.run)?;
     let out = &arguments.out;
@@ -109,10 +109,10 @@ fn write_html(profile: Profile, out: &Path) -> io::Result<()> {
     file.flush()
 }
 
-/// The profile of an earlier run; says what is missing of it.
+/// The profile of an earlier run; prints warnings about missing data.
 ///
 /// # Errors
-/// When the directory is none, or holds no traffic.
+/// When it is no run directory, or contains no traffic.
 pub fn of_directory(path: &Path) -> Result<Profile, Failure> {
     let run = RunDirectory::open(path)
         .map_err(|error| Failure::new(exit_code::REPORT, error.to_string()))?;
@@ -121,9 +121,9 @@ pub fn of_directory(path: &Path) -> Result<Profile, Failure> {
     Ok(profile)
 }
 
-/// Reads a profile; on a terminal, with a bar that shows how far it is.
+/// Reads a profile; shows a progress bar on terminals.
 fn read(run: &RunDirectory, quiet: bool) -> Result<Profile, Failure> {
-    // Not drawn where standard error is no terminal.
+    // indicatif draws nothing if standard error is no terminal.
     let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(0) };
     if let Ok(style) = ProgressStyle::with_template("{msg:<28} {wide_bar} {pos}/{len}") {
         bar.set_style(style);

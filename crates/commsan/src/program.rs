@@ -1,6 +1,6 @@
-//! Guessing which word of a command line is the MPI program.
+//! Guesses which word of a command line is the MPI program.
 //!
-//! Only the run directory's name and some advice depend on it, so a wrong guess costs little.
+//! Only the name of the run directory and some advice depend on it, so a wrong guess costs little.
 
 use crate::child::{is_executable, search};
 use commsan_report::names::runs_scripts;
@@ -71,13 +71,13 @@ const OPTIONS: &[(&str, usize)] = &[
     ("timeout", 1),
 ];
 
-/// The MPI program in `command`, or else the command itself.
+/// The word of `command` that names the MPI program, or else the first word.
 pub fn guess(command: &[OsString]) -> &OsStr {
     let first = command.first().map_or(OsStr::new("program"), OsString::as_os_str);
     position(command).and_then(|index| command.get(index)).map_or(first, OsString::as_os_str)
 }
 
-/// Where in `command` the MPI program is.
+/// The index in `command` of the MPI program.
 pub fn position(command: &[OsString]) -> Option<usize> {
     let mut index = 0;
     while let Some(word) = command.get(index) {
@@ -121,19 +121,19 @@ fn is_program(word: &OsStr) -> bool {
     }
 }
 
-/// Where the script of the interpreter at `index` is: the script is the program.
+/// The index of the script that the interpreter at `index` runs; the script counts as the program.
 fn script(command: &[OsString], index: usize) -> Option<usize> {
     let name = base_name(command.get(index)?);
     (is_shell(OsStr::new(&name)) || runs_scripts(&name)).then_some(())?;
     (index + 1..command.len()).find(|&i| Path::new(&command[i]).is_file())
 }
 
-/// Whether this word is a shell, whose commands are unknown.
+/// Whether this word is a shell, whose commands cannot be guessed.
 pub fn is_shell(word: &OsStr) -> bool {
     SHELLS.contains(&base_name(word).as_str())
 }
 
-/// Last part of a path.
+/// The last component of a path.
 pub fn base_name(word: &OsStr) -> String {
     Path::new(word).file_name().unwrap_or(word).to_string_lossy().into_owned()
 }

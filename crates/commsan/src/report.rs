@@ -1,4 +1,4 @@
-//! Reports: after a run, and again later by `commsan report`.
+//! Reports: `commsan run` after a run, and `commsan report` later.
 
 use crate::exit_code;
 use crate::failure::{Failure, note, warn};
@@ -16,34 +16,34 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What a run amounts to.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Summary {
     /// Ranks that wrote a log.
     pub ranks: usize,
-    /// Findings that no suppression covers.
+    /// Findings that no suppression matches.
     pub findings: usize,
-    /// Things that kept processes from being checked.
+    /// Messages about processes that were not checked.
     pub notices: usize,
-    /// Whether some report could not be written.
+    /// Whether a report could not be written.
     pub incomplete: bool,
 }
 
-/// `commsan report`.
+/// Arguments of `commsan report`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Run directory
     directory: PathBuf,
-    /// How to write it
+    /// Format of the report
     #[arg(long, value_enum, default_value = "terminal")]
     format: Format,
-    /// File to write, instead of standard output
+    /// Write the report to FILE instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Findings that are known; can be given more than once
+    /// File of suppressions for known findings; may be repeated
     #[arg(long, value_name = "FILE")]
     suppressions: Vec<String>,
-    /// Calls that checks of threads and collectives are limited to
+    /// File of calls to which checks of threads and collectives are restricted
     #[arg(long, value_name = "FILE")]
     checks: Option<String>,
     /// Print suppressions that would cover the findings, instead of the report
@@ -58,7 +58,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Those that are options of the table.
+    /// The arguments that are options of the table, as (option, value) pairs.
     pub fn flags(&self) -> Vec<(String, String)> {
         let pair = |name: &str, value: &String| (name.to_owned(), value.clone());
         let suppressions = self.suppressions.iter().map(|value| pair("suppressions", value));
@@ -69,12 +69,12 @@ impl Arguments {
     }
 }
 
-/// Forms of the report.
+/// Formats of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// For people
+    /// Text for people
     Terminal,
-    /// commsan's own, see docs/report-json.md
+    /// commsan's JSON format, see docs/report-json.md
     Json,
     /// SARIF 2.1.0
     Sarif,
@@ -99,10 +99,10 @@ impl std::fmt::Display for Format {
     }
 }
 
-/// The suppressions that the options name.
+/// Reads the suppressions that the options name.
 ///
 /// # Errors
-/// When a file cannot be read or has mistakes.
+/// When a file cannot be read or contains errors.
 pub fn suppressions(options: &Options) -> Result<Suppressions, Failure> {
     let mut all = Suppressions::default();
     for file in &options.suppressions {
@@ -113,10 +113,10 @@ pub fn suppressions(options: &Options) -> Result<Suppressions, Failure> {
     Ok(all)
 }
 
-/// The calls that checks are limited to, if they are.
+/// Reads the calls to which checks are restricted; `None` if they are not.
 ///
 /// # Errors
-/// When the file cannot be read or is no such file.
+/// When the file cannot be read or has another format.
 pub fn checks(options: &Options) -> Result<Option<Checks>, Failure> {
     let Some(file) = &options.checks else { return Ok(None) };
     let checks = Checks::load(file).map_err(|error| {
@@ -126,7 +126,7 @@ pub fn checks(options: &Options) -> Result<Option<Checks>, Failure> {
     Ok(Some(checks))
 }
 
-/// Reads the logs of `run`, prints the report, and writes the files that were asked for.
+/// Reads the logs of `run`, prints the report, and writes the requested files.
 ///
 /// # Errors
 /// When the logs cannot be read at all.
@@ -143,7 +143,7 @@ pub fn finish(
     let report = Report::from_run(run, preparation);
     let sources = Sources::load(&report);
     if ranks == 0 {
-        // Nothing to report on; what is known of the reasons is all there is to say.
+        // Without logs there is no report; the notices may contain the reason.
         notices.iter().for_each(|notice| warn(notice, &[]));
     } else if !options.quiet || !report.findings.is_empty() {
         let style = style(&std::io::stderr());
@@ -156,7 +156,8 @@ pub fn finish(
     Ok(Summary { ranks, findings: report.findings.len(), notices: notices.len(), incomplete })
 }
 
-/// Writes `report.json` and the other files; says what fails, and whether all was well.
+/// Writes `report.json` and the requested files; prints errors, and returns whether there were
+/// none.
 fn write_files(run: &RunDirectory, report: &Report, sources: &Sources, options: &Options) -> bool {
     let mut well = true;
     if let Err(error) = run.write("report.json", &json::render(report)) {
@@ -166,7 +167,7 @@ fn write_files(run: &RunDirectory, report: &Report, sources: &Sources, options: 
     write_all(report, sources, options) && well
 }
 
-/// The files that the options name.
+/// The files that the options request, with their formats.
 pub fn files(options: &Options) -> impl Iterator<Item = (&Path, Format)> {
     let files = [
         (&options.json, Format::Json),
@@ -177,7 +178,7 @@ pub fn files(options: &Options) -> impl Iterator<Item = (&Path, Format)> {
     files.into_iter().filter_map(|(path, format)| Some((path.as_deref()?, format)))
 }
 
-/// Writes the files that the options name; says what fails, and whether all was well.
+/// Writes the requested files; prints errors, and returns whether there were none.
 pub fn write_all(report: &Report, sources: &Sources, options: &Options) -> bool {
     let mut well = true;
     for (path, format) in files(options) {
@@ -220,7 +221,7 @@ pub fn print(report: &Report, sources: &Sources, format: Format) {
     });
 }
 
-/// Renders an earlier run again.
+/// Renders the report of an earlier run.
 pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Failure> {
     let run = RunDirectory::open(&arguments.directory)
         .map_err(|error| Failure::new(exit_code::REPORT, error.to_string()))?;
@@ -245,19 +246,19 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(exit_code::FINDINGS)))
 }
 
-/// For people, where the report itself is for programs.
+/// Prints the report's warnings on standard error, for formats that programs read.
 fn say_what_is_missing(report: &Report) {
     let warnings = report.run.notes.iter().filter(|note| note.level == Level::Warning);
     warnings.for_each(|note| warn(&terminal::note_text(note), &[]));
 }
 
-/// How to render for `stream`.
+/// The style for `stream`: colours and width.
 fn style(stream: &(impl anstream::stream::RawStream + IsTerminal + AsRawFd)) -> terminal::Style {
     let colour = anstream::AutoStream::choice(stream) != ColorChoice::Never;
     terminal::Style { colour, width: width(stream.as_raw_fd()).unwrap_or(100) }
 }
 
-/// Columns of the terminal `descriptor`, if it is one.
+/// The number of columns of the terminal `descriptor`; `None` if it is no terminal.
 fn width(descriptor: i32) -> Option<usize> {
     let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
     // SAFETY: TIOCGWINSZ writes a winsize.

@@ -1,4 +1,4 @@
-//! `commsan run`: a job from start to report.
+//! `commsan run`: a job from its start to the report.
 
 use crate::child;
 use crate::command_line;
@@ -20,7 +20,7 @@ use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Where nothing is flagged, ranks need not look.
+/// Switches off the checks of ranks for which lint has flagged no call.
 fn limited(options: &Options, checks: Option<&Checks>) -> Options {
     let mut options = options.clone();
     if let Some(checks) = checks {
@@ -62,7 +62,7 @@ pub fn supervise(
 ) -> Result<ExitCode, Failure> {
     let checks = report::checks(&settings.options)?;
     let options = &limited(&settings.options, checks.as_ref());
-    // Says what is missing before anything is created.
+    // Fails if a part of the installation is missing, before anything is created.
     job_environment(Path::new(""), options)?;
     let suppressions = report::suppressions(options)?;
     let run = directory(options)?;
@@ -108,7 +108,7 @@ pub fn supervise(
         Ok(summary) if summary.ranks == 0 => {
             explain_silence(command, code, ending, summary, options.check)
         }
-        // Findings would hide it.
+        // With findings, commsan returns their exit code instead of the command's.
         _ if code != 0 && !options.quiet => match ending {
             Some(signal) => note(&format!("the command was ended by {signal}")),
             None => note(&format!("the command ended with exit code {code}")),
@@ -121,12 +121,12 @@ pub fn supervise(
     Ok(ExitCode::from(decide(code, &summary, options)))
 }
 
-/// Since 1970: where the time bins of all ranks begin.
+/// Nanoseconds since 1970, at which the time bins of all ranks begin.
 fn nanoseconds() -> u128 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()
 }
 
-/// What is known before the run of a program that uses CUDA.
+/// Properties, known before the run, of a program that uses CUDA.
 struct UseOfCuda {
     program: String,
     cuda: Option<Cuda>,
@@ -142,7 +142,7 @@ impl UseOfCuda {
         UseOfCuda { program, cuda: facts.and_then(|facts| facts.cuda), simulated }
     }
 
-    /// Says what simulated devices cannot do for this program.
+    /// Prints a warning if simulated devices cannot run this program.
     fn warn(&self) {
         let cuda = self.cuda.as_ref().filter(|_| self.simulated);
         if let Some((what, help)) = cuda.and_then(|cuda| cuda.obstacle(&self.program)) {
@@ -150,7 +150,7 @@ impl UseOfCuda {
         }
     }
 
-    /// Names the simulated devices where the program may have failed for want of real ones.
+    /// Recommends simulated devices if the program may have failed without real ones.
     fn advise(&self) {
         if self.cuda.is_some() && !self.simulated && !crate::cuda::has_device() {
             note(
@@ -168,21 +168,21 @@ fn create_directory(options: &Options, command: &[OsString]) -> Result<RunDirect
     run.map_err(|error| Failure::new(exit_code::SETUP, error.to_string()))
 }
 
-/// Writes `run.json`; the run goes on without it.
+/// Writes `run.json`; an error is only a warning.
 fn save(run: &RunDirectory, info: &RunInfo) {
     if let Err(error) = run.write_info(info) {
         warn(&error.to_string(), &[]);
     }
 }
 
-/// Removes a run directory in which nothing has happened.
+/// Removes an unused run directory.
 fn discard(run: &RunDirectory) {
-    // What is left then does no harm.
+    // Remaining files do no harm.
     let _ = std::fs::remove_file(run.run_json());
     let _ = std::fs::remove_dir(run.path());
 }
 
-/// What about this machine explains results.
+/// Properties of this machine that help to explain results.
 fn facts() -> std::collections::BTreeMap<String, String> {
     let read = |path| std::fs::read_to_string(path).map(|text| text.trim().to_owned()).ok();
     let known = [
@@ -195,8 +195,8 @@ fn facts() -> std::collections::BTreeMap<String, String> {
     known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// The exit code of the whole run: findings go before the program's own code, and that before a
-/// report that could not be written.
+/// The exit code of the whole run. Findings take precedence over the program's own code, which
+/// takes precedence over a report that could not be written.
 fn decide(program: i32, summary: &Result<Summary, Failure>, options: &Options) -> u8 {
     let own = u8::try_from(program & 0xff).unwrap_or(u8::MAX);
     let configured = u8::try_from(options.exit_code.0).unwrap_or(exit_code::FINDINGS);
@@ -212,7 +212,7 @@ fn decide(program: i32, summary: &Result<Summary, Failure>, options: &Options) -
     }
 }
 
-/// Says why nothing was checked, or profiled, as far as the reason is known.
+/// Prints why nothing was checked or profiled, if a reason is known.
 fn explain_silence(
     command: &[OsString],
     code: i32,
@@ -225,7 +225,7 @@ fn explain_silence(
     if summary.notices > 0 {
         help.push("the notices above say why".to_owned());
     } else if let Some(ending) = ending {
-        help.push(format!("the command was ended by {ending} before any MPI_Init was through"));
+        help.push(format!("the command was ended by {ending} before MPI_Init completed"));
     } else if code != 0 {
         help.push(format!("the command failed with exit code {code}: see its output"));
     }
@@ -238,7 +238,7 @@ fn explain_silence(
         help.push("`commsan doctor PROGRAM` looks for the reason".to_owned());
     }
     let done = if checks { "checked" } else { "profiled" };
-    let what = "no process of this job got through MPI_Init, or used a device without MPI";
+    let what = "no process of this job completed MPI_Init, or used a device without MPI";
     warn(&format!("no MPI program was {done}: {what}"), &help);
 }
 

@@ -1,4 +1,4 @@
-//! Where option values come from: flag, then `COMMSAN_OPTIONS`, then `commsan.toml`, then default.
+//! Origins of option values, by precedence: flag, `COMMSAN_OPTIONS`, `commsan.toml`, default.
 
 use crate::exit_code;
 use crate::failure::Failure;
@@ -8,27 +8,27 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Name of the file that is searched for.
+/// Name of the configuration file.
 const FILE: &str = "commsan.toml";
 
-/// Effective options, and the origin of each.
+/// The effective options, and the origin of each.
 #[derive(Debug, Default)]
 pub struct Settings {
-    /// The values.
+    /// The effective values.
     pub options: Options,
     origins: BTreeMap<&'static str, Vec<Origin>>,
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The table of options.
+    /// The default in the table of options.
     Default,
-    /// This `commsan.toml`.
+    /// The `commsan.toml` at this path.
     File(PathBuf),
-    /// `COMMSAN_OPTIONS`.
+    /// The environment variable `COMMSAN_OPTIONS`.
     Environment,
-    /// The command line.
+    /// A flag on the command line.
     Flag,
 }
 
@@ -44,10 +44,10 @@ impl fmt::Display for Origin {
 }
 
 impl Settings {
-    /// Reads all sources for the current directory; `flags` are (option, value) pairs.
+    /// Reads all origins for the current directory; `flags` are (option, value) pairs.
     ///
     /// # Errors
-    /// When one of them names an unknown option or a wrong value, or cannot be read.
+    /// When one of them names an unknown option or an invalid value, or cannot be read.
     pub fn load(flags: &[(String, String)]) -> Result<Settings, Failure> {
         let mut settings = Settings::default();
         if let Some(file) = find_file()? {
@@ -62,7 +62,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The settings of `commsan profile`: it counts, and checks only if some setting says so.
+    /// The settings of `commsan profile`: it counts, and checks only if an option requests it.
     pub fn for_profile(mut self) -> Settings {
         self.options.profile = true;
         if self.origins("check") == [Origin::Default] {
@@ -71,7 +71,7 @@ impl Settings {
         self
     }
 
-    /// Where the value of option `name` comes from; several for options that add up.
+    /// The origins of the value of option `name`; several for options that accumulate.
     pub fn origins(&self, name: &str) -> &[Origin] {
         self.origins.get(name).map_or(&[Origin::Default], Vec::as_slice)
     }
@@ -111,7 +111,7 @@ impl Settings {
 
     fn read_pairs(&mut self, text: &str) -> Result<(), Failure> {
         for pair in split_pairs(text)? {
-            // A key alone switches on, as in other sanitizers' option variables.
+            // A key without a value switches the option on, as in other sanitizers' variables.
             let (name, value) = pair.split_once('=').unwrap_or((&pair, "true"));
             self.set(name, value, Path::new(""), &Origin::Environment)?;
         }
@@ -136,7 +136,7 @@ impl Settings {
     }
 }
 
-/// The option called `name`, dashes or underscores.
+/// The option called `name`, with dashes or underscores.
 fn lookup(name: &str, from: &Origin) -> Result<&'static Spec, Failure> {
     let key = name.replace('-', "_");
     TABLE.iter().find(|spec| spec.name == key).ok_or_else(|| {
@@ -152,7 +152,7 @@ fn lookup(name: &str, from: &Origin) -> Result<&'static Spec, Failure> {
     })
 }
 
-/// `$COMMSAN_CONFIG`, else the nearest `commsan.toml` in this directory or one above it.
+/// `$COMMSAN_CONFIG`, else the nearest `commsan.toml` in this directory or its parents.
 fn find_file() -> Result<Option<PathBuf>, Failure> {
     if let Some(named) = std::env::var_os("COMMSAN_CONFIG").filter(|name| !name.is_empty()) {
         let file = PathBuf::from(named);
@@ -167,7 +167,7 @@ fn find_file() -> Result<Option<PathBuf>, Failure> {
     Ok(directory.ancestors().map(|directory| directory.join(FILE)).find(|file| file.is_file()))
 }
 
-/// Splits at colons that stand outside of quotes, and removes the quotes.
+/// Splits at colons outside quotes, and removes the quotes.
 fn split_pairs(text: &str) -> Result<Vec<String>, Failure> {
     let mut pairs = vec![String::new()];
     let mut quote = None;

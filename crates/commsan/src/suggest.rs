@@ -1,6 +1,6 @@
-//! The word the user probably meant.
+//! Suggests the word that a misspelt one was probably meant to be.
 
-/// The candidate nearest to `word`, if any is near enough to be a slip of the finger.
+/// The candidate nearest to `word`, if the distance is small enough for a typing error.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let limit = word.chars().count().div_ceil(3).max(1);
     let word = folded(word);
@@ -12,7 +12,7 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Without what is no slip: letter case, and `-` for `_`.
+/// Ignores letter case, and the difference between `-` and `_`.
 fn folded(word: &str) -> String {
     word.to_ascii_lowercase().replace('-', "_")
 }

@@ -1,4 +1,4 @@
-//! `commsan view`: a run in the browser.
+//! `commsan view`: shows a run in the browser.
 
 use crate::exit_code;
 use crate::failure::{Failure, note, warn};
@@ -8,14 +8,14 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
-/// `commsan view`.
+/// Arguments of `commsan view`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Run directory
     run: PathBuf,
-    /// Another run, from before, to compare it with
+    /// Earlier run to compare with
     before: Option<PathBuf>,
-    /// Port on this machine; any that is free without
+    /// Port on this machine; by default any free port
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     port: u16,
     /// Only print the address
@@ -44,7 +44,7 @@ fn announce(address: &Address, opens: bool) {
     }
 }
 
-/// Whether a browser would have somewhere to appear: over ssh it would be the wrong screen, if any.
+/// Whether there is a display for a browser. Over ssh it would be on the wrong screen, if any.
 fn has_display() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     (set("DISPLAY") || set("WAYLAND_DISPLAY")) && !set("SSH_CONNECTION")

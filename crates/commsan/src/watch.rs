@@ -1,27 +1,28 @@
-//! Deadlock detection while the command runs. Collectives that do not match are reported at once,
-//! for the job may hang; if the job does hang, it is terminated.
+//! Deadlock detection while the command runs. Mismatched collectives are reported at once, since
+//! the job may hang; if it does hang, it is terminated.
 //!
-//! **Soundness.** A job is terminated only if all its ranks wait within MPI calls, none of them has
-//! moved for as long as `stuck_after` says, and either some of its collectives do not match, or
-//! each rank, asked, answers that only calls of other ranks can end its wait. Then no rank is left
-//! that could make such a call. A slow program is no such case, for some rank of it computes.
+//! **Soundness.** A job is terminated only if all its ranks wait within MPI calls, and none of them
+//! has moved for `stuck_after` seconds. In addition, either some of its collectives do not match,
+//! or each rank, when queried, has answered that only calls of other ranks can end its wait. Then
+//! no rank is left that could make such a call. A slow program does not qualify, since one of its
+//! ranks computes.
 //!
-//! Two things could still move, and get time for it. A message that has been sent may be under way:
+//! Two things could still change the state, and get time for it. A sent message may be in transit:
 //! its bytes are assumed to travel more slowly than within any node, and so is each of thousands of
-//! messages. One-sided operations may take as long as they like while no lock or epoch of another
-//! rank holds them up. A rank may also be held up, stopped by a debugger or waiting for a disk:
-//! only the time when it is not counts.
+//! messages. One-sided operations may take any time while no lock or epoch of another rank delays
+//! them. A rank may also be held up, stopped by a debugger or waiting for a disk: only time in
+//! which it is not held up counts.
 //!
-//! A job would be terminated wrongly in which MPI calls back a function of the program that takes
-//! longer than that: a function of an attribute, or an error handler. User-defined reductions are
-//! known, and suspend the decision; `MPI_Finalize` waits after its callbacks have run.
+//! A job would be terminated wrongly if MPI calls a function of the program that runs longer than
+//! that: an attribute callback, or an error handler. User-defined reductions are known, and suspend
+//! the decision; `MPI_Finalize` waits only after its callbacks have run.
 //!
-//! A launcher is terminated, too, that sleeps for [`MAX_LAUNCHER_SLEEP`] though all its ranks have
-//! ended and it has not noticed: Open MPI's does after some of the jobs that end in an error.
+//! A launcher is also terminated if it sleeps for [`MAX_LAUNCHER_SLEEP`] after all its ranks have
+//! ended and does not notice this: Open MPI's does after some of the jobs that end in an error.
 //!
-//! **Missed**: deadlocks while some thread of a rank runs outside of MPI for ever, polls
+//! **Missed**: deadlocks while a thread of a rank runs outside MPI indefinitely, polls
 //! (`MPI_Test`), or waits for others by means that are not followed (`threads/work.rs`); and those
-//! of jobs on several nodes of which one cannot be asked any more, since the rank that answered for
+//! of jobs on several nodes of which one can no longer be queried, since the rank that answered for
 //! it has ended.
 
 use crate::child;
@@ -38,11 +39,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// From asking a job to end to making it, and between two questions to its ranks.
+/// Time between asking a job to end and killing it, and between two queries of its ranks.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a launcher may take to notice that its ranks have ended, while nobody keeps it from
-/// writing.
+/// How long a launcher may take to notice that its ranks have ended, while its output is not
+/// blocked.
 const MAX_LAUNCHER_SLEEP: Duration = Duration::from_secs(10);
 
 /// Watches the run until it is dropped.
@@ -72,7 +73,7 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         drop(self.stop.take());
-        // If it has failed, there was nothing to report.
+        // If the thread has panicked, there was nothing to report.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -83,7 +84,7 @@ struct Watcher {
     options: Options,
     jobs: Vec<Watched>,
     deadlocks: Vec<Deadlock>,
-    /// For how many deadlocks the report already shows the wait-for graph.
+    /// Number of deadlocks for which the report already shows the wait-for graph.
     explained: usize,
     told: Vec<String>,
 }
@@ -96,19 +97,19 @@ struct Watched {
     is_seen: bool,
     mismatches: u64,
     ranks: Vec<Rank>,
-    /// The moves of all when they were asked last, and when they may be asked again.
+    /// The counters of moves at the last query, and when ranks may be queried again.
     asked: Vec<u64>,
-    /// The moves of all when they were found to be able to go on.
+    /// The counters of moves at which the ranks were found to be able to proceed.
     acquitted: Vec<u64>,
     next: Instant,
-    /// How long to wait before that.
+    /// How long to wait before the next query.
     patience: Duration,
-    /// How often its launcher was seen to sleep after its ranks' end.
+    /// How often the launcher was seen sleeping after the end of its ranks.
     asleep: u32,
     end: End,
 }
 
-/// How far the end of a job has come.
+/// Progress of the termination of a job.
 #[derive(Clone, Copy)]
 enum End {
     Open,
@@ -118,25 +119,25 @@ enum End {
     Made,
 }
 
-/// A rank, as it is seen from outside.
+/// A rank, as observed from outside.
 #[derive(Clone, Copy)]
 struct Rank {
     process: u32,
     moves: u64,
     state: State,
-    /// How often it has been seen where it is, while nothing kept it from going on.
+    /// How often it was seen at the same place without being held up.
     seen: u32,
-    /// Nanoseconds for which it has had a processor.
+    /// Nanoseconds of processor time.
     ran: u64,
 }
 
-/// What is known of a job of which all ranks wait.
+/// The state of a job whose ranks all wait.
 enum Verdict {
-    /// They have not waited for long enough.
+    /// The ranks have not waited long enough.
     Open,
-    /// Some of their collectives do not match.
+    /// Some of the job's collectives do not match.
     Mismatch,
-    /// They wait for each other.
+    /// The ranks wait for each other.
     Deadlock(Deadlock),
 }
 
@@ -176,7 +177,7 @@ impl Watcher {
                 }
                 Verdict::Deadlock(deadlock) => {
                     if self.is_explained(deadlock) {
-                        self.jobs[index].end("no rank can go on");
+                        self.jobs[index].end("no rank can proceed");
                     } else {
                         self.jobs[index].acquit();
                     }
@@ -185,20 +186,20 @@ impl Watcher {
         }
     }
 
-    /// The command has ended: records where ranks were seen last, in case somebody has terminated
-    /// them.
+    /// The command has ended: records where ranks were seen last, in case the job was terminated
+    /// from outside.
     fn leave(&mut self) {
         let asked = self.jobs.iter().filter(|job| !job.asked.is_empty());
         let ranks: Vec<_> = asked.flat_map(Watched::places).collect();
         if let Ok(run) = RunDirectory::open(&self.directory)
             && !ranks.is_empty()
         {
-            // What is lost then is a remark.
+            // If this fails, the report lacks a note.
             let _ = run.write_last_seen(&ranks);
         }
     }
 
-    /// Leaves a deadlock where the report finds it, and reports it, if the ranks' answers make one.
+    /// Writes a deadlock to the run directory, and reports it if the ranks' answers confirm it.
     fn is_explained(&mut self, deadlock: Deadlock) -> bool {
         let Ok(run) = RunDirectory::open(&self.directory) else { return false };
         let before = self.explained;
@@ -210,13 +211,13 @@ impl Watcher {
         let is_new = self.explained > before;
         if !is_new {
             self.deadlocks.pop();
-            // What stays there explains nothing, and is not shown.
+            // A remaining deadlock without an explanation is not shown.
             let _ = run.write_deadlocks(&self.deadlocks);
         }
         is_new
     }
 
-    /// Says what does not match, each once.
+    /// Prints each mismatch once.
     fn tell(&mut self) {
         let Ok(run) = RunDirectory::open(&self.directory) else { return };
         let Ok(suppressions) = report::suppressions(&self.options) else { return };
@@ -272,18 +273,18 @@ impl Watched {
         }
     }
 
-    /// Looks at ranks of other nodes. If some cannot be seen any more, nothing is known of the job.
+    /// Queries ranks of other nodes. If some no longer answer, the state of the job is unknown.
     fn look_afar(&mut self) {
         self.is_seen = self.job.look();
     }
 
-    /// Whether something more does not match.
+    /// Whether there is a new mismatch.
     fn has_news(&mut self) -> bool {
         let before = std::mem::replace(&mut self.mismatches, self.job.rendezvous().mismatches());
         self.mismatches > before
     }
 
-    /// Looks at each rank.
+    /// Updates the state of each rank.
     fn look(&mut self) {
         let rendezvous = self.job.rendezvous();
         let now = rendezvous.processes().zip(rendezvous.moves()).enumerate();
@@ -293,7 +294,7 @@ impl Watched {
         }
     }
 
-    /// Where each rank is, or was last.
+    /// The current or last place of each rank.
     fn places(&self) -> impl Iterator<Item = Stuck> {
         let place = |(number, rank): (u32, &Rank)| Stuck {
             rank: number,
@@ -303,7 +304,7 @@ impl Watched {
         (0..).zip(&self.ranks).map(place)
     }
 
-    /// Whether the job hangs. Ranks that may are asked what they wait for.
+    /// Whether the job hangs. Queries the ranks if they may hang.
     fn judge(&mut self, limit: u64) -> Verdict {
         if limit == 0 || !self.is_seen || !matches!(self.end, End::Open) {
             return Verdict::Open;
@@ -315,7 +316,8 @@ impl Watched {
         if seconds < limit {
             let some_do = self.ranks.iter().any(|rank| rank.same_since() >= limit);
             if some_do && is_new && self.next <= Instant::now() {
-                // They may hang: if somebody ends the job, he will want to know.
+                // They may hang: if the job is terminated from outside, the report will show where
+                // they were.
                 self.patience *= 2;
                 self.ask(moves);
             }
@@ -344,7 +346,7 @@ impl Watched {
         }
     }
 
-    /// Where it is now, it is no deadlock.
+    /// The present state is not a deadlock.
     fn acquit(&mut self) {
         self.acquitted.clone_from(&self.asked);
     }
@@ -355,8 +357,8 @@ impl Watched {
         self.job.ask();
     }
 
-    /// How much may still be under way, if all ranks have answered that they wait only for each
-    /// other.
+    /// The number of bytes that may still be in transit, if all ranks have answered that they wait
+    /// only for each other.
     fn bytes_on_their_way(&self) -> Option<u64> {
         let (mut bytes, mut waits) = (0_u64, false);
         for (rank, (answered, answer)) in self.ranks.iter().zip(self.job.rendezvous().answers()) {
@@ -368,12 +370,12 @@ impl Watched {
                 Answer::Others(_) | Answer::Unsure => return None,
             }
         }
-        // If all have ended, so has the job.
+        // If all ranks have ended, the job has ended.
         waits.then_some(bytes)
     }
 
     fn end(&mut self, why: &str) {
-        note(&format!("{why}: the job is ended"));
+        note(&format!("{why}: terminating the job"));
         match self.is_rank {
             true => self.job.ask_own_to_end(),
             false => self.job.ask_to_end(),
@@ -381,7 +383,7 @@ impl Watched {
         self.end = End::Asked(Instant::now());
     }
 
-    /// Ends a launcher that does not see that its ranks have ended.
+    /// Terminates a launcher that does not notice that its ranks have ended.
     fn see_to_the_launcher(&mut self) {
         let End::Open = self.end else { return };
         let sleeping = (!self.is_rank).then(|| self.job.sleeping_launcher()).flatten();
@@ -391,18 +393,18 @@ impl Watched {
         };
         self.asleep += 1;
         if POLL_INTERVAL * self.asleep >= MAX_LAUNCHER_SLEEP {
-            self.end(&format!("all ranks have ended, which {launcher} does not see"));
+            self.end(&format!("all ranks have ended, but {launcher} has not noticed"));
         }
     }
 
-    /// Makes a job end that was asked to and does not: launchers may hang, too.
+    /// Kills a job that does not end when asked to: launchers may hang, too.
     fn see_to_the_end(&mut self) {
         if let End::Asked(when) = self.end
             && when.elapsed() > RESPONSE_TIMEOUT
         {
             self.end = End::Made;
             if self.job.kill() {
-                note("it has not ended: it is killed");
+                note("the job has not ended: killing it");
             }
         }
     }
@@ -416,25 +418,25 @@ impl Rank {
         if std::mem::replace(&mut self.moves, moves) != moves {
             self.seen = 0;
         }
-        // Who computes need not be looked at.
+        // A rank that computes need not be inspected.
         if moves % 2 == 1 {
             self.state = State::of(seen(), &mut self.ran);
         }
         self.seen += u32::from(moves.is_multiple_of(2) || self.state != State::HeldUp);
     }
 
-    /// For how many seconds it has waited in the same call; `None` if it does not.
+    /// Seconds for which it has waited in the same call; `None` if it does not wait.
     fn waits_since(&self) -> Option<u64> {
         (self.moves % 2 == 1).then_some(self.same_since())
     }
 
-    /// For how many seconds it has neither begun nor ended to wait.
+    /// Seconds since it last started or stopped waiting.
     fn same_since(&self) -> u64 {
         u64::from(self.seen) * POLL_INTERVAL.as_millis() as u64 / 1000
     }
 }
 
-/// What a process does, as the kernel sees it.
+/// The state of a process, as the kernel sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// The process runs, or sleeps until an event.
@@ -446,8 +448,7 @@ enum State {
 }
 
 impl State {
-    /// The state of a process; `ran`, its processor time in nanoseconds at the last look, is
-    /// updated.
+    /// The state of a process. Updates `ran`, its processor time in nanoseconds at the last query.
     fn of(seen: Option<Seen>, ran: &mut u64) -> State {
         let Some(seen) = seen else { return State::Gone };
         match seen.state {
@@ -467,7 +468,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// Waits until the kernel has come to it.
+    /// Waits until the kernel shows the expected state.
     fn becomes(process: u32, expected: State) {
         let begin = Instant::now();
         while State::of(Seen::of(process), &mut 0) != expected {
@@ -498,7 +499,7 @@ mod tests {
         becomes(child.id(), State::Free);
         let seen = Seen::of(child.id());
         let later = seen.and_then(|seen| seen.ran).map(|time| time + 3_600_000_000_000);
-        // As if it had had an hour already, and no more since.
+        // As if it had already used an hour of processor time, and none since.
         assert_eq!(State::of(seen, &mut later.unwrap_or(0)), State::HeldUp);
         child.kill().unwrap();
         child.wait().unwrap();

@@ -122,10 +122,10 @@ fn what_simulated_devices_cannot_serve_is_said_before_the_run() {
     let program = program.to_str().unwrap();
     outcome(&mut place.commsan(&["run", "--gpu", "sim:1", "--output", "r", "--", program]))
         .ends_with(3)
-        .says("has the CUDA runtime linked in")
+        .says("is statically linked with the CUDA runtime")
         .says("-cudart shared");
     let doctor = outcome(&mut place.commsan(&["doctor", program]));
-    assert!(doctor.out.contains("has the CUDA runtime linked in"), "{}", doctor.out);
+    assert!(doctor.out.contains("is statically linked with the CUDA runtime"), "{}", doctor.out);
     outcome(&mut place.commsan(&["run", "--gpu", "four", "--", program]))
         .ends_with(2)
         .says("`sim:N` with up to 64 devices");

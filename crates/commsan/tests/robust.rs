@@ -31,7 +31,7 @@ fn has_note(run: &Run, rank: u32, text: &str) -> bool {
     run.notes().iter().any(concerns)
 }
 
-/// Findings survive however a rank ends, which a note tells; the command's exit code is kept.
+/// Findings survive whatever ends a rank, a note reports the end, and the exit code is kept.
 fn ends(mpi: Mpi) {
     let (work, program) = endings(mpi);
     // mpirun of Open MPI ends like a shell; MPICH's passes the number of the signal on.
@@ -407,7 +407,7 @@ fn findings_name_lines_of_scripts() {
             found.sort_unstable();
             assert_eq!(found.first_chunk(), Some(&expected), "{}", overlaps.text());
         }
-        // The thread that tells of a wait is another one.
+        // Another thread reports the wait.
         let waits = run(&["--stuck-after", "1"], "wait");
         waits.finds(&["CS-DLK-01 wait"]);
         assert_eq!(lines(&waits, 0), [at("# waits"); 2], "{}", waits.text());

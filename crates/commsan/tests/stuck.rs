@@ -1,4 +1,5 @@
-//! Jobs that hang: which of them are ended, and what is told of those that somebody else ends.
+//! Jobs that hang: which of them are terminated, and what is reported of those terminated by
+//! others.
 
 #[path = "support/built.rs"]
 mod built;
@@ -96,7 +97,7 @@ fn a_launcher_that_does_not_end_is_killed() {
             fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755)).unwrap();
             let job = [launcher.to_str().unwrap(), "-n", "5", program.to_str().unwrap(), "many"];
             let run = work.run_job(&["--stuck-after", "1"], &job);
-            run.ends_with(66).says("the job is ended").says("it has not ended: it is killed");
+            run.ends_with(66).says("terminating the job").says("the job has not ended: killing it");
             run.finds(&["CS-DLK-01 main"]);
         }
     }
@@ -112,7 +113,7 @@ fn a_launcher_that_does_not_see_the_end_of_its_ranks_is_ended() {
         let script = "\"$1\" ends & exec \"$0\" 600";
         let job = ["sh", "-c", script, sleeper.to_str().unwrap(), program.to_str().unwrap()];
         let run = work.finish(&mut work.commsan(&[&["run", "--"], &job[..]].concat()));
-        run.says("all ranks have ended, which mpirun_sleeps does not see: the job is ended");
+        run.says("all ranks have ended, but mpirun_sleeps has not noticed: terminating the job");
         run.ends_with(128 + libc::SIGTERM).is_silent_about("CS-");
     }
 }

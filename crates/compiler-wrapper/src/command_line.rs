@@ -1,12 +1,12 @@
-//! What a compiler's command line asks for.
+//! Parses the command line of a compiler.
 //!
-//! Only the facts that decide about instrumentation are gathered; the arguments themselves are
-//! never rewritten. Response files are looked into for the same facts.
+//! It only extracts the properties that determine instrumentation, also from response files, and
+//! never changes the arguments themselves.
 
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Options whose value is the next argument, which therefore is neither an option nor an input.
+/// Options whose value is the next argument, which is therefore neither an option nor an input.
 const WITH_VALUE: &[&str] = &[
     "-o",
     "-I",
@@ -60,7 +60,7 @@ const WITH_VALUE: &[&str] = &[
     "--output",
 ];
 
-/// Options that make the compiler print something or stop before it generates code for the host.
+/// Options that make the compiler print something, or stop before it generates host code.
 const QUERIES: &[&str] = &[
     // The compiler proper, as drivers call it.
     "-cc1",
@@ -81,7 +81,7 @@ const QUERIES: &[&str] = &[
     "-link-info",
     "--analyze",
     "-emit-ast",
-    // clang: only the device's code, as to read its PTX.
+    // clang: compiles only the device code, for example to inspect its PTX.
     "--cuda-device-only",
     "--offload-device-only",
 ];
@@ -97,7 +97,7 @@ const QUERY_PREFIXES: &[&str] = &[
     "--help=",
 ];
 
-/// Sanitizers that bring a runtime or shadow memory of their own and exclude ours.
+/// Sanitizers whose runtime or shadow memory excludes commsan's.
 const OTHER_SANITIZERS: &[&str] = &[
     "address",
     "hwaddress",
@@ -110,25 +110,25 @@ const OTHER_SANITIZERS: &[&str] = &[
     "realtime",
 ];
 
-/// What an input file is, by its name or `-x`.
+/// The type of an input file, by its name or `-x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
-    /// C or C++.
+    /// C or C++ source.
     C,
-    /// CUDA.
+    /// CUDA source.
     Cuda,
-    /// A header of theirs, to be precompiled; then nothing is linked.
+    /// Header of C, C++ or CUDA, to be precompiled; then nothing is linked.
     Header,
-    /// Fortran.
+    /// Fortran source.
     Fortran,
-    /// Assembly, which is left alone.
+    /// Assembly, which is not instrumented.
     Assembly,
-    /// Objects, archives, libraries: everything that is only linked.
+    /// Objects, archives and libraries, which are only linked.
     Object,
 }
 
 impl Input {
-    /// The kind that a file name's suffix stands for.
+    /// The type that a file name's suffix indicates.
     pub fn by_suffix(name: &str) -> Option<Input> {
         match Path::new(name).extension()?.to_str()? {
             "c" | "i" | "cc" | "cp" | "cxx" | "cpp" | "CPP" | "c++" | "C" | "ii" | "m" | "mm"
@@ -159,39 +159,39 @@ impl Input {
     }
 }
 
-/// The facts; all false for an empty command line.
+/// The properties of a command line; all false or empty by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandLine {
-    /// Prints or preprocesses only.
+    /// Whether the compiler only prints or preprocesses.
     pub is_query: bool,
-    /// `-c` or `-S`: nothing is linked.
+    /// Whether `-c` or `-S` is given, so that nothing is linked.
     pub stops_before_link: bool,
-    /// What there is to work on.
+    /// The types of the input files.
     pub inputs: Vec<Input>,
-    /// `-shared`
+    /// Whether `-shared` is given.
     pub shared: bool,
-    /// `-r`
+    /// Whether `-r` is given.
     pub relocatable: bool,
-    /// `-static`, `-static-pie`
+    /// Whether `-static` or `-static-pie` is given.
     pub is_static: bool,
-    /// `-nostdlib`, `-nodefaultlibs`: libc has to be named.
+    /// Whether `-nostdlib` or `-nodefaultlibs` is given, so that libc must be named.
     pub no_default_libraries: bool,
-    /// Any `-g` option, `-g0` too.
+    /// Whether any `-g` option is given, including `-g0`.
     pub debug_chosen: bool,
-    /// `-m32`, `-mx32`
+    /// Whether `-m32` or `-mx32` is given.
     pub other_width: bool,
-    /// `-march=…` and the like, that may allow vectors with masks and gathers.
+    /// Whether `-march=…` or a similar option may allow vectors with masks and gathers.
     pub wide_vectors: bool,
-    /// `-fsanitize=thread`, of the user's own.
+    /// Whether the user's own options contain `-fsanitize=thread`.
     pub asks_for_thread: bool,
-    /// `-fno-sanitize=thread` or `all` last: the user wants this file without hooks.
+    /// Whether `-fno-sanitize=thread` or `all` comes last: the user wants no hooks in this file.
     pub declines_thread: bool,
-    /// A sanitizer that cannot be combined with hooks.
+    /// A sanitizer that excludes hooks.
     pub other_sanitizer: Option<String>,
 }
 
 impl CommandLine {
-    /// Reads a command line, opening the response files it names.
+    /// Parses a command line, including the response files that it names.
     pub fn parse(args: &[OsString]) -> CommandLine {
         let mut line = CommandLine::default();
         let args = expand(args.iter().map(|a| a.to_string_lossy().into_owned()).collect(), 0);
@@ -216,17 +216,17 @@ impl CommandLine {
         line
     }
 
-    /// Whether code is generated or linked at all.
+    /// Whether code is generated or linked.
     pub fn builds(&self) -> bool {
         !self.is_query && !self.inputs.is_empty()
     }
 
-    /// Whether code is generated that hooks can be put into.
+    /// Whether code is generated that can be instrumented.
     pub fn compiles(&self) -> bool {
         self.inputs.iter().any(|input| input.is_compiled())
     }
 
-    /// Whether a program or library comes out that has to carry the hooks.
+    /// Whether a program or library is linked that must contain the hooks.
     pub fn links(&self) -> bool {
         let only_headers = self.inputs.iter().all(|input| *input == Input::Header);
         !self.stops_before_link && !self.relocatable && !only_headers
@@ -280,7 +280,7 @@ impl CommandLine {
     }
 }
 
-/// Puts the contents of `@file` in its place. A file that cannot be read stays, as in gcc.
+/// Replaces `@file` by the contents of that file; keeps it if it cannot be read, as gcc does.
 fn expand(args: Vec<String>, depth: usize) -> Vec<String> {
     let mut expanded = Vec::with_capacity(args.len());
     for arg in args {

@@ -1,10 +1,10 @@
-//! Whose command line this is: compilers take different options for the same thing.
+//! Families of compilers, which differ in the options for the same purpose.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Compilers that share command line and code generation.
+/// Compilers that share their options and code generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// gcc and g++, also behind an MPI wrapper.
@@ -15,28 +15,28 @@ pub enum Family {
     Clang,
     /// flang.
     Flang,
-    /// Anything else; it cannot instrument for us.
+    /// Any other compiler; commsan cannot instrument its code.
     Other,
 }
 
 impl Family {
-    /// Of the GNU Compiler Collection.
+    /// Whether the compiler is part of the GNU Compiler Collection.
     pub fn is_gnu(self) -> bool {
         matches!(self, Family::Gcc | Family::Gfortran)
     }
 }
 
-/// A compiler, as far as options depend on it.
+/// The properties of a compiler that determine its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compiler {
-    /// Its dialect.
+    /// The family, which determines the dialect of options.
     pub family: Family,
-    /// The major version of the LLVM in it, if that is LLVM as published.
+    /// The major version of its LLVM, if that is LLVM as published.
     pub llvm: Option<u32>,
 }
 
-/// How to call a compiler to ask it something: with the arguments that make MPICH's wrappers use
-/// another compiler than usual.
+/// The command that queries a compiler: with the arguments that make MPICH's wrappers use another
+/// compiler than the default.
 pub fn to_ask(compiler: &[OsString], arguments: &[OsString]) -> Vec<OsString> {
     const CHOICES: [&str; 6] = ["-cc=", "-cxx=", "-CC=", "-fc=", "-f77=", "-f90="];
     let chooses = |argument: &&OsString| {
@@ -47,8 +47,8 @@ pub fn to_ask(compiler: &[OsString], arguments: &[OsString]) -> Vec<OsString> {
 }
 
 impl Compiler {
-    /// Decides by name where the name is proof enough, or else asks the compiler, which for an MPI
-    /// wrapper is the only way to know.
+    /// Determines the family by name if the name is unambiguous. Otherwise queries the compiler,
+    /// which is the only way for an MPI wrapper.
     pub fn of(compiler: &[OsString]) -> Compiler {
         let by_name = compiler.last().and_then(|program| Compiler::by_name(program));
         by_name.unwrap_or_else(|| Compiler::by_asking(compiler))
@@ -56,7 +56,7 @@ impl Compiler {
 
     fn by_name(program: &OsStr) -> Option<Compiler> {
         let name = Path::new(program).file_name()?.to_str()?;
-        // "x86_64-linux-gnu-gcc-12", "clang++-19", "flang-new-19" without version and target.
+        // "x86_64-linux-gnu-gcc-12", "clang++-19" and "flang-new-19" without version and target.
         let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
         let bare = bare.strip_suffix("-new").unwrap_or(bare);
         let llvm = name.rsplit('-').next()?.parse().ok();
@@ -95,7 +95,7 @@ impl Compiler {
         } else {
             (Family::Other, None)
         };
-        // Vendors change LLVM and keep its version; distributions do not.
+        // Vendors modify LLVM and keep its version; distributions do not modify it.
         let published = parts.filter(|(vendor, _)| ["", "Debian ", "Ubuntu "].contains(vendor));
         let llvm = published.and_then(|(_, version)| version.split('.').next()?.parse().ok());
         Compiler { family, llvm }

@@ -1,8 +1,8 @@
-//! Which of the arguments is the compiler.
+//! Finds the compiler among the arguments.
 //!
-//! `commsan-cc` serves both as a compiler (`CC=commsan-cc`) and in front of one, as CMake's
-//! `CMAKE_C_COMPILER_LAUNCHER` or `CC="commsan-cc mpicc"` want it. The first argument is taken for
-//! a compiler when it could be one: not an option, not a file to compile, and executable.
+//! `commsan-cc` serves both as a compiler (`CC=commsan-cc`) and in front of one, as in CMake's
+//! `CMAKE_C_COMPILER_LAUNCHER` or `CC="commsan-cc mpicc"`. The first argument counts as a compiler
+//! if it is no option and no file to compile, and is executable.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -18,12 +18,12 @@ const LAUNCHERS: &[&str] = &["ccache", "sccache", "distcc", "icecc", "buildcache
 pub struct Invocation {
     /// The program and, behind a launcher, the compiler.
     pub compiler: Vec<OsString>,
-    /// What the compiler is to be given.
+    /// The arguments of the compiler.
     pub args: Vec<OsString>,
 }
 
-/// Finds the compiler at the front of `args`; otherwise it is `default`, which may be several
-/// words as in `ccache mpicc`.
+/// Finds the compiler at the front of `args`. Otherwise it is `default`, which may have several
+/// words, as in `ccache mpicc`.
 pub fn split(
     mut args: Vec<OsString>,
     default: OsString,
@@ -47,7 +47,7 @@ pub fn split(
     Invocation { compiler: launchers.chain(words).collect(), args }
 }
 
-/// The first of `args` if it can only be meant as a compiler, and is none.
+/// The first of `args` if it can only be meant as a compiler, but does not exist.
 pub fn missing(args: &[OsString], is_executable: impl Fn(&OsStr) -> bool) -> Option<&OsStr> {
     let first = args.first()?;
     let text = first.to_string_lossy();
@@ -59,7 +59,7 @@ fn is_launcher(program: &OsStr) -> bool {
     Path::new(program).file_name().is_some_and(|name| LAUNCHERS.iter().any(|l| name == *l))
 }
 
-/// Whether `execvp` would run it.
+/// Whether `execvp` would run `program`.
 pub fn is_executable(program: &OsStr) -> bool {
     let runs = |path: &Path| {
         path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)

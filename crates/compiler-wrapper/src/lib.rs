@@ -1,14 +1,15 @@
-//! Compiler wrappers: `commsan cc mpicc -O2 -c a.c` runs `mpicc` with what it takes to have every
-//! load and store checked.
+//! Compiler wrappers: `commsan cc mpicc -O2 -c a.c` runs `mpicc` with the options needed to check
+//! every load and store.
 //!
-//! A wrapper adds options and gets out of the way: it replaces itself by the compiler, so exit
-//! status, signals and output are the compiler's own, and a command line that compiles nothing
-//! (`--version`, `-E`, `-show`) reaches the compiler unchanged. Nothing here keeps state or writes
-//! files, so parallel builds need no care.
+//! A wrapper adds options and replaces its process by the compiler. Exit status, signals and output
+//! are therefore the compiler's own, and a command line that compiles nothing (`--version`, `-E`,
+//! `-show`) reaches the compiler unchanged. Wrappers keep no state and write no files, so parallel
+//! builds need no precautions.
 //!
 //! Read in this order: [`invocation`] finds the compiler among the arguments, [`command_line`]
-//! says what they ask for, [`family`] whose dialect to speak, [`plugin`] whether it can load ours,
-//! [`plan`] what to add. [`nvcc`] puts such a wrapper under NVIDIA's compiler.
+//! parses its options, [`family`] determines their dialect, [`plugin`] whether the compiler can
+//! load commsan's plugin, and [`plan`] what to add. [`nvcc`] uses such a wrapper as NVIDIA's host
+//! compiler.
 
 pub mod command_line;
 pub mod family;
@@ -27,7 +28,7 @@ use family::Compiler;
 use invocation::Invocation;
 use plan::Plan;
 
-/// The language a wrapper stands for: it names the compiler when the user does not.
+/// The language of a wrapper, which determines the compiler if the user names none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// `commsan cc`
@@ -63,8 +64,8 @@ impl Language {
     }
 }
 
-/// Runs the compiler that `args` name, or the language's default one, in place of this process.
-/// Returns only when that fails or the command line cannot be served.
+/// Replaces this process by the compiler that `args` name, or by the language's default one.
+/// Returns only if that fails or the command line is not supported.
 pub fn run(language: Language, args: Vec<OsString>) -> ExitCode {
     if language == Language::Cuda {
         return nvcc::run(args);
@@ -102,7 +103,7 @@ pub fn run(language: Language, args: Vec<OsString>) -> ExitCode {
     }
 }
 
-/// Where the hooks archive is installed: beside the command, through any symbolic links to it.
+/// The directory of the hooks archive, relative to the command with symbolic links resolved.
 pub fn library_directory() -> PathBuf {
     if let Some(set) = std::env::var_os("COMMSAN_LIB").filter(|v| !v.is_empty()) {
         return set.into();
@@ -112,7 +113,7 @@ pub fn library_directory() -> PathBuf {
     prefix.join("lib/commsan")
 }
 
-/// Executes a compiler, with variables of the environment set or removed.
+/// Replaces this process by a compiler, with environment variables set or removed.
 fn replace_process(
     compiler: &[OsString],
     args: &[OsString],

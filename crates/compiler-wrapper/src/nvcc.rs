@@ -1,13 +1,13 @@
-//! `commsan nvcc`: a drop-in for NVIDIA's compiler.
+//! `commsan nvcc`: a drop-in replacement for NVIDIA's compiler.
 //!
-//! nvcc compiles device code itself and leaves host code to another compiler, which it runs once to
-//! preprocess for the device, once to preprocess and compile for the host, and once to link. So the
-//! host's compiler is replaced by the wrapper `commsan-cxx`, which handles each of these:
-//! preprocessing reaches the real one unchanged, and device code never sees an option of commsan's.
+//! nvcc compiles device code itself and passes host code to another compiler, which it runs once to
+//! preprocess for the device, once to preprocess and compile for the host, and once to link. The
+//! wrapper `commsan-cxx` replaces the host compiler and handles each of these: preprocessing
+//! reaches the real one unchanged, and device code never gets an option of commsan's.
 //!
-//! nvcc itself gets three options where the user has not decided: a shared runtime, so that its
-//! calls can be seen and a simulated one can take its place; lines of device code; and PTX. What
-//! links with NCCL finds the simulated one if there is no other.
+//! nvcc itself gets three options unless the user has decided otherwise: a shared runtime, so that
+//! its calls can be intercepted and a simulated one can replace it; line information for device
+//! code; and PTX. Programs that link with NCCL find the simulated library if there is no other.
 
 mod command_line;
 
@@ -18,22 +18,22 @@ use std::process::ExitCode;
 use crate::invocation::{self, Invocation};
 use command_line::CommandLine;
 
-/// The wrapper's alias, which lies beside the command.
+/// The wrapper's alias, installed beside the command.
 const HOST_WRAPPER: &str = "commsan-cxx";
 
-/// Directory, among the libraries, of those for simulated devices.
+/// Subdirectory of the library directory with the libraries for simulated devices.
 const SIMULATED: &str = "simgpu";
 
-/// What of nvcc's command line is changed.
+/// The changes of nvcc's command line.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Plan {
     args: Vec<OsString>,
-    /// The compiler for host code that the wrapper is to run; none if that is a wrapper already.
+    /// The host compiler that the wrapper runs; `None` if that is already a wrapper.
     host: Option<OsString>,
     warning: Option<String>,
 }
 
-/// Runs nvcc in place of this process. Returns only when that fails.
+/// Replaces this process by nvcc. Returns only if that fails.
 pub fn run(args: Vec<OsString>) -> ExitCode {
     let Invocation { compiler, args } =
         invocation::split(args, default_nvcc(), invocation::is_executable);
@@ -53,7 +53,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
             if let Some(warning) = warning {
                 eprintln!("commsan: warning: {warning}");
             }
-            // What nvcc reads from them is among the arguments now.
+            // The arguments now contain the options of these variables.
             let mut changes = command_line::VARIABLES.map(|name| (name, None)).to_vec();
             changes.extend(host.map(|host| ("COMMSAN_CXX", Some(host))));
             crate::replace_process(&compiler, &args, &changes)
@@ -99,11 +99,11 @@ fn plan(
         plan.args.extend(["-ccbin".into(), wrapper.into()]);
         plan.host = Some(host);
     }
-    // The user's come last, so that nvcc's messages about them come in their order.
+    // The user's arguments come last, which keeps the order of nvcc's messages about them.
     plan.args.extend(line.args);
     if line.links_simulated {
-        // Where no directory before this one has NCCL or NVSHMEM, the simulated one is as good to
-        // link with: programs then ask for `libnccl.so.2`, whichever that is at run time.
+        // If no earlier directory has NCCL or NVSHMEM, linking with the simulated one is
+        // equivalent: the program needs `libnccl.so.2`, whichever library that is at run time.
         let mut option = OsString::from("-L");
         option.push(library.join(SIMULATED));
         plan.args.push(option);
@@ -111,13 +111,13 @@ fn plan(
     Ok(plan)
 }
 
-/// nvcc takes a directory for the one that g++ is in.
+/// nvcc interprets a directory as the one that contains g++.
 fn in_directory(host: String) -> OsString {
     let path = PathBuf::from(host);
     if path.is_dir() { path.join("g++").into() } else { path.into() }
 }
 
-/// Whether a program is one of commsan's.
+/// Whether a program is one of commsan's wrappers.
 fn is_ours(program: &OsStr) -> bool {
     let name = Path::new(program).file_name().unwrap_or_default();
     name.as_encoded_bytes().starts_with(b"commsan")
@@ -132,11 +132,11 @@ fn host_wrapper() -> Result<PathBuf, String> {
     Err(format!("{} is missing; reinstall commsan", wrapper.display()))
 }
 
-/// The nvcc to run if none is named: `COMMSAN_NVCC`, `NVCC`, that of `CUDA_HOME`, else that in
-/// `PATH`.
+/// The nvcc to run if the user names none: `COMMSAN_NVCC`, `NVCC`, that of `CUDA_HOME`, or else the
+/// one in `PATH`.
 pub fn default_nvcc() -> OsString {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    // A Makefile's NVCC may be this very command.
+    // A Makefile's NVCC may be this command itself.
     let named = ["COMMSAN_NVCC", "NVCC"].into_iter().filter_map(variable);
     let toolkits = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(variable);
     let of_toolkits = toolkits.map(|root| Path::new(&root).join("bin/nvcc").into_os_string());

@@ -1,10 +1,10 @@
-//! What is added to a command line.
+//! Determines what is added to a command line.
 //!
-//! Compiling: commsan's plugin where the compiler can load one, else ThreadSanitizer's
-//! instrumentation, of which only the calls are wanted; with frame pointers and without sibling
-//! calls, so that the hook that reports a return still sees the frame of the function that returns.
-//! Linking: commsan's archive instead of ThreadSanitizer's runtime, and the list of libc functions
-//! to wrap. `docs/compile.md` says why each option is there.
+//! Compiling: commsan's plugin if the compiler can load one, otherwise ThreadSanitizer's
+//! instrumentation, of which commsan uses only the calls. Frame pointers are enabled and sibling
+//! calls disabled, so that the hook for function exits still sees the frame of the returning
+//! function. Linking: commsan's archive instead of ThreadSanitizer's runtime, and the list of libc
+//! functions to wrap. `docs/compile.md` gives the reason for each option.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,22 +12,22 @@ use std::path::Path;
 use crate::command_line::{CommandLine, Input};
 use crate::family::Family;
 
-/// Arguments to put before and after the user's own, and a remark for the user.
+/// Arguments to put in front of and behind the user's own, and a warning for the user.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// Where the user's options still win, and where the linker searches first.
+    /// Arguments that the user's options can override, and that the linker searches first.
     pub front: Vec<OsString>,
-    /// What must hold whatever the user says, and what must be linked last.
+    /// Arguments that override the user's options, and that must be linked last.
     pub back: Vec<OsString>,
-    /// Why nothing is added, if so.
+    /// Why nothing is added; `None` if something is.
     pub warning: Option<String>,
 }
 
-/// Frame pointers everywhere; the exit hook called before the frame is gone.
+/// Enables frame pointers, and keeps the exit hook's call in front of the epilogue.
 const FRAMES: &[&str] =
     &["-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer", "-fno-optimize-sibling-calls"];
 
-/// Calls that differ only in their lines are not merged: a finding has to name one of them.
+/// Prevents merging of calls that differ only in their lines, since a finding names one line.
 const GNU_LINES: &[&str] = &["-fno-tree-tail-merge", "-fno-crossjumping"];
 const CLANG_LINES: &[&str] = &[
     "-Xclang",
@@ -44,7 +44,7 @@ const CLANG_LINES: &[&str] = &[
     "-enable-tail-merge=0",
 ];
 
-/// Without the plugin, gcc expands these inline, when sizes are constant, after instrumentation.
+/// Without the plugin, gcc expands these inline after instrumentation if sizes are constant.
 const KEPT_CALLS: &[&str] = &[
     "-fno-builtin-memcpy",
     "-fno-builtin-memmove",
@@ -62,29 +62,29 @@ const KEPT_CALLS: &[&str] = &[
     "-fno-builtin-snprintf",
 ];
 
-/// Keeps calls of `memcpy` and `memset` in gfortran's code, which has no names to keep: array
-/// assignments become copies. Its front end also declares that arguments with explicit interfaces
-/// do not escape, which would leave local arrays that are passed to MPI without hooks.
+/// Keeps calls of `memcpy` and `memset` in gfortran's code, which cannot be kept by name: array
+/// assignments become copies. The front end also declares that arguments with explicit interfaces
+/// do not escape, so that local arrays passed to MPI would get no hooks.
 const KEPT_COPIES: &[&str] = &[
     "-mmemcpy-strategy=libcall:-1:noalign",
     "-mmemset-strategy=libcall:-1:noalign",
     "-fno-tree-pta",
 ];
 
-/// No warning about fences, which commsan does support; no pretence towards the program that
-/// ThreadSanitizer is there.
+/// Disables the warning about fences, which commsan supports, and the macro by which the program
+/// would detect ThreadSanitizer.
 const QUIET: &[&str] = &["-Wno-tsan", "-U__SANITIZE_THREAD__"];
 
-/// Passed to the compiler proper, so that the driver adds no runtime to links. It marks functions
-/// to be checked, and keeps the optimizer from accesses that the program does not make.
+/// Passed to the compiler proper, so that the driver links no runtime. Marks functions to be
+/// checked, and prevents the optimizer from introducing accesses.
 const CLANG_THREAD: &[&str] = &["-Xclang", "-fsanitize=thread"];
 
-/// The accesses that the thread pass itself would report come from elsewhere. Passed to the driver,
-/// `-mllvm` would exclude `-fembed-bitcode`.
+/// Disables the thread pass's own plain accesses, which come from elsewhere. In the driver's
+/// options, `-mllvm` would exclude `-fembed-bitcode`.
 const CLANG_ACCESSES: &[&str] =
     &["-Xclang", "-mllvm", "-Xclang", "-tsan-instrument-memory-accesses=0"];
 
-/// Switches off what else clang's thread pass inserts: the plugin inserts it, too.
+/// Disables all other instrumentation by clang's thread pass: the plugin inserts it, too.
 const CLANG_PLUGIN: &[&str] = &[
     "-Xclang",
     "-mllvm",
@@ -100,7 +100,7 @@ const CLANG_PLUGIN: &[&str] = &[
     "-tsan-instrument-memintrinsics=0",
 ];
 
-/// Without the plugin, plain accesses come from the coverage pass, since the thread pass overlooks
+/// Without the plugin, plain accesses come from the coverage pass, since the thread pass omits
 /// arrays on the stack.
 const CLANG_HOOKS: &[&str] = &[
     "-Xclang",
@@ -111,21 +111,21 @@ const CLANG_HOOKS: &[&str] = &[
     "-fsanitize-coverage-trace-stores",
 ];
 
-/// Without the plugin, vector accesses above 16 bytes are not seen.
+/// Without the plugin, vector accesses of more than 16 bytes are not observed.
 const NARROW_VECTORS: &[&str] = &["-mprefer-vector-width=128"];
-/// Without the plugin, masked and gathered accesses are not seen, which AVX offers to the
-/// vectorizers.
+/// Without the plugin, masked and gathered accesses, which the vectorizers use with AVX, are not
+/// observed.
 const NO_VECTORS: &[&str] = &["-fno-vectorize", "-fno-slp-vectorize"];
 
-/// Decides what to add; `library` is the directory that holds the archive, `plugin` the one
-/// that this very compiler can load, if there is one.
+/// Determines what to add. `library` is the directory of the archive, `plugin` the plugin that this
+/// compiler can load, if there is one.
 pub fn plan(
     line: &CommandLine,
     family: Family,
     library: &Path,
     plugin: Option<&Path>,
 ) -> Result<Plan, String> {
-    // Someone who asks for gcc's own pass does not get two.
+    // If the user requests gcc's own thread pass, the plugin is not added.
     let plugin = plugin.filter(|_| !family.is_gnu() || !line.asks_for_thread);
     if !line.compiles() && !line.links() {
         return Ok(Plan::default());
@@ -218,9 +218,9 @@ fn compile(plan: &mut Plan, line: &CommandLine, family: Family, plugin: Option<&
     }
 }
 
-/// clang compiles device code, too, which must not get hooks. Options for the host alone take no
-/// arguments of their own, so that the driver's option selects the thread pass; those behind
-/// `-mllvm` say what it leaves out.
+/// clang compiles device code, too, which must not get hooks. Options restricted to the host cannot
+/// have arguments of their own, so the driver's option selects the thread pass, and options behind
+/// `-mllvm` disable parts of it.
 fn compile_cuda(plan: &mut Plan, plugin: &Path) {
     let thread = ["-fsanitize=thread"].iter().chain(FRAMES).map(OsString::from);
     for option in thread.chain([joined("-fpass-plugin=", plugin)]) {
@@ -251,13 +251,13 @@ fn link(
     }
     let mut add = |option: OsString| plan.back.push(option);
     match (family, plugin) {
-        // Code may be generated only now (-flto).
+        // With -flto, code is generated only at link time.
         (Family::Gcc | Family::Gfortran, Some(plugin)) if !line.compiles() => {
             add(joined("-fplugin=", plugin));
         }
         (Family::Gcc | Family::Gfortran, Some(_)) => (),
-        // gcc puts its runtime before the objects; ours of that name are empty. The option itself
-        // is needed at link time where code is generated then (-flto).
+        // gcc links its runtime in front of the objects; commsan provides empty libraries of that
+        // name. With -flto, the link needs the option itself, since it generates code.
         (Family::Gcc | Family::Gfortran, _) if !line.is_static => {
             let decoys = library.join("gcc");
             plan.front.extend([joined("-B", &decoys), joined("-L", &decoys)]);
@@ -270,13 +270,13 @@ fn link(
         }
         _ => (),
     }
-    // As linker options, so that a preceding -x does not make source files of them. Hooks are set
-    // up before what the program itself has run before constructors.
+    // As linker options, so that a preceding -x does not make them source files. Initialises hooks
+    // before functions that the program runs before its constructors.
     if !line.shared {
         plan.front.push(joined("-Wl,", &library.join("preinit.o")));
     }
     add(joined("-Wl,", &archive));
-    // A static libc calls its own functions before anything of ours can be set up.
+    // A static libc calls its own functions before hooks can be initialised.
     if !line.is_static {
         add(joined("-Wl,@", &library.join("wraps.ld-options")));
         if family == Family::Gfortran {
@@ -295,7 +295,7 @@ fn joined(option: &str, path: &Path) -> OsString {
     joined
 }
 
-/// The new arguments. What follows a lone `--` are inputs, so ours go before it.
+/// The new arguments. Words after a lone `--` are inputs, so the added options precede it.
 pub fn assemble(front: Vec<OsString>, args: Vec<OsString>, back: Vec<OsString>) -> Vec<OsString> {
     let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
     let (options, inputs) = args.split_at(end);

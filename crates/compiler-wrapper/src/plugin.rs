@@ -1,9 +1,9 @@
-//! Which of our plugins a compiler can load.
+//! Determines which of commsan's plugins a compiler can load.
 //!
-//! `libcommsan_pass-VERSION.so` is for all compilers made of that LLVM as published.
-//! `commsan_gcc-VERSION.so` is for the very build of gcc that it was compiled for: beside it lies
-//! `commsan_gcc-VERSION.id`, which names the compiler proper of that gcc, and size and time
-//! of that file. All languages' are installed together.
+//! `libcommsan_pass-VERSION.so` fits all compilers made of that LLVM as published.
+//! `commsan_gcc-VERSION.so` fits only the build of gcc for which it was compiled.
+//! `commsan_gcc-VERSION.id` beside it contains the path of that gcc's compiler proper, and the size
+//! and time of that file. The compilers of all languages are installed together.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -39,7 +39,7 @@ fn ids(library: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// As the plugin's Makefile writes it.
+/// The identity of gcc's compiler proper, in the format of the plugin's Makefile.
 fn identity(compiler: &[OsString]) -> Option<String> {
     let asked = Command::new(&compiler[0])
         .args(&compiler[1..])

@@ -1,7 +1,7 @@
 //! CUDA arrays: memory that the program has handles of, and no addresses.
 //!
-//! Texels count as if they lay row after row. On the simulated device they do, and it says where;
-//! on hardware nobody tells, and they get addresses that no memory has.
+//! Texels have consecutive addresses, row by row. On the simulated device these are their real
+//! addresses; on hardware the addresses are not known, and texels get addresses that no memory has.
 
 use crate::arguments::In;
 use crate::call::Call;

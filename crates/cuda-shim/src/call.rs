@@ -22,7 +22,7 @@ pub(crate) enum DefaultStream {
 pub(crate) struct Call<'a> {
     pub process: &'a dyn Process,
     pub here: Here<'a>,
-    /// Its name, without what tells the variants apart.
+    /// The name of the function, without the suffix of its variant.
     pub name: &'static str,
     pub default: DefaultStream,
     /// The library has refused it for its arguments.

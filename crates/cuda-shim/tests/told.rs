@@ -26,8 +26,8 @@ struct Environment {
 /// One device that reports what kernels access.
 const ONE: Environment = Environment { devices: 1, seed: 0, opaque: false };
 
-/// Compiles a program, runs it in each environment with the printer preloaded, and gives what it
-/// prints and what is told each time.
+/// Compiles a program and runs it in each environment with the printer preloaded. Returns what the
+/// program prints, and the reported events, for each.
 fn told(source: &Path, flags: &[String], environments: &[Environment]) -> Vec<(String, String)> {
     let directory = tempfile::tempdir().expect("a directory");
     let (program, told) = (directory.path().join("program"), directory.path().join("told"));
@@ -50,7 +50,7 @@ fn told(source: &Path, flags: &[String], environments: &[Environment]) -> Vec<(S
     environments.iter().map(run).collect()
 }
 
-/// What is told of a program in one environment, with names.
+/// The events reported for a program in one environment, with names.
 fn names_of(source: &str, flags: &[String], environment: Environment) -> String {
     let mut runs = told(&programs("").join(source), flags, &[environment]);
     let (printed, told) = runs.pop().expect("one run");
@@ -112,15 +112,15 @@ impl Names {
     }
 }
 
-/// The bytes that a line tells to be allocated.
+/// The allocated bytes that a line reports.
 fn allocated(line: &str) -> Option<Range<usize>> {
     let bytes = line.strip_prefix("Allocated")?.split_once("bytes: ")?.1;
     let (start, end) = bytes.split_once(',')?.0.split_once("..")?;
     Some(start.parse().ok()?..end.parse().ok()?)
 }
 
-/// What is told with names; after all others what other threads tell, host functions and kernels:
-/// when these run is for the system to say.
+/// The events with names. Those of other threads, host functions and kernels, come last, since the
+/// system determines when these run.
 fn named(told: &str) -> String {
     let mut names = Names::default();
     let teller = |line: &str| match line {

@@ -259,8 +259,8 @@ impl Graphs {
         graph.handles.insert(node, number);
     }
 
-    /// A node does something else. Those that were captured or copied have handles that nobody has
-    /// told; if it is one of them, which is not known, so nothing is of any of them.
+    /// Changes a node. The handles of captured or copied nodes are not known. If it may be one of
+    /// these, all nodes of such graphs become unknown.
     pub fn change(&mut self, node: usize, act: Act) {
         let known = |graph: &&mut Graph| graph.handles.contains_key(&node);
         let captured = self.captures.iter_mut().map(|capture| &mut capture.graph);
@@ -296,7 +296,7 @@ impl Graphs {
         }
     }
 
-    /// A graph has been copied. Its nodes have other handles, which nobody tells.
+    /// Copies a graph. The handles of its nodes are not known.
     pub fn copy(&mut self, graph: usize, clone: usize) {
         if let Some(graph) = self.graphs.get(&graph) {
             let copy = Graph { nodes: graph.nodes.clone(), handles: FxHashMap::default() };

@@ -188,8 +188,8 @@ impl Ipc {
         }
     }
 
-    /// Other processes may open memory of this one. Where it is told what they do with it, unless
-    /// there is no room.
+    /// Announces that other processes may open memory of this one. Returns where they record their
+    /// work on it, unless there is no space left.
     pub fn share(&mut self) -> Option<SharedMemory> {
         let own = self.own().filter(|own| Ledger::has_room(own.memories))?;
         own.memories += 1;
@@ -227,7 +227,7 @@ impl Ipc {
         openers.filter(|(sheet, _)| is_alive(*sheet)).filter_map(|(_, spot)| spot).collect()
     }
 
-    /// Work of this process may tell that of others something while both are running.
+    /// Records that concurrent work of this process may synchronise with that of others.
     pub fn signal(&mut self) {
         if let Some(own) = &self.own {
             ledger_of(own.words).signal();
@@ -341,7 +341,7 @@ fn write(event: Words, slots: &[[u64; 2]]) {
     }
 }
 
-/// Reads a record: no slots if there is none, nothing if it cannot be told.
+/// Reads a record: no slots if there is none, `None` if it keeps changing or has too many slots.
 fn read(event: Words) -> Option<Vec<[u64; 2]>> {
     for _ in 0..TRIES {
         let version = event[0].load(Acquire);

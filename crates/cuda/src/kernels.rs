@@ -1,4 +1,4 @@
-//! What a kernel launch touches, told from the device code that the program carries.
+//! The accesses of a kernel launch, derived from the program's device code.
 //!
 //! The compiler's code registers modules, kernels and variables before `main`; a module's PTX is
 //! read when the first of its kernels is launched, a kernel's accesses are summarised when it is
@@ -159,9 +159,9 @@ impl Modules {
         self.variables.get(&host).map(|variable| variable.size)
     }
 
-    /// What a launch touches, of a kernel by its function of the host or its handle. None if the
-    /// kernel is not known: then it may touch anything. `variable` tells the address on the current
-    /// device of the variable that something of the host stands for.
+    /// The accesses of a launch of the kernel with this host function or handle. `None` if the
+    /// kernel is not known: it may then access anything. `variable` returns the address on the
+    /// current device of the variable that a host address represents.
     ///
     /// # Safety
     /// `arguments` points to a pointer to each of the kernel's arguments, as launches are given

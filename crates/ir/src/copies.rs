@@ -1,8 +1,8 @@
 //! Function cloning, for context sensitivity.
 //!
-//! Copies of functions, one for each call, so that what looks at each function once tells apart
-//! what it does for each of its callers: the memory of two objects of one class, say (cloning;
-//! Whaley, Lam, PLDI 2004).
+//! Clones functions for each call, so that an analysis that visits each function once distinguishes
+//! its effects for each caller: on the memory of two objects of one class, say (cloning; Whaley,
+//! Lam, PLDI 2004).
 //!
 //! Functions that are large with all they call, or call themselves, stay as they are, shared by all
 //! callers.

@@ -10,37 +10,37 @@ pub struct Access {
     pub write: bool,
     /// A pointer, or a vector of pointers for [`Part::Scattered`].
     pub address: Value,
-    /// All bytes that can be touched, from the address on.
+    /// Maximum extent in bytes from the address on.
     pub size: u64,
     pub alignment: u64,
     pub part: Part,
 }
 
-/// Which of the bytes are touched.
+/// Which of the bytes are accessed.
 #[derive(Clone)]
 pub enum Part {
     All,
-    /// Elements of this size, those that are switched on.
+    /// Enabled elements of this size.
     Lanes(u64, Lanes),
-    /// Elements of this size, each at an address of its own, if switched on by a vector of bits.
+    /// Elements of this size, each at an address of its own, enabled by a vector of bits.
     Scattered(u64, Value),
 }
 
-/// Lanes of a vector.
+/// Enabled lanes of a vector.
 #[derive(Clone, Copy)]
 pub enum Lanes {
-    /// Known to the compiler: bit by bit.
+    /// A mask known at compile time, one bit for each lane.
     Known(u64),
-    /// Those whose bit is set in a vector of bits.
+    /// The lanes whose bit is set in a vector of bits.
     Set(Value),
-    /// As many of the first as bits are set.
+    /// The first n lanes, where n is the number of set bits.
     Packed(Value),
-    /// Those whose element is negative.
+    /// The lanes whose element is negative.
     Negative(Value),
 }
 
-/// Constant copies up to this size are expanded in place, larger ones call libc, where they are
-/// checked.
+/// Constant copies up to this size are expanded in place; larger ones call libc, whose wrappers
+/// check them.
 pub const MAX_EXPANDED_BYTES: u64 = 128;
 
 /// Adds the accesses of one instruction.
@@ -70,7 +70,7 @@ pub fn accesses(module: Module, at: Value, found: &mut Vec<Access>) {
     }
 }
 
-/// Arguments that the call copies from memory to the callee's stack.
+/// Adds arguments that the call copies from memory to the callee's stack.
 fn by_value(module: Module, call: Value, found: &mut Vec<Access>) {
     for argument in 0..call.arguments() {
         if let Some(ty) = call.by_value(argument) {
@@ -122,7 +122,7 @@ fn intrinsic(module: Module, at: Value, name: &str, found: &mut Vec<Access>) {
     }
 }
 
-/// The size of a copy or fill that stays in the code; others are made calls of libc (`copies.rs`).
+/// The size of a copy or fill that is expanded in place; others become calls of libc (`copies.rs`).
 pub fn expanded_copy(call: Value) -> Option<u64> {
     let name = call.callee_name();
     let copies = ["llvm.memcpy.", "llvm.memset."].iter().any(|prefix| name.starts_with(prefix));
@@ -131,8 +131,8 @@ pub fn expanded_copy(call: Value) -> Option<u64> {
     (fits && size > 0).then_some(size)
 }
 
-/// Lanes of a vector that the program reads: the vectorizer loads whole vectors to use every other
-/// element, or those that a mask selects.
+/// Lanes of a loaded vector that the program uses: the vectorizer loads whole vectors even if it
+/// uses only every other element, or those that a mask selects.
 fn demanded(module: Module, load: Value) -> Option<Part> {
     let ty = load.ty();
     if ty.kind() != TypeKind::LLVMVectorTypeKind || ty.lanes() > 64 {
@@ -146,7 +146,7 @@ fn demanded(module: Module, load: Value) -> Option<Part> {
     Some(Part::Lanes(element, lanes))
 }
 
-/// What is left of a masked load from memory known to be there.
+/// Lanes that remain of a masked load that became a plain load, since its memory is known to exist.
 fn selected(load: Value) -> Option<Lanes> {
     let mut users = load.users();
     let (only, None) = (users.next()?, users.next()) else { return None };
@@ -165,7 +165,7 @@ fn shuffled(load: Value, lanes: u32) -> Option<Lanes> {
             Some(Opcode::LLVMShuffleVector) => {
                 let first = if user.operand(0) == load { 0 } else { lanes };
                 for element in user.shuffled().flatten() {
-                    // Of both operands, where they are the same vector.
+                    // Both operands of the user may be the same vector.
                     let both = user.operand(0) == user.operand(1);
                     let lane = if both { element % lanes } else { element.wrapping_sub(first) };
                     if lane < lanes {

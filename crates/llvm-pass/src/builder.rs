@@ -16,11 +16,11 @@ unsafe extern "C" {
 
 const UNNAMED: *const std::ffi::c_char = c"".as_ptr();
 
-/// Writes in front of an instruction and, as far as line numbers go, in its name.
+/// Inserts instructions in front of another one, with its source line.
 pub struct Builder {
     builder: LLVMBuilderRef,
     module: Module,
-    /// What it writes in front of.
+    /// The instruction in front of which the builder inserts.
     before: Value,
 }
 
@@ -31,8 +31,8 @@ impl Drop for Builder {
 }
 
 impl Builder {
-    /// An instruction without a place in the source is given its function's: a report shall name
-    /// no line that happens to be near.
+    /// Builds in front of an instruction. If it has no source line, new instructions get that of
+    /// the function, so that no report names an unrelated line nearby.
     pub fn before(module: Module, instruction: Value) -> Builder {
         let builder = llvm!(LLVMCreateBuilderInContext(module.context()));
         llvm!(LLVMPositionBuilderBefore(builder, instruction.0));
@@ -53,14 +53,14 @@ impl Builder {
         Builder { builder, module, before: instruction }
     }
 
-    /// At the end of a new block, at the place of `like` in the source.
+    /// Builds at the end of a new block, with the source line of `like`.
     pub fn at_end(module: Module, block: Block, like: Value) -> Builder {
         let builder = Builder::before(module, like);
         llvm!(LLVMPositionBuilderAtEnd(builder.builder, block.0));
         builder
     }
 
-    /// Goes on in a block of its own, entered only, and hardly ever, when `condition` holds.
+    /// Continues in a new, unlikely block that is entered if `condition` holds.
     pub fn enter_if(&mut self, condition: Value) {
         let location = llvm!(LLVMGetCurrentDebugLocation2(self.builder));
         let end = llvm!(commsan_branch_unlikely(condition.0, self.before.0));
@@ -121,13 +121,13 @@ impl Builder {
         self.compare(LLVMIntPredicate::LLVMIntSLT, a, a.ty().null())
     }
 
-    /// The smaller of two unsigned numbers.
+    /// The minimum of an unsigned number and a constant.
     pub fn at_most(&self, a: Value, most: u64) -> Value {
         let most = a.ty().constant(most);
         self.select(self.is_below(a, most, false, false), a, most)
     }
 
-    /// Whether a number is below another one, or equal.
+    /// Whether a number is less than another one, or equal if `or_equal`.
     pub fn is_below(&self, a: Value, b: Value, or_equal: bool, signed: bool) -> Value {
         use LLVMIntPredicate::*;
         let how = match (or_equal, signed) {
@@ -143,7 +143,7 @@ impl Builder {
         Value(llvm!(LLVMBuildSelect(self.builder, condition.0, then.0, otherwise.0, UNNAMED)))
     }
 
-    /// The number in the low bits of a 64-bit one.
+    /// The low bits of a 64-bit number, extended to 64 bits.
     pub fn narrowed(&self, a: Value, bits: u32, signed: bool) -> Value {
         match (bits, signed) {
             (64, _) => a,
@@ -156,7 +156,7 @@ impl Builder {
         Value(llvm!(LLVMBuildICmp(self.builder, how, a.0, b.0, UNNAMED)))
     }
 
-    /// A pointer's address as an integer.
+    /// The address of a pointer as an integer.
     pub fn address(&self, pointer: Value) -> Value {
         Value(llvm!(LLVMBuildPtrToInt(self.builder, pointer.0, self.integer(64).0, UNNAMED)))
     }
@@ -177,8 +177,7 @@ impl Builder {
         Value(llvm!(LLVMBuildBitCast(self.builder, a.0, to.0, UNNAMED)))
     }
 
-    /// A value that may be used although it may be none: the address of a lane that is switched
-    /// off.
+    /// A value that may be used even if it is undefined, such as the address of a disabled lane.
     pub fn freeze(&self, a: Value) -> Value {
         Value(llvm!(LLVMBuildFreeze(self.builder, a.0, UNNAMED)))
     }
@@ -201,7 +200,7 @@ impl Builder {
         Value(llvm!(LLVMBuildLoad2(self.builder, self.integer(bits).0, pointer, UNNAMED)))
     }
 
-    /// Keeps a value in the function's frame; returns where.
+    /// Stores a value in the function's frame, and returns its address.
     pub fn spill(&self, a: Value) -> Value {
         let entry = Builder::before(self.module, self.before.function().first_instruction());
         let slot = llvm!(LLVMBuildAlloca(entry.builder, a.ty().0, UNNAMED));
@@ -233,7 +232,7 @@ impl Builder {
         llvm!(LLVMBuildCondBr(self.builder, condition.0, then.0, otherwise.0));
     }
 
-    /// A copy of an instruction, using copies where it uses what they are of.
+    /// A copy of an instruction whose operands are replaced by their copies.
     pub fn clone_of(&self, original: Value, copies: &HashMap<Value, Value>) -> Value {
         let copy = Value(llvm!(LLVMInstructionClone(original.0)));
         let location = llvm!(LLVMInstructionGetDebugLoc(original.0));

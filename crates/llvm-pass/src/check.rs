@@ -1,7 +1,7 @@
-//! The check: one byte of the page filter, or two where an access may straddle pages.
+//! The check: one byte of the page filter, or two if an access may straddle pages.
 //!
-//! Nothing but a load, a test and a branch is on the path that is taken; what the filter lets
-//! through goes on in the hooks archive, lane by lane where lanes can be switched off.
+//! The likely path contains only a load, a test and a branch. If the filter matches, the hooks
+//! archive takes over, lane by lane if lanes can be disabled.
 
 use crate::access::{Access, Lanes, Part};
 use crate::builder::Builder;
@@ -19,10 +19,10 @@ unsafe extern "C" {
     safe static commsan_check_write: u8;
 }
 
-/// What a quiet hook takes, and a 64-bit mask of lanes.
+/// Maximum number of lanes: hooks that preserve registers take a 64-bit mask.
 const MAX_LANES: u64 = 64;
 
-/// Puts the check of an access in front of it.
+/// Inserts the check in front of an access.
 pub fn check(module: Module, access: &Access) {
     let mut builder = Builder::before(module, access.at);
     let write = usize::from(access.write);
@@ -48,7 +48,7 @@ pub fn check(module: Module, access: &Access) {
     }
 }
 
-/// Has the pages of an access noted, while there are several threads.
+/// Inserts a call that records the pages of an access while there are several threads.
 pub fn share(module: Module, access: &Access) {
     if matches!(access.part, Part::Scattered(..)) {
         return;
@@ -59,7 +59,7 @@ pub fn share(module: Module, access: &Access) {
     builder.call(&SHARE, &[access.address, builder.constant(access.size)]);
 }
 
-/// Puts a check of the frame in front of an instruction that leaves its function.
+/// Inserts a check of the frame in front of an instruction that leaves its function.
 pub fn check_exit(module: Module, exit: Value) {
     let mut builder = Builder::before(module, exit);
     let live = builder.load(64, commsan_stack_live, None);
@@ -67,7 +67,7 @@ pub fn check_exit(module: Module, exit: Value) {
     builder.call(&LEAVE, &[]);
 }
 
-/// Goes on where the filter concerns a page of the access.
+/// Continues in a block that is entered if the filter matches a page of the access.
 fn test(builder: &mut Builder, access: &Access, address: Value) {
     const PAGE: u64 = 4096;
     if access.size > PAGE {
@@ -104,12 +104,12 @@ fn enter_if_concerned(builder: &mut Builder, byte: Value, write: bool) {
     builder.enter_if(builder.is_not_zero(builder.and(byte, concern(write))));
 }
 
-/// The bits of a filter byte that concern a read or write.
+/// The bits of a filter byte that concern a read or a write.
 pub fn concern(write: bool) -> u64 {
     if write { commsan_check_write.into() } else { commsan_check_read.into() }
 }
 
-/// A 64-bit number with a bit for each lane that is switched on.
+/// A 64-bit mask with a bit for each enabled lane.
 fn bits(builder: &Builder, lanes: Lanes) -> Value {
     match lanes {
         Lanes::Known(bits) => builder.constant(bits),

@@ -1,18 +1,18 @@
-//! Copies, fills and comparisons that the code generator may expand after all checks are in place.
+//! Copies, fills and comparisons that the code generator may expand after instrumentation.
 //!
-//! Each is checked exactly once: small ones of constant size are checked here and pinned down to be
-//! expanded, all others call libc, whose wrappers check and name them.
+//! Each is checked exactly once. Small ones of constant size are checked in place, and forced to be
+//! expanded. All others call libc, whose wrappers check and name them.
 
 use crate::access::expanded_copy;
 use crate::builder::Builder;
 use crate::hooks::{Hook, MEMCPY, MEMMOVE, MEMSET, SHARE};
 use crate::ir::{Module, Opcode, TypeKind, Value};
 
-/// Library functions that the code generator would expand, unseen.
+/// Library functions that the code generator would expand without a check.
 const KEPT_CALLS: &[&str] = &["memcmp", "bcmp", "mempcpy"];
 
-/// Settles what becomes of the copies of a function, once their checks are there; `shares` if what
-/// it does is noted.
+/// Converts the copies of a function, after their checks are inserted. `shares`: whether accesses
+/// of the function are recorded.
 pub fn settle(module: Module, function: Value, shares: bool) {
     let calls = function.blocks().flat_map(|block| block.instructions());
     let calls: Vec<_> = calls.filter(|i| i.opcode() == Some(Opcode::LLVMCall)).collect();
@@ -33,7 +33,7 @@ fn library_function(name: &str) -> Option<&'static Hook> {
     kinds.into_iter().find_map(|(prefix, hook)| name.starts_with(prefix).then_some(hook))
 }
 
-/// There is a variant of each intrinsic that never becomes a call.
+/// Replaces an intrinsic by its variant that never becomes a call.
 fn pin(module: Module, call: Value, name: &str) {
     if !name.contains(".inline.") {
         let name = name.replacen(".p0.", ".inline.p0.", 1);

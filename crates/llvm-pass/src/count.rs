@@ -1,8 +1,8 @@
-//! Trip counts: the number of iterations that a loop certainly makes.
+//! Trip counts: lower bounds of the number of iterations of a loop.
 //!
-//! A loop goes on while something that moves by a constant compares with something that does not.
-//! Up to where the comparison first fails, counted without regard to overflow, nothing overflows:
-//! so many iterations there are at least, and usually no more.
+//! A loop continues while a value that changes by a constant compares with an invariant one. No
+//! value overflows until the comparison first fails, computed without overflow. So there are at
+//! least this many iterations, and usually no more.
 
 use crate::builder::Builder;
 use crate::ir::{Predicate, TypeKind, Value};
@@ -10,8 +10,8 @@ use crate::place::Place;
 use llvm_sys::LLVMOpcode;
 use std::collections::HashMap;
 
-/// The loop goes on while `moving` compares with `still`, where `moving` grows by `step` with each
-/// iteration.
+/// The exit test: the loop continues while `moving` compares with `still`; `moving` grows by `step`
+/// with each iteration.
 pub struct Test {
     pub moving: Place,
     pub still: Place,
@@ -20,15 +20,15 @@ pub struct Test {
     pub goes_on: Predicate,
 }
 
-/// How the two are compared.
+/// How the two values are compared.
 enum Way {
     Until,
     Below { or_equal: bool, signed: bool },
 }
 
 impl Test {
-    /// `condition` is a comparison; `step` gives how far a sum moves with each iteration. The loop
-    /// goes on if the comparison yields `wanted`.
+    /// `condition` is a comparison; `step` returns the change of a sum in each iteration. The loop
+    /// continues if the comparison yields `wanted`.
     pub fn of(
         condition: Value,
         wanted: bool,
@@ -43,7 +43,7 @@ impl Test {
         let bits = if ty.kind() == TypeKind::LLVMPointerTypeKind { 64 } else { ty.bits() };
         let goes_on = if wanted { predicate } else { inverse(predicate) };
         let [left, right] = [0, 1].map(|side| sum(condition.operand(side)));
-        // Numbers of so many bits move by the same number of bits.
+        // The step modulo the width of the compared numbers.
         let own = |step: i64| step << (64 - bits) >> (64 - bits);
         match (own(step(&left)?), own(step(&right)?)) {
             (by, 0) if by != 0 => {
@@ -57,8 +57,8 @@ impl Test {
         }
     }
 
-    /// Iterations from the one on in which `now` gives the values of the loop, from 1 to
-    /// `most`; `None` where that is not known.
+    /// The number of iterations, from 1 to `most`, beginning with the one in which `now` gives the
+    /// values of the loop; `None` if it is not known.
     pub fn iterations(
         &self,
         builder: &Builder,
@@ -105,7 +105,7 @@ impl Test {
     }
 }
 
-/// What holds where the predicate does not.
+/// The predicate that holds if and only if `predicate` does not.
 fn inverse(predicate: Predicate) -> Predicate {
     use Predicate::*;
     match predicate {
@@ -122,7 +122,7 @@ fn inverse(predicate: Predicate) -> Predicate {
     }
 }
 
-/// The predicate that is equivalent when the operands are exchanged.
+/// The equivalent predicate for exchanged operands.
 fn swapped(predicate: Predicate) -> Predicate {
     use Predicate::*;
     match predicate {

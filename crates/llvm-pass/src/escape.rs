@@ -1,14 +1,14 @@
-//! Escape analysis: memory whose address does not leave the function, so that no MPI operation can
-//! use it.
+//! Escape analysis: finds memory whose address does not leave the function, so that no MPI
+//! operation can use it.
 //!
-//! A local variable, or a global one that only this module can name, is private when its address is
-//! used for nothing but accesses. That an argument is marked as not captured proves nothing:
-//! Fortran promises it of buffers handed on to MPI.
+//! A local variable, or a global one that only this module can name, is private if its address is
+//! used only for accesses. An argument attribute "not captured" proves nothing: Fortran sets it for
+//! buffers passed on to MPI.
 
 use crate::ir::{Opcode, Value};
 use std::collections::{HashMap, HashSet};
 
-/// What is known so far.
+/// Memoised results.
 #[derive(Default)]
 pub struct Escapes {
     known: HashMap<Value, bool>,
@@ -26,7 +26,7 @@ impl Escapes {
         local && !self.escapes(root)
     }
 
-    /// Whether a function has a variable on its stack that others may know.
+    /// Whether a function has an escaping variable on its stack.
     pub fn exposes_locals(&mut self, function: Value) -> bool {
         let mut instructions = function.blocks().flat_map(|block| block.instructions());
         instructions.any(|i| i.opcode() == Some(Opcode::LLVMAlloca) && self.escapes(i))
@@ -37,7 +37,7 @@ impl Escapes {
     }
 }
 
-/// The variable that an address lies in, as far as it can be seen.
+/// The variable that an address points into, as far as the IR shows it.
 fn root(mut address: Value) -> Value {
     use Opcode::*;
     while let Some(LLVMGetElementPtr | LLVMBitCast | LLVMAddrSpaceCast) = address.opcode() {
@@ -65,7 +65,7 @@ fn escapes(variable: Value) -> bool {
 /// What a use does with a pointer.
 enum Fate {
     Access,
-    /// The result may be the same pointer, or one into the same variable.
+    /// The result may be the same pointer, or point into the same variable.
     Derived,
     Escape,
 }
@@ -85,7 +85,7 @@ fn fate(pointer: Value, user: Value) -> Fate {
     }
 }
 
-/// Intrinsics that do with a pointer what a load or store does, or less.
+/// Intrinsics that only access memory through the pointer.
 fn only_accesses(name: &str) -> bool {
     const PREFIXES: &[&str] = &[
         "llvm.dbg.",
@@ -102,7 +102,7 @@ fn only_accesses(name: &str) -> bool {
         "llvm.va_end",
     ];
     PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-        // The value that a masked store writes is a vector, and no pointer is one.
+        // The stored value of a masked store is a vector, and never a pointer.
         || name.starts_with("llvm.masked.store.")
         || name.starts_with("llvm.masked.compressstore.")
 }

@@ -1,14 +1,14 @@
-//! The functions of the hooks archive that checked code calls, hardly ever.
+//! The functions of the hooks archive that instrumented code calls on unlikely paths.
 
 use crate::ir::{Module, Type, Value};
 use std::ffi::CStr;
 
-/// One of them.
+/// A function of the hooks archive.
 pub struct Hook {
     pub name: &'static CStr,
-    /// The call costs its caller no register (`inline.c`).
+    /// Whether the call preserves all registers (`inline.c`).
     keeps_registers: bool,
-    /// Returns a number.
+    /// Whether it returns a number.
     answers: bool,
 }
 
@@ -20,24 +20,24 @@ const fn ordinary(name: &'static CStr) -> Hook {
     Hook { name, keeps_registers: false, answers: false }
 }
 
-// Each for reads, then for writes.
+// For reads and for writes.
 pub const ACCESS: [Hook; 2] = [quiet(c"__commsan_read"), quiet(c"__commsan_write")];
 pub const LANES: [Hook; 2] = [quiet(c"__commsan_read_lanes"), quiet(c"__commsan_write_lanes")];
 pub const SCATTERED: [Hook; 2] =
     [quiet(c"__commsan_read_scattered"), quiet(c"__commsan_write_scattered")];
 pub const RANGE: [Hook; 2] = [ordinary(c"__tsan_read_range"), ordinary(c"__tsan_write_range")];
 
-/// Whether nothing is pending from the first byte to the last.
+/// Queries whether nothing is pending from the first byte to the last.
 pub const RANGE_CLEAR: Hook =
     Hook { name: c"__commsan_range_clear", keeps_registers: false, answers: true };
 
-/// A loop is going to access bytes in each of so many iterations.
+/// Records that a loop is about to access a number of bytes in each of many iterations.
 pub const SWEEP: [Hook; 2] =
     [ordinary(c"__commsan_read_sweep"), ordinary(c"__commsan_write_sweep")];
 
-/// Pages of bytes that threads work on are noted from now on.
+/// Marks pages that threads access, so that accesses to them are recorded.
 pub const SHARE: Hook = quiet(c"__commsan_share");
-/// Threads synchronise by memory at an address.
+/// Reports that threads synchronise by memory at an address.
 pub const SYNCHRONISE: Hook = ordinary(c"__commsan_synchronise");
 
 pub const ENTER: Hook = ordinary(c"__tsan_func_entry");
@@ -47,7 +47,7 @@ pub const MEMMOVE: Hook = ordinary(c"__tsan_memmove");
 pub const MEMSET: Hook = ordinary(c"__tsan_memset");
 
 impl Hook {
-    /// The function and its type.
+    /// Declares the function in a module; returns it and its type.
     pub fn declare(&self, module: Module, parameters: &[Type]) -> (Value, Type) {
         let (function, ty) = module.function(self.name, parameters, self.answers);
         function.add_attribute(module, "nounwind", 0);

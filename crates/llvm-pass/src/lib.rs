@@ -1,15 +1,16 @@
-//! A pass plugin for clang and flang: puts commsan's checks into programs, and keeps what `commsan
-//! lint` analyses ([`save`]).
+//! A pass plugin for clang and flang: inserts commsan's checks into programs, and stores the
+//! bitcode that `commsan lint` analyses ([`save`]).
 //!
-//! It runs when the optimizer is done, so that loops are vectorized and calls inlined as in a
-//! program without checks, and each access that is left gets its check inline: a load from the page
-//! filter, a test, a branch hardly ever taken (`check.rs`). A function whose variables others may
-//! know also has the pages of its frame looked at before it returns.
+//! It runs after the optimizer, so that loops are vectorized and calls inlined as in a program
+//! without checks. Each remaining access gets its check inline: a load from the page filter, a
+//! test, and an unlikely branch (`check.rs`). A function with escaping variables also checks the
+//! pages of its frame before it returns.
 //!
 //! Read in this order: [`access`] determines what an instruction accesses, [`escape`] and
-//! [`survey`] which of that needs a check, [`loops`] which of these a loop can make once for many
-//! iterations, as many as [`count`] knows of, and [`sweep`] what it then notes. [`check`] writes
-//! the rest, [`copies`] handles copies, [`threads`] does what matters to several threads only.
+//! [`survey`] which of these accesses need a check, and [`loops`] which of them a loop can check
+//! once for many iterations, up to the trip count from [`count`]. [`sweep`] records their accesses.
+//! [`check`] inserts all other checks, [`copies`] handles copies, and [`threads`] contains what
+//! only concerns several threads.
 //!
 //! Not checked: inline assembly, and gathers written as intrinsics of one processor.
 
@@ -33,7 +34,7 @@ use ir::{Module, Value};
 use llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
 use std::ffi::{c_char, c_void};
 
-/// What LLVM asks a plugin for.
+/// The interface of a pass plugin, as LLVM defines it.
 #[repr(C)]
 pub struct PluginInfo {
     api: u32,
@@ -60,15 +61,15 @@ unsafe extern "C" {
 }
 
 extern "C" fn register(builder: *mut c_void) {
-    // SAFETY: LLVM passes its own builder on, to our shim that was compiled for this LLVM.
+    // SAFETY: LLVM passes its own builder, and the shim was compiled for this LLVM.
     unsafe { commsan_register(builder, mark, instrument) };
 }
 
-/// Says which functions are to be checked. The same attribute keeps the optimizer from reading
-/// what the program may not read, and clang has set it where the source does not decline.
+/// Attribute of functions to be checked. It also prevents the optimizer from introducing reads.
+/// clang has set it unless the source declines.
 const CHECKED: &str = "sanitize_thread";
 
-/// Before the optimizer runs: flang lacks the options that the wrapper passes to clang.
+/// Runs before the optimizer: flang lacks the options that the wrapper passes to clang.
 extern "C" fn mark(module: LLVMModuleRef) {
     let module = Module(module);
     if save::is_wanted() {
@@ -84,7 +85,7 @@ extern "C" fn mark(module: LLVMModuleRef) {
     }
 }
 
-/// After the optimizer: `-ffat-lto-objects` comes here twice with one module.
+/// Runs after the optimizer, twice on one module with `-ffat-lto-objects`.
 extern "C" fn instrument(module: LLVMModuleRef) {
     const DONE: &str = "commsan.checked";
     let module = Module(module);
@@ -107,8 +108,8 @@ extern "C" fn instrument(module: LLVMModuleRef) {
     }
 }
 
-/// What the dynamic linker calls, like the resolvers of indirect functions, before any constructor
-/// had a chance to map the filter. Such functions see to that themselves.
+/// Functions that the dynamic linker calls before any constructor could map the filter, as it does
+/// resolvers of indirect functions. They map the filter themselves.
 const ALLOCATORS: &[&str] = &["malloc", "calloc", "realloc", "free"];
 
 fn checked(module: Module, function: Value, shares: bool) {
@@ -126,16 +127,16 @@ fn checked(module: Module, function: Value, shares: bool) {
     for exit in exits {
         check::check_exit(module, exit);
     }
-    // It reads the filter now, and calls.
+    // The function now reads the filter, and contains calls.
     for promise in ["memory", "nosync", "speculatable"] {
         function.remove_attribute(promise);
     }
 }
 
-/// The last instruction of each way out of a function.
+/// The last instruction of each exit of a function.
 fn exits(function: Value) -> Vec<Value> {
     extern "C" fn push(exit: LLVMValueRef, found: *mut c_void) {
-        // SAFETY: `found` is the vector below, which nobody else uses meanwhile.
+        // SAFETY: `found` is the vector below, which nothing else uses meanwhile.
         unsafe { (*found.cast::<Vec<Value>>()).push(Value(exit)) };
     }
     let mut found: Vec<Value> = Vec::new();

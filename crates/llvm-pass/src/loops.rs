@@ -1,9 +1,9 @@
 //! Loop guards: one check of an address range replaces the checks of many iterations.
 //!
 //! An innermost loop of a single block walks through memory in constant steps. A guard in front of
-//! it looks at all that the next iterations can touch, up to [`MAX_CHUNK_ITERATIONS`] of them; if
-//! none of that concerns a pending operation they run in a copy of the loop without these checks,
-//! else in the checked one. Then the guard looks again:
+//! it tests all bytes that the next iterations can access, up to [`MAX_CHUNK_ITERATIONS`] of them.
+//! If none concerns a pending operation, these iterations run in a copy of the loop without these
+//! checks, otherwise in the checked loop. Then the guard tests again:
 //!
 //! ```text
 //!   before ──▶ guard ──clear──────────▶ fast ⟲ ──▶ after ──▶ exit
@@ -13,16 +13,15 @@
 //!             careful ──pending──▶ slow ⟲┘
 //! ```
 //!
-//! How many iterations there will be at least is known for most loops (`count.rs`); then what they
-//! do to memory that others may access is noted on the way from `careful` to `fast` (`sweep.rs`),
-//! as is all memory where several threads may be at work beside MPI (`threads.rs`). For others it
-//! is guessed: too few, and the guard is asked once more, too many, and the checked loop runs
-//! without need.
+//! For most loops, a lower bound of the number of iterations is known (`count.rs`). Accesses of
+//! these iterations to memory that others may access are then recorded on the edge from `careful`
+//! to `fast` (`sweep.rs`), as are all accesses if several threads may run concurrently with MPI
+//! (`threads.rs`). For other loops the number is a guess: if it is too small, the guard runs once
+//! more; if it is too large, the checked loop runs needlessly.
 //!
-//! Nothing can start an operation in between but another thread, whose operation the loop then
-//! misses for the rest of its count; for the accesses to be ordered before that operation, the
-//! threads would have to synchronise, which such a loop does not do, so what is missed is a race in
-//! the order that happened to be observed.
+//! Only another thread can start an operation in between. The loop misses it for the rest of the
+//! chunk. For the accesses to be ordered before that operation, the threads would have to
+//! synchronise, which such a loop does not do. So what is missed is a race, in the observed order.
 
 use crate::access::{Access, Lanes, Part};
 use crate::builder::Builder;
@@ -54,18 +53,18 @@ unsafe extern "C" {
     safe static commsan_share: u64;
 }
 
-/// Of a question about a range: the loop can note what it does to it. Of the answer: it must.
+/// Flag of a range query: the loop can record its accesses. Flag of the answer: it must.
 fn note() -> u64 {
     commsan_note
 }
 
-/// A loop whose only block is its body.
+/// A loop whose body is a single block.
 struct Loop {
     body: Block,
     before: Block,
     exit: Block,
     phis: Vec<Phi>,
-    /// The branch back or out.
+    /// The branch back to the body or out of the loop.
     end: Value,
 }
 
@@ -77,26 +76,26 @@ struct Phi {
     next: Value,
 }
 
-/// What accesses touch in one iteration: bytes around a sum of invariants and inductions.
+/// Bytes accessed in one iteration, around a sum of invariants and inductions.
 struct Range {
     terms: Vec<(Value, i64)>,
     low: i64,
     high: i64,
     step: i64,
     write: bool,
-    /// All that is done to it is in sweeps.
+    /// Whether sweeps describe all its accesses.
     swept: bool,
 }
 
-/// What accesses touch that need no check in the copy.
+/// Accesses that need no check in the copy.
 #[derive(Default)]
 struct Hoisted {
     ranges: Vec<Range>,
     sweeps: Vec<Sweep>,
 }
 
-/// Gives the loops of a function their guards; returns the accesses that need checks then.
-/// `shares`: what several threads do is to be noted.
+/// Inserts guards for the loops of a function; returns the accesses that still need checks.
+/// `shares`: whether accesses by several threads are recorded.
 pub fn guard_loops(
     module: Module,
     function: Value,
@@ -127,15 +126,15 @@ pub fn guard_loops(
     accesses
 }
 
-/// What became of a loop's values.
+/// Replacements of a loop's values.
 struct Versions {
-    /// In the copy.
+    /// Values in the copy.
     copy: HashMap<Value, Value>,
-    /// Behind both, of those used there.
+    /// Values behind both loops, for those used there.
     after: HashMap<Value, Value>,
 }
 
-/// An access by the values that have taken the place of others.
+/// An access with its values replaced.
 fn renamed(access: Access, by: &HashMap<Value, Value>) -> Access {
     let of = |value: Value| by.get(&value).copied().unwrap_or(value);
     let part = match access.part {
@@ -179,7 +178,7 @@ impl Loop {
         (plain && edges == 1).then_some(Loop { body, before, exit, phis, end })
     }
 
-    /// Adds an access to the ranges, if it walks in steps.
+    /// Adds an access to the ranges if its address moves in constant steps.
     fn hoist(&self, module: Module, access: &Access, hoisted: &mut Hoisted) -> bool {
         if matches!(access.part, Part::Scattered(..)) {
             return false;
@@ -224,7 +223,7 @@ impl Loop {
         true
     }
 
-    /// How far a sum moves in an iteration, if by a constant.
+    /// The change of a sum in each iteration, if it is constant.
     fn step(&self, module: Module, sum: &Place) -> Option<i64> {
         let mut step = 0i64;
         for (value, factor) in &sum.terms {
@@ -239,7 +238,7 @@ impl Loop {
         Some(step)
     }
 
-    /// Makes the guard and the copy.
+    /// Creates the guard and the copy.
     fn version(&self, module: Module, mut hoisted: Hoisted, shares: bool) -> Versions {
         let [guard, careful, settled, sweeping, fast, fast_latch, slow_latch, after] =
             [(); 8].map(|()| self.body.new_block_before(module));
@@ -323,7 +322,7 @@ impl Loop {
         }
         Builder::at_end(module, sweeping, end).jump(fast);
 
-        // Both loops come back to the guard after as many iterations.
+        // Both loops return to the guard after this number of iterations.
         let in_slow = Builder::before(module, self.phis[0].value);
         let slow_count = in_slow.phi(in_slow.integer(64));
         for (latch, block, left, sources) in [
@@ -339,7 +338,7 @@ impl Loop {
             }
         }
 
-        // What is used behind the loop comes from either.
+        // Values used behind the loop come from either of the loops.
         let in_after = Builder::at_end(module, after, end);
         let mut from_either = HashMap::new();
         for (value, users) in outside {
@@ -354,7 +353,7 @@ impl Loop {
         Versions { copy, after: from_either }
     }
 
-    /// Values of the body with their users elsewhere.
+    /// Values of the body that are used outside it, with their users.
     fn outside_users(&self) -> Vec<(Value, Vec<Value>)> {
         let elsewhere = |user: &Value| user.parent().is_some_and(|block| block != self.body);
         let values = self.body.instructions();
@@ -362,7 +361,7 @@ impl Loop {
         used.filter(|(_, users)| !users.is_empty()).collect()
     }
 
-    /// On what it depends whether there is another iteration.
+    /// The condition for another iteration.
     fn test(&self, module: Module) -> Option<Test> {
         let goes_on = self.body.successors().next() == Some(self.body);
         let sum = |value| Place::of_any(module, value);
@@ -371,14 +370,14 @@ impl Loop {
 }
 
 impl Hoisted {
-    /// What is to be noted is left to checks.
+    /// Leaves ranges whose accesses must be recorded to the checks.
     fn keep_notes(&mut self) {
         self.sweeps.clear();
         self.ranges.iter_mut().for_each(|range| range.swept = false);
     }
 }
 
-/// The first and the last byte that the next iterations can touch.
+/// Addresses of the first and the last byte that the next iterations can access.
 struct Bounds {
     low: Value,
     last: Value,
@@ -389,7 +388,7 @@ struct Bounds {
 impl Range {
     fn bounds(&self, builder: &Builder, at_guard: &HashMap<Value, Value>, count: Value) -> Bounds {
         let place = Place { terms: self.terms.clone(), distance: self.low };
-        // Lanes that are switched off may have no address.
+        // Disabled lanes may have no address.
         let start = builder.freeze(place.value(builder, at_guard));
         let way = builder.multiply(builder.sub(count, 1), self.step as u64);
         let moved = builder.binary(LLVMOpcode::LLVMAdd, start, way);
@@ -400,7 +399,7 @@ impl Range {
 }
 
 impl Bounds {
-    /// Not zero where the bytes of two neighbouring pages do not settle it.
+    /// Non-zero if the bytes of two neighbouring pages are not sufficient to decide.
     fn test(&self, builder: &Builder) -> Value {
         let bytes = builder.or(filter_byte(builder, self.low), filter_byte(builder, self.last));
         let pending = builder.zero_extend(builder.and(bytes, concern(self.write)), 64);
@@ -408,8 +407,8 @@ impl Bounds {
         builder.or(pending, builder.shift_right(span, 12))
     }
 
-    /// Not zero if the whole range is clear, to the granule, or all that remains is to note it.
-    /// With `shares`, all of it is to be noted.
+    /// Non-zero if the whole range is clear, by granules, or only remains to be recorded. With
+    /// `shares`, all of it is to be recorded.
     fn ask(&self, builder: &Builder, shares: bool) -> Value {
         let swept = if self.swept { note() } else { 0 };
         let shared = if shares { commsan_share } else { 0 };

@@ -1,22 +1,22 @@
 //! Address normalization.
 //!
-//! Addresses as sums, so that two of them can be distinguished or found to be near each other:
-//! `a[i - 1]` and `a[i + 1]` are the same terms, `a + 8 i`, at two distances.
+//! Represents addresses as sums, so that two of them can be proved distinct or near each other:
+//! `a[i - 1]` and `a[i + 1]` have the same terms, `a + 8 i`, at two distances.
 
 use crate::builder::Builder;
 use crate::ir::{Module, Opcode, TypeKind, Value};
 use llvm_sys::LLVMOpcode;
 use std::collections::HashMap;
 
-/// `distance` bytes from the sum of its terms, each a value times a factor.
+/// `distance` bytes from the sum of its terms; each term is a value times a factor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Sorted, no value twice.
+    /// The terms, sorted, without duplicate values.
     pub terms: Vec<(Value, i64)>,
     pub distance: i64,
 }
 
-/// Maximum depth of sums that are taken apart.
+/// Maximum depth to which sums are decomposed.
 const MAX_SUM_DEPTH: u32 = 6;
 
 impl Place {
@@ -38,7 +38,7 @@ impl Place {
         place.sorted()
     }
 
-    /// The sum as a 64-bit number, where `now` gives the current values of some operands.
+    /// The sum as a 64-bit number; `now` gives the current values of some operands.
     pub fn value(&self, builder: &Builder, now: &HashMap<Value, Value>) -> Value {
         let mut total = builder.constant(self.distance as u64);
         for (value, factor) in &self.terms {
@@ -89,8 +89,8 @@ impl Place {
         self.terms.push((address, 1));
     }
 
-    /// `value` times `factor`. Addresses are taken modulo 2^64, so 64-bit sums may be taken apart
-    /// whether they overflow or not, narrower ones not at all.
+    /// Adds `value` times `factor`. Addresses are modulo 2^64, so 64-bit sums may be decomposed
+    /// even if they overflow; narrower ones may not.
     fn add(&mut self, value: Value, factor: i64, depth: u32, narrow: bool) {
         if let Some(constant) = value.as_integer() {
             self.distance = self.distance.wrapping_add(constant.wrapping_mul(factor));

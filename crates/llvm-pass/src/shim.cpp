@@ -1,5 +1,5 @@
-// What a pass needs of LLVM that exists in C++ only, and the addresses that hooks and runtime agree
-// on, straight from their header.
+// C interface to parts of LLVM that exist only in C++, and the addresses that hooks and runtime
+// agree on, from their header.
 #include "commsan_abi.h"
 
 #include "llvm/IR/IRBuilder.h"
@@ -51,7 +51,7 @@ void commsan_register(PassBuilder &builder, Callback first, Callback last) {
       [=](ModulePassManager &passes, OptimizationLevel) { passes.addPass(Run(last)); });
 }
 
-// Puts bytes into a section of the object file, whether anything refers to them or not.
+// Puts bytes into a section of the object file, even if nothing refers to them.
 void commsan_keep_bytes(LLVMModuleRef in, const char *section, const char *bytes, size_t length) {
   Module &module = *unwrap(in);
   auto *data = ConstantDataArray::getRaw(StringRef(bytes, length), length,
@@ -63,8 +63,8 @@ void commsan_keep_bytes(LLVMModuleRef in, const char *section, const char *bytes
   appendToCompilerUsed(module, {variable});
 }
 
-// Splits the block before an instruction; returns the end of a new block entered, hardly ever,
-// when the condition holds.
+// Splits the block before an instruction; returns the end of a new, unlikely block that is entered
+// if the condition holds.
 LLVMValueRef commsan_branch_unlikely(LLVMValueRef condition, LLVMValueRef before) {
   auto *instruction = unwrap<Instruction>(before);
   auto *weights = MDBuilder(instruction->getContext()).createUnlikelyBranchWeights();
@@ -72,12 +72,12 @@ LLVMValueRef commsan_branch_unlikely(LLVMValueRef condition, LLVMValueRef before
       SplitBlockAndInsertIfThen(unwrap(condition), instruction->getIterator(), false, weights));
 }
 
-// In the phis of a block, gives what comes from one block to another.
+// In the phis of a block, replaces one incoming block by another.
 void commsan_replace_phi_block(LLVMBasicBlockRef in, LLVMBasicBlockRef from, LLVMBasicBlockRef to) {
   unwrap(in)->replacePhiUsesWith(unwrap(from), unwrap(to));
 }
 
-// Calls back for the last instruction of every way out of a function, exceptions too.
+// Calls back for the last instruction of each exit of a function, including by exceptions.
 void commsan_each_exit(LLVMValueRef function, void (*callback)(LLVMValueRef, void *), void *data) {
   EscapeEnumerator exits(*unwrap<Function>(function));
   SmallVector<Instruction *> last;

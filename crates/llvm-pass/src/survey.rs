@@ -1,9 +1,9 @@
 //! Selects the accesses of a function that need a check, without redundant ones.
 //!
-//! Left out are those of private memory, and those whose bytes have been checked already: in the
-//! same block or one that always comes before it, with nothing in between that could start an
-//! operation. Of a read and a write of the same bytes on one line, `a[i] += x`, the write is
-//! checked, and early.
+//! It omits accesses to private memory, and to bytes that have already been checked in the same
+//! block or in one that always precedes it, if nothing in between could start an operation. Of a
+//! read and a write of the same bytes on one line, such as `a[i] += x`, only the write is checked,
+//! at the place of the read.
 
 use crate::access::{Access, Part, accesses};
 use crate::escape::Escapes;
@@ -11,7 +11,7 @@ use crate::ir::{Block, Module, Opcode, Value};
 use crate::place::Place;
 use std::collections::HashMap;
 
-/// Checked bytes; as many as are remembered at a time.
+/// Maximum number of checked byte ranges remembered at a time.
 const MAX_REMEMBERED: usize = 32;
 
 #[derive(Clone)]
@@ -24,7 +24,7 @@ struct Checked {
     access: usize,
 }
 
-/// Finds them in the order of execution, as far as there is one.
+/// The accesses that need a check, in the order of execution as far as there is one.
 pub fn survey(module: Module, function: Value, escapes: &mut Escapes) -> Vec<Access> {
     let before = only_predecessors(function);
     let mut at_end: HashMap<Block, Vec<Checked>> = HashMap::new();
@@ -51,7 +51,7 @@ pub fn survey(module: Module, function: Value, escapes: &mut Escapes) -> Vec<Acc
     found
 }
 
-/// Adds an access unless an earlier one answers for it.
+/// Adds an access unless an earlier check covers it.
 fn consider(
     module: Module,
     block: Block,
@@ -89,7 +89,7 @@ fn consider(
     found.push(access);
 }
 
-/// For each block, its predecessor if there is just one.
+/// For each block, its predecessor if there is exactly one.
 fn only_predecessors(function: Value) -> HashMap<Block, Option<Block>> {
     let mut found = HashMap::new();
     for block in function.blocks() {
@@ -103,7 +103,7 @@ fn only_predecessors(function: Value) -> HashMap<Block, Option<Block>> {
     found
 }
 
-/// Whether this thread, or another one that waited for it, may have started an operation since.
+/// Whether this thread, or another one that it waited for, may have started an operation since.
 pub fn may_start_operation(instruction: Value) -> bool {
     match instruction.opcode() {
         Some(Opcode::LLVMCall | Opcode::LLVMInvoke | Opcode::LLVMCallBr) => {

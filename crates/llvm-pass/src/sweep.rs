@@ -1,8 +1,8 @@
-//! Loop-invariant access ranges, noted once per chunk of iterations.
+//! Loop-invariant access ranges, recorded once per chunk of iterations.
 //!
-//! Where others may access them, that is to be noted. A loop that calls nothing synchronises with
-//! nobody, so all of it happens at one time, and is noted at once, to the byte and by the line,
-//! before the iterations run without checks.
+//! Accesses to memory that other ranks or threads may access must be recorded. A loop without calls
+//! does not synchronise, so all its accesses happen in one segment of time. They are recorded at
+//! once, to the byte and by line, before the iterations run without checks.
 
 use crate::access::{Access, Lanes, Part};
 use crate::builder::Builder;
@@ -11,12 +11,12 @@ use crate::ir::{Block, Module, Value};
 use crate::place::Place;
 use std::collections::HashMap;
 
-/// Maximum number of calls before a loop; more cost more than the checks of a short loop.
+/// Maximum number of calls in front of a loop; more would cost more than a short loop's checks.
 pub const MAX_CALLS: usize = 16;
 
-/// Bytes around an address that moves by `step`, accessed by one line.
+/// Bytes around an address that moves by `step`, accessed by one source line.
 pub struct Sweep {
-    /// One of the accesses.
+    /// A representative of the accesses.
     at: Value,
     place: Place,
     size: i64,
@@ -25,7 +25,7 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// What an access does whenever it is executed; `None` if it may leave bytes out.
+    /// What an access touches in every execution; `None` if it may omit bytes.
     pub fn of(access: &Access, place: &Place, step: i64) -> Option<Vec<Sweep>> {
         let part = |from: u64, size: u64| {
             let (at, write) = (access.at, access.write);
@@ -42,7 +42,7 @@ impl Sweep {
         }
     }
 
-    /// Adds one to others; neighbours of one line become one.
+    /// Adds this sweep to others; merges neighbours of one line.
     pub fn add_to(self, sweeps: &mut Vec<Sweep>) {
         match sweeps.iter_mut().find(|sweep| sweep.is_neighbour(&self)) {
             Some(sweep) => {
@@ -67,8 +67,8 @@ impl Sweep {
             && self.at.is_on_line_of(other.at)
     }
 
-    /// Notes so many iterations, from the one on in which `now` gives the values of the loop,
-    /// at the end of a block.
+    /// Records a number of iterations, beginning with the one in which `now` gives the values of
+    /// the loop, at the end of a block.
     pub fn note(&self, module: Module, block: Block, now: &HashMap<Value, Value>, times: Value) {
         let builder = Builder::at_end(module, block, self.at);
         let first = self.place.value(&builder, now);

@@ -1,11 +1,11 @@
-//! Thread instrumentation: where MPI is called concurrently, and the synchronization of threads.
+//! Thread instrumentation: where MPI is called concurrently, and how threads synchronise.
 //!
-//! Only a parallel region that calls MPI can have a thread whose access is concurrent with an
-//! operation of another one. Where a module has such a region, what its regions and tasks do is
-//! noted, and what functions of the module do that these call: each access, or loop, sees to it
-//! that its pages are (`__commsan_share`). Threads of POSIX, C11 and C++ go on beside whatever
-//! their maker does: what a module does that makes some and calls MPI is noted as a whole.
-//! Elsewhere threads cost nothing.
+//! Only in a parallel region that calls MPI can an access by one thread be concurrent with an
+//! operation of another. If a module has such a region, the accesses of its regions and tasks, and
+//! of functions of the module that these call, are recorded: each access, or loop, marks its pages
+//! for this (`__commsan_share`). Threads of POSIX, C11 and C++ run concurrently with whatever their
+//! creator does: if a module creates such threads and calls MPI, all its accesses are recorded.
+//! Other threads cost nothing.
 
 use crate::builder::Builder;
 use crate::hooks::SYNCHRONISE;
@@ -20,14 +20,14 @@ unsafe extern "C" {
     pub safe static commsan_parallel: u64;
 }
 
-/// What OpenMP's runtime is given functions by.
+/// Functions by which OpenMP's runtime gets outlined functions.
 const STARTERS: &[&str] = &["__kmpc_fork_call", "__kmpc_fork_teams", "__kmpc_omp_task_alloc"];
 
-/// What makes threads that nothing but the program's own synchronisation ends; of `std::thread`,
-/// its library's part.
+/// Functions that create threads which only the program's own synchronisation joins; of
+/// `std::thread`, the library's part.
 const MAKERS: &[&str] = &["pthread_create", "thrd_create", "_ZNSt6thread15_M_start_thread"];
 
-/// The functions whose accesses are to be noted.
+/// The functions whose accesses are recorded.
 pub fn sharing(module: Module) -> HashSet<Value> {
     let functions: Vec<_> = module.functions().filter(|f| !f.is_declaration()).collect();
     let mut outlined = HashSet::new();
@@ -59,7 +59,7 @@ pub fn sharing(module: Module) -> HashSet<Value> {
     outlined
 }
 
-/// Adds to a set what a member leads to.
+/// Adds everything that is reachable from a member of the set.
 fn spread(set: &mut HashSet<Value>, leads: &[(Value, Value)]) {
     let mut next: HashMap<Value, Vec<Value>> = HashMap::new();
     leads.iter().for_each(|(from, to)| next.entry(*from).or_default().push(*to));
@@ -79,7 +79,7 @@ fn calls(function: Value) -> impl Iterator<Item = Value> {
     function.blocks().flat_map(|block| block.instructions()).filter(is_call)
 }
 
-/// Reports atomic operations, fences and writes to volatile variables.
+/// Inserts reports of atomic operations, fences and writes to volatile variables.
 pub fn synchronise(module: Module, function: Value) {
     let all: Vec<_> = function.blocks().flat_map(|block| block.instructions()).collect();
     for instruction in all {
@@ -101,7 +101,7 @@ fn tell(module: Module, before: Value, address: Value, kind: u64) {
     builder.call(&SYNCHRONISE, &[address, builder.constant(kind)]);
 }
 
-/// By what memory, of which kind after the instruction, and of which before.
+/// The memory of a synchronisation, its kinds to report after the instruction, and before it.
 fn synchronisation(instruction: Value) -> Option<(Option<Value>, u64, u64)> {
     use Ordering::LLVMAtomicOrderingUnordered as Unordered;
     use Ordering::{LLVMAtomicOrderingAcquire as Acquire, LLVMAtomicOrderingRelease as Release};
@@ -111,7 +111,7 @@ fn synchronisation(instruction: Value) -> Option<(Option<Value>, u64, u64)> {
     let order = match opcode {
         Opcode::LLVMLoad | Opcode::LLVMStore | Opcode::LLVMAtomicRMW => instruction.ordering(),
         Opcode::LLVMAtomicCmpXchg => instruction.success_ordering(),
-        // All fences but the weakest are much the same.
+        // All fences except relaxed ones are treated alike.
         Opcode::LLVMFence => return Some((None, 0, commsan_acquire | commsan_release)),
         _ => return None,
     };
@@ -121,7 +121,7 @@ fn synchronisation(instruction: Value) -> Option<(Option<Value>, u64, u64)> {
             Some((Some(address(1)?), 0, commsan_broadcast))
         }
         _ if order == Plain => None,
-        // It orders nothing, but does not race either.
+        // A relaxed store orders nothing, but does not race either.
         Opcode::LLVMStore if relaxed => Some((Some(address(1)?), 0, commsan_atomic)),
         _ if relaxed => Some((Some(address(0)?), 0, commsan_atomic)),
         Opcode::LLVMLoad => Some((Some(address(0)?), commsan_acquire, 0)),

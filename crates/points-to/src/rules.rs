@@ -73,8 +73,8 @@ pub struct Sets {
     pub indirect: Vec<(FunctionId, InstId, Node)>,
     /// Functions that libraries call with arguments that are known.
     pub started: FxHashSet<FunctionId>,
-    /// Whether the function at hand has a summary: what it stores where its parameters lead is told
-    /// by that, for each of its calls.
+    /// Whether the current function has a summary, which describes, for each of its calls, what it
+    /// stores through its parameters.
     pub is_summarised: bool,
     returns: FxHashMap<FunctionId, Node>,
     /// By set: whether it is the same for all calls.

@@ -200,7 +200,7 @@ fn receives_count_no_more_than_was_sent() {
     assert_eq!(Run::new().receives(20, 1, 4000).of("v"), []);
 }
 
-/// Each side of an intercommunicator tells of the other's group.
+/// Each side of an intercommunicator records the other's group.
 #[test]
 fn ends_of_an_intercommunicator_belong_together() {
     let mut run = Run::new().sends(10, 0, 8).receives(20, 1, 8);
@@ -210,7 +210,7 @@ fn ends_of_an_intercommunicator_belong_together() {
     assert_eq!(run.written_by(10), [some(1)]);
 }
 
-/// Whoever may have sent it: the message is among those that senders tell of.
+/// Whichever rank sent it, the message is among those that senders recorded.
 #[test]
 fn a_receive_that_names_no_sender_is_counted_once() {
     let run = Run::new().sends(10, 0, 8);
@@ -229,7 +229,7 @@ fn a_receive_that_names_no_sender_is_counted_once() {
     assert_eq!((matrix.rows.len(), matrix.cells.len()), (4, 1));
 }
 
-/// Where one end's object is not known, the other one is told, and that it is read or written
+/// If one end's object is not known, the profile shows the other, and that it is read or written
 /// itself.
 #[test]
 fn places_tell_what_happens_to_objects() {

@@ -340,7 +340,7 @@ impl<'o> Facts<'o> {
         let Some((completion, stack)) = &self.observation.completed else {
             if is_lending(self.raw_operation()) {
                 return format!(
-                    "the memory was lent at {started} and MPI_Buffer_detach had not given it back yet"
+                    "the buffer was attached at {started} and MPI_Buffer_detach had not detached it yet"
                 );
             }
             return format!("the operation started at {started} and no call had completed it yet");
@@ -396,7 +396,7 @@ impl<'o> Facts<'o> {
         let verb = if *write { "write" } else { "read" };
         match touched {
             _ if is_lending(self.raw_operation()) => {
-                format!("{call} lends {} to MPI", bytes(*size))
+                format!("{call} attaches {} to MPI", bytes(*size))
             }
             0 => format!("{call} starts the operation"),
             _ if touched < size => {
@@ -430,7 +430,7 @@ impl<'o> Facts<'o> {
                 format!("{call} completes the operation")
             }
             _ if is_lending(self.raw_operation()) => {
-                format!("{call} gives the memory back, too late")
+                format!("{call} detaches the buffer, too late")
             }
             _ if self.observation.finding.threads => format!("{call} completes the operation"),
             _ => format!("{call} completes the operation, too late"),

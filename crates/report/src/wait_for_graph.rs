@@ -80,7 +80,7 @@ pub(crate) fn in_words(waiting: &[(u32, &str)]) -> String {
             let call = waiting.first().map(|(_, call)| *call);
             let alike = call.filter(|call| waiting.iter().all(|(_, other)| other == call));
             let whereby = alike.map_or_else(String::new, |call| format!(" in {call}"));
-            format!("{} wait for each other{whereby}, in a circle", ranks::named(&members))
+            format!("{} form a cycle of waits{whereby}", ranks::named(&members))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The one state of this process, and its lock.
 //!
 //! Programs use devices before they initialise MPI: they choose one by the rank that the launcher
-//! tells them, allocate memory, make streams. So what there is begins with the first call of
+//! passes, allocate memory, and create streams. State therefore begins with the first call of
 //! either, and `MPI_Init` adds the log and the other ranks. After `MPI_Finalize` nothing is
 //! followed. Without MPI there is a log from the first call on, and everything is followed until
 //! the process exits.

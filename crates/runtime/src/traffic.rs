@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 const FIRST: u64 = 50_000_000;
 const LONGEST: u64 = 60_000_000_000;
 
-/// Jobs of a run that are told apart; later ones take the place of the last.
+/// Maximum number of jobs of a run that are distinguished; later ones replace the last.
 const MOST_JOBS: u32 = 4096;
 
 /// What is counted, and where it goes.
@@ -163,7 +163,7 @@ impl Counter {
 /// may have several, one after the other, or that spawn others.
 fn job(world: &World) -> String {
     let mut job = commsan_job_shm::identity().unwrap_or_default();
-    // Open MPI's jobs have in common with the ones they spawn what `identity` tells.
+    // Open MPI jobs share this identity with the jobs that they spawn.
     if let Ok(name_space) = env::var("PMIX_NAMESPACE") {
         job = format!("{job}.{name_space}");
     }

@@ -1,4 +1,4 @@
-//! Checks of the machine and the installation.
+//! Checks of the machine and of the installation.
 
 use super::Check;
 use crate::child::search;
@@ -14,13 +14,13 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where the page filter lies; see `instrument/hooks/commsan_abi.h`.
+/// Address of the page filter; see `instrument/hooks/commsan_abi.h`.
 const RESERVED: usize = 0x1000_0000_0000 - 4096;
 const RESERVED_SIZE: usize = (64 << 20) + 4096;
 
 const MIB: u64 = 1 << 20;
 
-/// Everything about the machine.
+/// All checks of the machine.
 pub fn checks() -> Vec<Check> {
     let mut checks = libraries();
     checks.extend(mpi());
@@ -35,7 +35,7 @@ pub fn checks() -> Vec<Check> {
     checks
 }
 
-/// The injector, the runtimes and the hooks.
+/// Checks that the injector, the runtimes and the hooks are installed.
 fn libraries() -> Vec<Check> {
     let directory = library_directory();
     let install = "install commsan with `make install`, or set COMMSAN_LIB to its `lib/commsan`";
@@ -82,7 +82,7 @@ fn libraries() -> Vec<Check> {
     checks
 }
 
-/// Launchers and compilers of MPI.
+/// Checks for launchers and compilers of MPI.
 fn mpi() -> Vec<Check> {
     let mut checks = Vec::new();
     let launcher = library_of("mpirun", "--version");
@@ -115,7 +115,7 @@ fn mpi() -> Vec<Check> {
     checks
 }
 
-/// What Open MPI's mpirun refuses to do on this machine.
+/// Checks for what Open MPI's mpirun refuses on this machine.
 fn open_mpi() -> Vec<Check> {
     let set = |name: &str| std::env::var_os(name).is_some();
     let mut checks = Vec::new();
@@ -145,7 +145,7 @@ fn open_mpi() -> Vec<Check> {
     checks
 }
 
-/// Where `command` is and which MPI's it is, by its output.
+/// The path of `command`, and the MPI library that it belongs to according to its output.
 fn library_of(command: &str, question: &str) -> Option<(PathBuf, &'static str)> {
     let path = search(OsStr::new(command))?;
     let output = Command::new(&path).arg(question).stdin(Stdio::null()).output();
@@ -173,7 +173,7 @@ fn library_of(command: &str, question: &str) -> Option<(PathBuf, &'static str)> 
     Some((path, mpi))
 }
 
-/// Compilers that `commsan cc` can drive, and how they check accesses.
+/// Checks for compilers that `commsan cc` supports, and how each instruments accesses.
 fn compilers() -> Vec<Check> {
     let present = |name: &String| search(OsStr::new(name)).is_some();
     let newest = |name: &str| {
@@ -197,7 +197,7 @@ fn compilers() -> Vec<Check> {
     checks
 }
 
-/// The compiler and the devices of CUDA programs.
+/// Checks for the compiler and the devices of CUDA programs.
 fn cuda() -> Vec<Check> {
     let nvcc = nvcc::default_nvcc();
     let nvcc = match crate::child::find(&nvcc) {
@@ -216,7 +216,7 @@ fn cuda() -> Vec<Check> {
     vec![nvcc, devices]
 }
 
-/// How a compiler checks accesses; gcc's languages have one plugin.
+/// How a compiler instruments accesses; gcc's languages share one plugin.
 fn plugin_for(compiler: &str) -> Check {
     let what = format!("checks by {compiler}");
     let command = [compiler.into()];
@@ -237,7 +237,7 @@ fn plugin_for(compiler: &str) -> Check {
     Check::warn(&what, found, mend)
 }
 
-/// Whether the addresses that hooks and runtime agree on are free.
+/// Checks whether the fixed addresses of hooks and runtime are free.
 fn address_space() -> Check {
     let what = "address space";
     let flags =
@@ -307,7 +307,7 @@ fn core_files() -> Check {
     Check::ok("core files", found)
 }
 
-/// Room for run directories here.
+/// Checks the free space for run directories in the current directory.
 fn disk() -> Check {
     let what = "this directory";
     let path = c".";

@@ -6,7 +6,7 @@ use crate::elf::{self, Program};
 use crate::install::library_directory;
 use std::path::Path;
 
-/// Everything about the program at `path`.
+/// All checks of the program at `path`.
 pub fn checks(path: &Path) -> Vec<Check> {
     let name = path.display().to_string();
     let program = match elf::read(path) {
@@ -38,7 +38,7 @@ pub fn checks(path: &Path) -> Vec<Check> {
     checks
 }
 
-/// Whether simulated devices can run it.
+/// Checks whether simulated devices can run the program.
 fn simulable(name: &str, cuda: &Cuda) -> Check {
     let what = "CUDA of the program";
     match (cuda.obstacle(name), &cuda.runtime) {
@@ -66,7 +66,7 @@ fn kind(name: &str, program: &Program) -> Check {
     }
 }
 
-/// Libraries that are not found; the simulated devices bring that of CUDA.
+/// Checks for missing libraries; simulated devices bring the CUDA runtime.
 fn missing(program: &Program) -> Option<Check> {
     let listed = program.missing.join(", ");
     let of_cuda = |name: &String| name.starts_with("libcudart.so");

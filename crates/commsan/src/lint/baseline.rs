@@ -1,4 +1,4 @@
-//! Findings of an earlier lint: what an old program has is not news.
+//! Baselines: findings of an earlier lint of an existing program, which are not reported again.
 
 use crate::exit_code;
 use crate::failure::Failure;
@@ -9,16 +9,16 @@ use std::path::Path;
 /// Findings of an earlier report, which are not reported again.
 #[derive(Default)]
 pub struct Baseline {
-    /// How many there are of each.
+    /// Number of known findings by key.
     known: HashMap<(Code, Vec<Key>), usize>,
 }
 
-/// A site without its line, which changes with everything above it.
+/// A site without its line number, which changes with any edit above it.
 type Key = (Option<String>, Option<String>, String);
 
 impl Baseline {
-    /// Whether a finding is known: its code, and files, functions and words of all sites. Of equal
-    /// findings, one more than the baseline has is new.
+    /// Whether a finding is known: compares its code, and files, functions and labels of all sites.
+    /// One more equal finding than in the baseline is new.
     pub fn takes(&mut self, finding: &Finding) -> bool {
         match self.known.get_mut(&key(finding)) {
             Some(left) if *left > 0 => {
@@ -38,7 +38,7 @@ fn key(finding: &Finding) -> (Code, Vec<Key>) {
     (finding.code, finding.sites.iter().map(site).collect())
 }
 
-/// Labels name lines, too.
+/// Labels contain line numbers, too.
 fn without_numbers(label: &str) -> String {
     label.chars().filter(|c| !c.is_ascii_digit()).collect()
 }

@@ -1,5 +1,5 @@
-//! From sources to bitcode, where the build has kept none: each file is compiled once more, by
-//! clang or flang, up to where optimization would begin.
+//! Compiles sources to bitcode if the build has stored none: clang or flang compiles each file, up
+//! to the start of optimization.
 
 use super::{database, fortran};
 use crate::exit_code;
@@ -12,28 +12,28 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Compilers of the LLVM that commsan reads.
+/// Compilers of the LLVM version whose bitcode commsan reads.
 const CLANG: &str = "clang-19";
 const CLANGXX: &str = "clang++-19";
 const FLANG: &str = "flang-new-19";
 
-/// What to analyse.
+/// The input of the analysis.
 pub struct Sources {
-    /// Files that contain bitcode already.
+    /// Files that already contain bitcode.
     binaries: Vec<PathBuf>,
     units: Vec<Unit>,
 }
 
-/// What a program is read from; temporary files disappear with it.
+/// The bitcode files of a program; dropping this removes temporary files.
 pub struct Compiled {
     /// Files that the user has named.
     pub named: Vec<PathBuf>,
-    /// What sources have been compiled to.
+    /// Bitcode compiled from sources.
     pub made: Vec<PathBuf>,
     _directory: Option<Directory>,
 }
 
-/// One source file and how it is compiled.
+/// A source file, and how to compile it.
 pub struct Unit {
     pub directory: PathBuf,
     pub source: PathBuf,
@@ -79,7 +79,7 @@ impl Language {
         }
     }
 
-    /// MPI's wrapper for it.
+    /// The MPI compiler wrapper of the language.
     pub fn wrapper(self) -> &'static str {
         match self {
             Language::C => "mpicc",
@@ -90,7 +90,7 @@ impl Language {
 }
 
 impl Sources {
-    /// Of files named on the command line and of a build directory.
+    /// Collects files named on the command line and sources of a build directory.
     pub fn of(build: Option<&Path>, files: &[PathBuf]) -> Result<Sources, Failure> {
         let mut units = build.map(database::read).transpose()?.unwrap_or_default();
         let mut binaries = Vec::new();
@@ -111,7 +111,7 @@ impl Sources {
         Ok(Sources { binaries, units })
     }
 
-    /// Compiles what is not compiled yet. What does not compile is left out, with a warning.
+    /// Compiles the sources. Leaves out those that do not compile, with a warning.
     pub fn compile(self, options: &[String]) -> Result<Compiled, Failure> {
         if self.units.is_empty() {
             return Ok(Compiled { named: self.binaries, made: Vec::new(), _directory: None });
@@ -135,7 +135,7 @@ impl Sources {
                 done |= module.is_some();
                 f08 = Some(module);
             }
-            // What uses modules of others may do better when these are there.
+            // A source that uses modules of others may compile once these are there.
             let (later, now): (Vec<_>, Vec<_>) = results.into_iter().partition(|(_, result)| {
                 done && result.as_ref().is_err_and(|why| fortran::waits(why))
             });
@@ -162,7 +162,7 @@ impl Sources {
 }
 
 impl Sources {
-    /// Compiles some of the units, as many at once as there are processors.
+    /// Compiles some of the units, as many at a time as there are processors.
     fn round(
         &self,
         numbers: &[usize],
@@ -189,7 +189,7 @@ impl Sources {
         made.into_inner().unwrap_or_default()
     }
 
-    /// What flang needs for MPI, if there is Fortran.
+    /// The options and modules that flang needs for MPI; empty if there is no Fortran.
     fn fortran(&self, directory: &Path) -> fortran::Mpi {
         let is_fortran = |unit: &&Unit| Language::of(&unit.source) == Some(Language::Fortran);
         let units = || self.units.iter().filter(is_fortran);
@@ -198,7 +198,7 @@ impl Sources {
         }
         let with_wrapper = units().find(|unit| unit.has_mpi_wrapper());
         let wrapper = with_wrapper.and_then(|unit| unit.command.first());
-        // CMake calls the compiler itself.
+        // CMake calls the compiler without the wrapper.
         let options =
             units().flat_map(|unit| unit.command.iter().map(|word| (&*unit.directory, word)));
         fortran::Mpi::of(FLANG, wrapper.map(|wrapper| &**wrapper), options, directory)
@@ -213,7 +213,7 @@ impl Unit {
         })
     }
 
-    /// Compiles, without those options of the build that only its own compiler knows.
+    /// Compiles a source; drops options of the build that only its own compiler knows.
     fn compile(
         &self,
         options: &[String],
@@ -252,14 +252,14 @@ impl Unit {
             if build.len() < before {
                 continue;
             }
-            // With a place, if there is one.
+            // Prefers a message with a source line.
             let with = |part: &str| text.lines().find(|line| line.contains(part));
             let error = with(": error: ").or_else(|| with("error")).unwrap_or("no message");
             return Err(format!("{error}; options for the compiler can follow after `--`"));
         }
     }
 
-    /// The compiler with the options of the build and of the user.
+    /// The compiler command with the options of the build and of the user.
     fn command(
         &self,
         compiler: &OsStr,
@@ -272,7 +272,7 @@ impl Unit {
         let compiler = if wrapper { compiler } else { OsStr::new(language.compiler()) };
         let mut command = Command::new(compiler);
         if wrapper {
-            // Of Open MPI, MPICH, and what descends from it.
+            // Variables of Open MPI, of MPICH, and of Intel MPI, which derives from it.
             for (variable, compiler) in [("CC", CLANG), ("CXX", CLANGXX)] {
                 for library in ["OMPI", "MPICH", "I_MPI"] {
                     command.env(format!("{library}_{variable}"), compiler);
@@ -298,7 +298,7 @@ fn is_bitcode(path: &Path) -> bool {
     read.is_ok() && begin == *b"BC\xc0\xde"
 }
 
-/// Whether a compiler has said that it does not know an option, or not with this value.
+/// Whether a compiler has rejected an option, or its value.
 fn is_refused(option: &str, said: &str) -> bool {
     const REFUSALS: [&str; 5] = [
         "unknown argument",
@@ -310,7 +310,7 @@ fn is_refused(option: &str, said: &str) -> bool {
     let refusals =
         said.lines().filter(|line| REFUSALS.iter().any(|refusal| line.contains(refusal)));
     let mut quoted = refusals.flat_map(|line| {
-        // What the option may have been meant to be comes last.
+        // The suggested option comes last.
         let line = line.split("; did you mean").next().unwrap_or(line);
         line.split('\'').skip(1).step_by(2)
     });

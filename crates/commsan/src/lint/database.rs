@@ -1,4 +1,4 @@
-//! The sources of a build and how it compiles them, by its compile_commands.json.
+//! Reads the sources of a build, and how it compiles them, from compile_commands.json.
 
 use super::compile::{Language, Unit};
 use crate::exit_code;
@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// One entry (Clang's "JSON Compilation Database Format Specification").
+/// An entry (Clang's "JSON Compilation Database Format Specification").
 #[derive(serde::Deserialize)]
 struct Entry {
     directory: PathBuf,
@@ -18,7 +18,7 @@ struct Entry {
     command: Option<String>,
 }
 
-/// All sources that a build's file names.
+/// All sources that the build's file names.
 pub fn read(build: &Path) -> Result<Vec<Unit>, Failure> {
     let path = build.join("compile_commands.json");
     let unusable = |what: String| {
@@ -35,8 +35,8 @@ pub fn read(build: &Path) -> Result<Vec<Unit>, Failure> {
     Ok(units(entries))
 }
 
-/// The sources of all entries: those that entries are for, and those that only commands of others
-/// name.
+/// The sources of all entries: those that the entries are for, and those that only other entries'
+/// commands name.
 fn units(entries: Vec<Entry>) -> Vec<Unit> {
     let path = |entry: &Entry, source: &Path| entry.directory.join(source);
     let mut named: HashSet<_> = entries.iter().map(|entry| path(entry, &entry.file)).collect();
@@ -60,7 +60,7 @@ fn units(entries: Vec<Entry>) -> Vec<Unit> {
     units
 }
 
-/// Whether a command precompiles a header, also one that CMake has given a source's name.
+/// Whether a command precompiles a header, also under a source name, as with CMake.
 fn makes_header(words: &[String]) -> bool {
     let mut languages = words.iter().zip(words.iter().skip(1)).filter_map(|(option, value)| {
         option.strip_prefix("-x").map(|joined| if joined.is_empty() { &**value } else { joined })
@@ -68,11 +68,11 @@ fn makes_header(words: &[String]) -> bool {
     languages.any(|language| language.ends_with("-header"))
 }
 
-/// A command without what says which files to make of which, and the sources among these.
+/// A command without its inputs and outputs, and the sources among the inputs.
 fn plain(words: Vec<String>) -> (Vec<OsString>, Vec<PathBuf>) {
     const NO_VALUE: [&str; 6] = ["-c", "-S", "-E", "-MD", "-MMD", "-MP"];
     const WITH_VALUE: [&str; 5] = ["-o", "-MF", "-MT", "-MQ", "-MJ"];
-    // Their values look like inputs, and are kept.
+    // Options whose values look like inputs, and are kept.
     const KEPT: [&str; 11] = [
         "-I",
         "-D",
@@ -106,7 +106,7 @@ fn plain(words: Vec<String>) -> (Vec<OsString>, Vec<PathBuf>) {
     (kept, sources)
 }
 
-/// A command without launchers and wrappers of ours in front of the compiler.
+/// A command without launchers and commsan's wrappers in front of the compiler.
 fn without_launchers(command: Vec<OsString>, language: Language) -> Vec<OsString> {
     if command.is_empty() {
         return command;

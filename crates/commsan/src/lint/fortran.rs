@@ -1,34 +1,34 @@
 //! Fortran with MPI for flang, which can read neither gfortran's module files nor all options of
-//! MPI's wrappers. The headers are found by asking the wrappers; module `mpi` is made of `mpif.h`,
-//! and `mpi_f08` where a source waits for it ([`mpi_f08`]).
+//! MPI's wrappers. The headers are found by asking the wrappers; module `mpi` is generated from
+//! `mpif.h`, and `mpi_f08` when a source needs it ([`mpi_f08`]).
 //!
-//! Modules that sources define are written beside the bitcode, never where the build has its own:
-//! those of the same name would be lost, and the next build would not understand what is there. Nor
-//! are the build's modules read. Since flang looks for modules in the current directory first, it
-//! runs where the new ones are.
+//! Modules that sources define are written beside the bitcode, never into the build directory: they
+//! would overwrite the build's modules of the same name, which the next build could then not read.
+//! The build's modules are not read either. flang searches the current directory for modules first,
+//! so it runs in the directory of the new ones.
 
 use super::mpi_f08;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A module that has what `mpif.h` has, and more.
+/// Source of a module with the contents of `mpif.h` and `more`.
 fn mpi_module(more: &str) -> String {
     format!("module mpi\n  include 'mpif.h'\n{more}end module mpi\n")
 }
 
-/// What flang needs to read Fortran with MPI.
+/// The options and modules that flang needs to compile Fortran with MPI.
 #[derive(Default)]
 pub struct Mpi {
-    /// Options with which it finds `mpif.h` and the modules.
+    /// Options by which flang finds `mpif.h` and the modules.
     pub options: Vec<OsString>,
-    /// Where modules `mpi` and `mpi_f08` are made.
+    /// The directory of modules `mpi` and `mpi_f08`.
     modules: PathBuf,
 }
 
 impl Mpi {
-    /// Of the library that wrappers are for, or else of a library whose headers some option names.
-    /// Module `mpi` is written below `directory`.
+    /// For the library of the wrappers, or else for one whose headers an option names. Writes
+    /// module `mpi` below `directory`.
     pub fn of<'a>(
         flang: &str,
         wrapper: Option<&OsStr>,
@@ -49,20 +49,20 @@ impl Mpi {
         };
         let mut mpi = Mpi { options: vec![option(&headers)], modules: directory.join("modules") };
         if mpi.make(flang, "mpi", &mpi_module(""), &[]).is_some() {
-            // Keywords, and arguments that are `asynchronous`, need interfaces; but not those that
-            // the header has.
+            // Keywords, and `asynchronous` arguments, need interfaces, except those that the header
+            // has.
             let bare = std::fs::read_to_string(mpi.modules.join("mpi.mod")).unwrap_or_default();
             let full = mpi.make(flang, "mpi", &mpi_module(&mpi_f08::interfaces(&bare)), &[]);
             if full.is_none() {
                 let _ = std::fs::write(mpi.modules.join("mpi.mod"), bare);
             }
-            // Before the other directories: they may have a gfortran module of that name.
+            // In front of the other directories, which may contain gfortran's module of that name.
             mpi.options.insert(0, option(&mpi.modules));
         }
         mpi
     }
 
-    /// Makes module `mpi_f08`, and says where its bitcode is.
+    /// Compiles module `mpi_f08`, and returns the path of its bitcode.
     pub fn make_f08(&self, flang: &str) -> Option<PathBuf> {
         let mpi = std::fs::read_to_string(self.modules.join("mpi.mod")).ok()?;
         self.make(flang, "mpi_f08", &mpi_f08::source(&mpi), &["-g", "-emit-llvm"])
@@ -80,10 +80,11 @@ impl Mpi {
     }
 }
 
-/// Where the headers of a wrapper's library are.
+/// The header directory of a wrapper's library.
 fn headers(wrapper: &OsStr) -> Option<PathBuf> {
     let name = wrapper.to_string_lossy();
-    // The C wrapper knows where headers are, where the other knows gfortran's modules only.
+    // The C wrapper shows the header directory where the Fortran wrapper only shows that of
+    // modules.
     let for_c = ["mpifort", "mpif90", "mpif77"].iter().find_map(|fortran| {
         let (before, after) = name.rsplit_once(fortran)?;
         Some(format!("{before}mpicc{after}"))
@@ -92,17 +93,16 @@ fn headers(wrapper: &OsStr) -> Option<PathBuf> {
     wrappers.flat_map(|wrapper| shown(&wrapper)).find(|path| has_header(path))
 }
 
-/// Compiles a source of a directory where modules are written beside the output, and are found
-/// there.
+/// Compiles a source in a directory where modules are written beside the output, and are found.
 pub fn keep_modules(command: &mut Command, directory: &Path, source: &Path, output: &Path) {
     let modules = output.parent().unwrap_or(output);
-    // What the source includes may lie beside it, or in its directory.
+    // Included files may lie beside the source, or in its directory.
     command.current_dir(modules).arg("-I").arg(absolute(directory, OsStr::new(".")));
     command.arg(absolute(directory, source.as_os_str()));
 }
 
-/// Options of a build, or of the user, that hold in another directory, too; none that says where
-/// modules are.
+/// Options of a build, or of the user, with absolute paths; without those that set the module
+/// directory.
 pub fn options(
     options: impl Iterator<Item = OsString>,
     directory: &Path,
@@ -141,17 +141,17 @@ fn absolute(directory: &Path, path: &OsStr) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
 }
 
-/// Whether flang has said that a module is not there yet.
+/// Whether flang has reported a missing module.
 pub fn waits(said: &str) -> bool {
     said.contains("Cannot read module file")
 }
 
-/// Whether it is that of MPI.
+/// Whether flang has reported that module `mpi_f08` is missing.
 pub fn waits_for_f08(said: &str) -> bool {
     said.contains("Cannot read module file for module 'mpi_f08'")
 }
 
-/// Where a wrapper looks for headers.
+/// The include directories of a wrapper.
 fn shown(wrapper: &str) -> Vec<PathBuf> {
     let Ok(answer) = Command::new(wrapper).arg("-show").stdin(Stdio::null()).output() else {
         return Vec::new();

@@ -1,11 +1,11 @@
-//! Modules `mpi_f08`, and interfaces for `mpi`, for flang, which cannot read a library's own module
-//! that another compiler has built.
+//! Generates module `mpi_f08`, and interfaces for `mpi`, for flang, which cannot read a library's
+//! own module that another compiler has compiled.
 //!
 //! Handles are derived types. Predefined ones have MPICH's numbers, whatever the library: analyses
-//! recognise those anywhere, while Open MPI's numbers are small and mean something else for each
-//! kind of handle. Procedures are those of `mpif.h`: they take addresses of everything, whatever
-//! its type, rank and kind, with names for keywords, and `ierror` is optional. That is enough to
-//! analyse a program, not to run it: the library expects a place for `ierror`.
+//! recognise those anywhere, while Open MPI's numbers are small and differ in meaning for each kind
+//! of handle. Procedures are those of `mpif.h`: they accept arguments of any type, rank and kind by
+//! address, with names for keywords, and `ierror` is optional. This suffices to analyse a program,
+//! not to run it: the library requires `ierror`.
 
 use commsan_mpi_calls::abi::handles::HANDLES as PREDEFINED;
 use commsan_mpi_calls::{CALLS, Role};
@@ -14,11 +14,11 @@ use std::fmt::Write;
 /// Arguments of all procedures.
 const PROCEDURES: &str = include_str!("mpi_f08/procedures.txt");
 
-/// Interfaces of what programs define for MPI to call (MPI 4.1 §A.4).
+/// Interfaces of callback functions that programs define (MPI 4.1 §A.4).
 const CALLBACKS: &str = include_str!("mpi_f08/callbacks.f90");
 
-/// Types of handles, and how the names of their constants begin or end. What has no other type is a
-/// datatype.
+/// Types of handles, with prefixes or suffixes of the names of their constants. All other constants
+/// of handles are datatypes.
 const HANDLES: [(&str, &[&str]); 11] = [
     ("Comm", &["comm_world", "comm_self", "comm_null"]),
     ("Datatype", &["datatype_null"]),
@@ -38,8 +38,7 @@ const OPS: [&str; 15] = [
     "lor", "lxor", "replace", "no_op",
 ];
 
-/// Datatypes of Fortran and C whose names are no longer than their first word, and first words of
-/// the others.
+/// Datatypes of Fortran and C whose name is a single word, and first words of the others.
 const DATATYPES: [&str; 29] = [
     "aint",
     "byte",
@@ -72,7 +71,7 @@ const DATATYPES: [&str; 29] = [
     "uint",
 ];
 
-/// What the module has that some `mpif.h` lack.
+/// Functions that some `mpif.h` lack, with their types.
 const FUNCTIONS: [(&str, &str); 4] = [
     ("mpi_wtime", "real(8)"),
     ("mpi_wtick", "real(8)"),
@@ -80,17 +79,17 @@ const FUNCTIONS: [(&str, &str); 4] = [
     ("mpi_aint_diff", "integer(8)"),
 ];
 
-/// The module's source. Constants are those of `mpi`, the module that flang has made of `mpif.h`,
-/// as flang writes it down.
+/// The module's source. `mpi` is flang's module file of `mpif.h`, from which the constants are
+/// taken.
 pub fn source(mpi: &str) -> String {
     let mut text = "module mpi_f08\n".to_owned();
-    // What comes after belongs to interfaces.
+    // Declarations after the first interface belong to interfaces.
     let declarations = mpi.lines().take_while(|line| *line != "interface");
     let declarations: Vec<_> = declarations.filter_map(|line| line.split_once("::mpi_")).collect();
     let names = declarations.iter().filter(|(kind, _)| !kind.ends_with("parameter"));
     let names: Vec<_> =
         names.map(|(_, rest)| rest.split(['(', '=']).next().unwrap_or(rest)).collect();
-    // Its sentinels are known by where they are, and predefined callbacks by name.
+    // MPI's sentinels are recognised by address, and predefined callbacks by name.
     for name in &names {
         let _ = writeln!(text, "use mpi, only: mpi_{name}");
     }
@@ -108,7 +107,7 @@ pub fn source(mpi: &str) -> String {
             continue;
         };
         let mut known = PREDEFINED.iter().filter(|h| h.bare_name().eq_ignore_ascii_case(name));
-        // What MPICH does not have has the library's number. Integers of Fortran have a sign.
+        // A handle that MPICH lacks has the library's number. Fortran integers are signed.
         let number = known
             .find_map(|handle| handle.mpich)
             .map_or_else(|| (*value).to_owned(), |n| n.cast_signed().to_string());
@@ -128,7 +127,7 @@ pub fn source(mpi: &str) -> String {
     text
 }
 
-/// The handle that a constant is.
+/// The type of handle that a constant has; `None` if it is no handle.
 fn handle(name: &str) -> Option<&'static str> {
     let found = HANDLES.iter().find(|(_, names)| names.contains(&name));
     let first =
@@ -137,7 +136,7 @@ fn handle(name: &str) -> Option<&'static str> {
     found.map(|(handle, _)| *handle).or_else(|| is_datatype.then_some("Datatype"))
 }
 
-/// The type of statuses, in which parts are where the library has them.
+/// Writes the type of statuses, with the fields at the library's offsets.
 fn status(text: &mut String, constants: &[(&str, (&str, &str))]) {
     let number = |wanted: &str| {
         let (_, (_, value)) = constants.iter().find(|(_, (name, _))| *name == wanted)?;
@@ -154,7 +153,7 @@ fn status(text: &mut String, constants: &[(&str, (&str, &str))]) {
     *text += "end type\n";
 }
 
-/// All procedures with their arguments.
+/// All procedures with the names of their arguments.
 fn procedures() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     PROCEDURES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
         let (name, arguments) = line.strip_suffix(')')?.split_once('(')?;
@@ -162,7 +161,7 @@ fn procedures() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     })
 }
 
-/// Interfaces for module `mpi`, of what is not in it yet.
+/// Interfaces for module `mpi` of the procedures that it lacks.
 pub fn interfaces(mpi: &str) -> String {
     let mut text = "interface\n".to_owned();
     for (name, arguments) in procedures() {
@@ -182,7 +181,7 @@ pub fn interfaces(mpi: &str) -> String {
     text + "end interface\n"
 }
 
-/// One procedure, or two, where there is a twin with large counts.
+/// Writes the interface of one procedure, or of two if there is a large-count variant.
 fn overloaded(text: &mut String, name: &str, arguments: &[&'static str]) {
     let call = |suffix: &str| {
         let name = format!("MPI_{name}{suffix}");
@@ -193,7 +192,7 @@ fn overloaded(text: &mut String, name: &str, arguments: &[&'static str]) {
         matches!(param.role, Role::Count | Role::Counts | Role::Displs) || param.name == "disp_unit"
     });
     let counts: Vec<_> = counts.collect();
-    // Counts distinguish them.
+    // The kinds of counts distinguish the two.
     let has_twin = call("_c").is_some() && counts.contains(&true);
     let _ = writeln!(text, "interface MPI_{name}");
     for (suffix, kind) in [("", 4), ("_c", 8)] {
@@ -208,14 +207,14 @@ fn overloaded(text: &mut String, name: &str, arguments: &[&'static str]) {
     *text += "end interface\n";
 }
 
-/// The interface of one procedure, with the kinds of integers that some arguments must have.
+/// Writes the interface of one procedure; some arguments require integers of certain kinds.
 fn procedure(text: &mut String, name: &str, arguments: &[(&'static str, Option<u32>)]) {
     let plain = |argument: &'static str| argument.trim_end_matches(['$', '&']);
     let names: Vec<_> = arguments.iter().map(|(argument, _)| plain(argument)).collect();
     let list: String = names.iter().map(|name| format!("{name}, &\n")).collect();
     let _ = writeln!(text, "subroutine MPI_{name}( &\n{list}ierror)");
     for ((argument, kind), name) in arguments.iter().zip(&names) {
-        // The letters are what may differ.
+        // The letters of `ignore_tkr` are the properties that may differ.
         let (letters, declaration) = match (argument.chars().last(), kind) {
             (Some('&'), _) => ("", format!("external :: {name}")),
             (Some('$'), _) => ("", format!("character(*) :: {name}")),
@@ -230,7 +229,7 @@ fn procedure(text: &mut String, name: &str, arguments: &[(&'static str, Option<u
     *text += "integer, optional :: ierror\n!dir$ ignore_tkr (tkr) ierror\nend subroutine\n";
 }
 
-/// Handles can be compared.
+/// Writes comparison operators of handles.
 fn comparisons(text: &mut String) {
     const OPERATORS: [(&str, &str); 2] = [("eq", "=="), ("ne", "/=")];
     for (name, operator) in OPERATORS {
@@ -240,7 +239,7 @@ fn comparisons(text: &mut String) {
         }
         *text += "end interface\n";
     }
-    // Its sentinels show which library it is for.
+    // The sentinel shows for which library the module is.
     *text += "contains\ninteger function sentinel()\nsentinel = MPI_BOTTOM\nend function\n";
     for (handle, _) in HANDLES {
         for (name, operator) in OPERATORS {

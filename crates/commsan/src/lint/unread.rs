@@ -1,4 +1,4 @@
-//! Functions that a program calls and has, and of which nothing was kept to analyse.
+//! Notes about functions that a program calls and defines, but for which there is no bitcode.
 
 use crate::elf;
 use commsan_ir::{Program, saved};
@@ -6,7 +6,7 @@ use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// A note about those in files that the user has named.
+/// A note about functions without bitcode in files that the user has named.
 pub fn note(program: &Program, files: &[PathBuf]) -> Option<String> {
     let unknown: BTreeSet<&str> = unread(program).collect();
     let mut missing = BTreeSet::new();
@@ -23,7 +23,7 @@ pub fn note(program: &Program, files: &[PathBuf]) -> Option<String> {
     Some(format!("{what}: gcc keeps nothing to read; name the sources, or the build by `-p`"))
 }
 
-/// A note about programs of a build that are not the first one.
+/// A note about programs of a build other than the first one.
 pub fn programs(program: &Program) -> Option<String> {
     let [first, others @ ..] = &*program.mains else { return None };
     let here = std::env::current_dir().unwrap_or_default();
@@ -41,8 +41,8 @@ pub fn programs(program: &Program) -> Option<String> {
     ))
 }
 
-/// A note about libraries that commsan has compiled, whose functions the program calls, and that
-/// the command line does not name.
+/// A note about libraries built by commsan whose functions the program calls, and that the command
+/// line does not name.
 pub fn libraries(program: &Program, files: &[PathBuf]) -> Option<String> {
     let unknown: BTreeSet<&str> = unread(program).collect();
     let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -50,7 +50,7 @@ pub fn libraries(program: &Program, files: &[PathBuf]) -> Option<String> {
     let mut found = BTreeSet::new();
     for file in files.iter().filter(|file| is_linked(file)) {
         for library in elf::libraries(file).unwrap_or_default().found {
-            // Those of the system are nobody's own.
+            // Libraries of the system are not part of the program.
             let of_system = ["/lib", "/usr/lib"].iter().any(|with| library.starts_with(with));
             if of_system || named.contains(&absolute(&library)) {
                 continue;
@@ -72,21 +72,20 @@ pub fn libraries(program: &Program, files: &[PathBuf]) -> Option<String> {
     ))
 }
 
-/// Whether a file is one that libraries can be linked with.
+/// Whether a file can be an input of a link.
 fn is_linked(file: &Path) -> bool {
     let Ok(bytes) = std::fs::read(file) else { return false };
     object::File::parse(&*bytes)
         .is_ok_and(|elf| elf.sections().any(|section| section.name() == Ok(".dynamic")))
 }
 
-/// Names of functions of which nothing is known but the name.
+/// Names of functions that are declared but not defined in the bitcode.
 fn unread(program: &Program) -> impl Iterator<Item = &str> {
     let functions = program.functions.iter().filter(|function| function.body.is_none());
     functions.map(|function| &*function.name).filter(|name| !program.aliases.contains(*name))
 }
 
-/// Functions in a program or library that come from its own objects, not from libraries linked
-/// statically.
+/// Functions in a program or library that come from its own objects, not from static libraries.
 fn own(bytes: &[u8]) -> Vec<String> {
     let Ok(file) = object::File::parse(bytes) else { return Vec::new() };
     let is_dynamic = file.sections().any(|section| section.name() == Ok(".dynamic"));
@@ -97,7 +96,7 @@ fn own(bytes: &[u8]) -> Vec<String> {
         symbol.is_definition() && symbol.is_global() && symbol.kind() == SymbolKind::Text
     });
     let names = functions.filter_map(|symbol| symbol.name().ok());
-    // Those of compilers and of MPI have names of their own.
+    // Functions of compilers and of MPI, recognised by their prefixes.
     let foreign = |name: &str| ["__", "MPI_", "PMPI_"].iter().any(|with| name.starts_with(with));
     names.filter(|name| !foreign(name)).map(str::to_owned).collect()
 }

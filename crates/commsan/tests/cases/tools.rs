@@ -92,7 +92,7 @@ pub struct Tools {
     work: PathBuf,
 }
 
-/// What a library's compiler wrapper tells the compiler.
+/// The options that a library's compiler wrapper passes to the compiler.
 struct Wrapper {
     mpi: Mpi,
     language: Language,

@@ -67,8 +67,8 @@ fn line(mark: &str) -> String {
     (line + 1).to_string()
 }
 
-/// The order of messages tells which array arrives where, and how much a receive with more room
-/// got.
+/// The order of messages determines which array arrives where, and how much a receive with a larger
+/// buffer got.
 #[test]
 fn arrays_that_take_turns_are_told_apart() {
     let text = fs::read_to_string(repository().join("tests/profile/turns.c")).unwrap();

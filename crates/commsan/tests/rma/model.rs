@@ -544,7 +544,7 @@ impl<'a> Model<'a> {
         far.far.is_some() && self.uses.iter().any(|later| covers(&later))
     }
 
-    /// A vector's access to both local buffers of a transfer may be told of one of them.
+    /// An access of a vector to both local buffers of a transfer may be reported for one of them.
     fn is_beside(&self, plain: &Use, near: &Use) -> bool {
         let other = |u: &Use| {
             u.far.is_none()

@@ -188,7 +188,7 @@ fn spot(spot: Spot) -> String {
     }
 }
 
-/// What loads and stores are told.
+/// The arguments of loads and stores.
 fn each(at: Spot, layout: Layout) -> String {
     let Layout { element, count, .. } = layout;
     format!("{}, {}, {count}, {}", plain(element), spot(at), layout.step())

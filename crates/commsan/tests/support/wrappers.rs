@@ -1,6 +1,6 @@
-//! What MPI's compiler wrappers tell compilers. They are asked once: that of MPICH is a script that
-//! runs a command for each option. `commsan cc` behind wrappers is what `built.rs` and
-//! commsan-compiler-wrapper's tests run.
+//! The options that MPI's compiler wrappers pass to compilers. The wrappers are run once: that of
+//! MPICH is a script that runs a command for each option. `built.rs` and commsan-compiler-wrapper's
+//! tests run `commsan cc` behind wrappers.
 
 use std::process::Command;
 

@@ -1,14 +1,14 @@
-//! What an nvcc command line asks for, as far as it decides what is added.
+//! Parses an nvcc command line, as far as it determines what the wrapper adds.
 //!
-//! Options have a long and a short name, with two dashes or one; a value is joined by `=` or the
-//! next word. Options also come from two environment variables and from files.
+//! Options have a long and a short name, with two dashes or one; a value follows `=` or is the next
+//! word. Options also come from two environment variables and from files.
 
 use std::ffi::OsString;
 
-/// Where nvcc takes more options from: before and after those of the command line.
+/// Environment variables with options that nvcc reads before and after those of the command line.
 pub const VARIABLES: [&str; 2] = ["NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"];
 
-/// Options after which nvcc only prints something, or only preprocesses.
+/// Options with which nvcc only prints information, or only preprocesses.
 const QUERIES: &[&str] = &[
     "preprocess",
     "E",
@@ -28,7 +28,7 @@ const QUERIES: &[&str] = &[
     "V",
 ];
 
-/// Options for other programs: what follows is none of nvcc's.
+/// Options for other programs: the following word is no option of nvcc's.
 const FOR_OTHERS: &[&str] = &[
     "compiler-options",
     "Xcompiler",
@@ -49,31 +49,31 @@ const FOR_OTHERS: &[&str] = &[
     "o",
 ];
 
-/// The facts, and the arguments without what names the compiler for host code.
+/// Properties of the command line, and the arguments without the host compiler's name.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct CommandLine {
-    /// Arguments, with those of the environment, less `-ccbin`.
+    /// Arguments, including those of the environment, without `-ccbin`.
     pub args: Vec<OsString>,
-    /// Nothing is built.
+    /// Whether nothing is compiled or linked.
     pub is_query: bool,
-    /// Lines of device code are kept.
+    /// Whether device code keeps line information.
     pub has_line_info: bool,
-    /// `-cudart`
+    /// Value of `-cudart`.
     pub cudart: Option<String>,
-    /// `-ccbin`
+    /// Value of `-ccbin`, the host compiler.
     pub host: Option<String>,
-    /// `-lnccl`, `-lnvshmem_host`
+    /// Whether `-lnccl` or `-lnvshmem_host` is given.
     pub links_simulated: bool,
-    /// `-arch`
+    /// Value of `-arch`.
     architecture: Option<String>,
-    /// What device code is made for: `compute_90` is PTX, `sm_90` is not.
+    /// Targets of device code: `compute_90` is PTX, `sm_90` is not.
     codes: Vec<String>,
-    /// Those that PTX can be made for, of `-gencode`.
+    /// Virtual architectures of `-gencode`, for which PTX can be generated.
     virtual_architectures: Vec<String>,
 }
 
 impl CommandLine {
-    /// Reads a command line and the options that `environment` holds.
+    /// Parses a command line and the options that `environment` contains.
     pub fn read(args: &[OsString], environment: impl Fn(&str) -> Option<String>) -> CommandLine {
         let mut line = CommandLine::default();
         let [before, after] = VARIABLES.map(|name| {
@@ -137,8 +137,8 @@ impl CommandLine {
         }
     }
 
-    /// Reads files of options. Puts their contents in their place if they name the compiler for
-    /// host code, and returns whether they do; else nvcc reads them itself.
+    /// Reads option files. If they name the host compiler, replaces the option by their contents
+    /// and returns true; otherwise nvcc reads them itself.
     fn options_files(&mut self, files: &str, depth: usize) -> bool {
         let texts: Option<Vec<String>> =
             files.split(',').map(|file| std::fs::read_to_string(file).ok()).collect();
@@ -161,20 +161,20 @@ impl CommandLine {
         self.codes.extend(list.split(',').map(str::to_owned));
     }
 
-    /// `arch=compute_90,code=[sm_90,compute_90]`
+    /// Parses the value of `-gencode`, such as `arch=compute_90,code=[sm_90,compute_90]`.
     fn generate(&mut self, specification: &str) {
         let (architecture, codes) =
             specification.split_once(",code=").unwrap_or((specification, ""));
         let architecture = architecture.trim_start_matches("arch=");
         self.virtual_architectures.push(architecture.to_owned());
-        // Without code, it is the architecture.
+        // Without `code`, the architecture is the target.
         self.code(if codes.is_empty() { architecture } else { codes });
     }
 
-    /// The newest architecture to make PTX for, if the options make none.
+    /// The newest architecture for which to generate PTX, if the options generate none.
     pub fn missing_ptx(&self) -> Option<String> {
         let has_ptx = |code: &String| code.starts_with("compute_") || code.starts_with("lto_");
-        // `-arch=sm_90` alone is short for both; other words, such as `native`, are nvcc's to know.
+        // `-arch=sm_90` alone implies both; only nvcc interprets other words, such as `native`.
         let alone = self.architecture.as_deref().filter(|name| !name.starts_with("compute_"));
         if self.codes.is_empty() || alone.is_some() || self.codes.iter().any(has_ptx) {
             return None;

@@ -12,7 +12,7 @@ fn planned(text: &str) -> Plan {
     plan(read(text), "g++".into(), Path::new("/w/commsan-cxx"), Path::new("/l/commsan")).unwrap()
 }
 
-/// What is put in front of the user's arguments.
+/// The arguments that the wrapper adds in front of the user's.
 fn added(text: &str) -> String {
     let args = planned(text).args;
     let front: Vec<_> = args.iter().take_while(|arg| *arg != "a.cu").collect();

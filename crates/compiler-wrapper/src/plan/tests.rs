@@ -1,10 +1,10 @@
-//! Command lines in, command lines out.
+//! Tests of complete command lines: input and expected output.
 
 use super::*;
 
 const PLUGIN: &str = "/lib/plugin.so";
 
-/// A library directory with an archive in it, one for all tests.
+/// A library directory that contains the archive, shared by all tests.
 fn library() -> std::path::PathBuf {
     let directory = std::env::temp_dir().join("commsan-plan-tests");
     std::fs::create_dir_all(&directory).unwrap();
@@ -16,7 +16,7 @@ fn words(text: &str) -> Vec<OsString> {
     text.split_whitespace().map(OsString::from).collect()
 }
 
-/// The whole new command line, with the library directory written as LIB.
+/// The complete new command line, with the library directory written as LIB.
 fn result(family: Family, text: &str) -> String {
     with_plugin(None, family, text)
 }

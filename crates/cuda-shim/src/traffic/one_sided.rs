@@ -21,7 +21,7 @@ pub struct Moved {
     pub sends: bool,
     /// The other PE; `None` for each other one of the team.
     pub peer: Option<u32>,
-    /// The team of a collective, in which each PE tells of its own end only.
+    /// The team of a collective, in which each PE reports only its own end.
     pub team: Option<Arc<[u32]>>,
     /// Bytes to or from each.
     pub bytes: u64,

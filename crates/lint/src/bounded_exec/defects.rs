@@ -342,19 +342,19 @@ impl<'p> Job<'_, 'p> {
         }
         let ranks: Vec<_> = stuck.iter().map(|own| own.rank.to_string()).collect();
         let who = match &ranks[..] {
-            [rank] => format!("rank {rank} waits for ever"),
-            ranks => format!("ranks {} wait for ever", ranks.join(", ")),
+            [rank] => format!("rank {rank} waits forever"),
+            ranks => format!("ranks {} wait forever", ranks.join(", ")),
         };
         let with = self.with();
         let (message, why) = match self.strict {
             true => (
                 format!("{who} if nothing is buffered"),
                 format!(
-                    "{with}, no rank can go on once messages are not buffered and collectives wait for all ranks"
+                    "{with}, no rank can proceed once messages are not buffered and collectives wait for all ranks"
                 ),
             ),
-            false if ended => (who, format!("{with}, the other ranks have come to their end")),
-            false => (who, format!("{with}, all ranks wait for what none of them does any more")),
+            false if ended => (who, format!("{with}, the other ranks have ended")),
+            false => (who, format!("{with}, all ranks wait for calls that none of them will make")),
         };
         self.add(
             code,

@@ -261,7 +261,7 @@ impl<'r, 'p> Report<'r, 'p> {
             self.site(nested.outer.spot(), Role::Cause, format!("the {outer}")),
         ];
         let message = format!("a {inner} is entered within a {outer} of the same team");
-        let why = "all threads of a team must come to it, and not all are let into the outer one \
+        let why = "all threads of a team must reach it, but the outer one does not admit all of them \
                    (OpenMP 5.2 §17.1)";
         let help = "move the inner construct out, or start a parallel region of its own for it";
         let finding = places::finding(

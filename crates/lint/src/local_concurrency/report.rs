@@ -154,7 +154,7 @@ impl Reporter<'_, '_, '_> {
                 Role::Release,
                 format!("{who} releases the buffer that {call} {using}"),
                 format!("{name} releases the buffer"),
-                ", so MPI goes on with memory that may belong to something else",
+                ", so MPI continues to access memory that may be reused",
                 complete,
             ),
             Violation::Returns(_) => words(

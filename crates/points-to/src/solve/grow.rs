@@ -90,9 +90,9 @@ impl Solver {
         (has, new)
     }
 
-    /// What a set takes a pointer for: nothing where it has the whole object already, and the whole
-    /// object where there are so many places that a loop must be at work. `counts` has how many
-    /// places it tells apart, of objects with many.
+    /// The pointer that is added to a set for `number`: `None` if the set already has the whole
+    /// object, and the whole object if it has so many offsets that a loop must compute them.
+    /// `counts` has the number of distinct offsets, of objects with many.
     pub(super) fn admitted(
         &self,
         had: SetId,

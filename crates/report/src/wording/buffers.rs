@@ -107,7 +107,7 @@ pub(super) const BUFFERS: &[Wording] = &[
         message: "{operation} uses {size} at {argument}, which {problem}",
         offence: "",
         operation: "{argument} {problem}",
-        why: "an MPI call accesses as many bytes as its count and datatype say, whatever the buffer's size: what lies \
+        why: "an MPI call accesses as many bytes as its count and datatype say, whatever the buffer's size: memory \
               behind the buffer is sent, or overwritten",
         help: "match the count and datatype to the buffer's size: counts are in elements of the datatype, in many \
                collectives per rank, and only sizes of windows are in bytes",
@@ -132,7 +132,7 @@ pub(super) const BUFFERS: &[Wording] = &[
         offence: "",
         operation: "{starts}",
         why: "the operation started at {started}; it is complete only when MPI_Wait, MPI_Test or \
-              a variant of them says so, and none did before the program ended",
+              a variant of them reports it, and none did before the program ended",
         help: "keep the request and complete it before MPI_Finalize, e.g. by MPI_Wait or \
                MPI_Waitall",
         fortran: "",
@@ -296,10 +296,10 @@ pub(super) const BUFFERS: &[Wording] = &[
     Wording {
         code: Code::ErrorIgnored,
         case: Case::Usual,
-        message: "{operation} returned {problem}, and the program went on",
+        message: "{operation} returned {problem}, and the program continued",
         offence: "",
         operation: "{starter} returned {problem}",
-        why: "the call did not complete its work, and the program has checked no error by MPI_Finalize",
+        why: "the call did not complete its work, and the program had checked no error by MPI_Finalize",
         help: "fix the cause of the error, and check return codes wherever MPI_ERRORS_RETURN is set: MPI_Error_string \
                describes them",
         fortran: "",

@@ -139,7 +139,7 @@ pub(super) const DEVICE: &[Wording] = &[
         offence: "{does}",
         operation: "{works}",
         why: "the memory is open in both ranks; one is started at {started}, the other at {here}, and no event orders the \
-              two, nor has the host of the first waited for it and then told the other",
+              two, nor has the host of the first waited for it and then notified the other",
         help: "wait for the first on its host (cudaStreamSynchronize) before the message or barrier after which the other \
                rank starts the second, or record an event that both have behind the first (cudaIpcGetEventHandle) and \
                let the other's stream wait for it (cudaStreamWaitEvent)",
@@ -152,7 +152,7 @@ pub(super) const DEVICE: &[Wording] = &[
         offence: "{by} frees it",
         operation: "{starter} opens it",
         why: "opened at {started}, the memory was not closed before {by} at {here}, which waits for no other process",
-        help: "close it by cudaIpcCloseMemHandle in the rank that has opened it, and let that one tell the owner, by a message or \
+        help: "close it by cudaIpcCloseMemHandle in the rank that has opened it, and let that rank notify the owner, by a message or \
                a barrier, before the owner frees it",
         fortran: "",
     },

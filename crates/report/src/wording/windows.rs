@@ -96,16 +96,16 @@ pub(super) const WINDOWS: &[Wording] = &[
     Wording {
         code: Code::ViewsDiffer,
         case: Case::Usual,
-        message: "{who} {verb} {part}; in the separate memory model, that does not go with {other}",
+        message: "{who} {verb} {part}, which conflicts with {other} in the separate memory model",
         offence: "{access}",
         operation: "{carries}",
         why: "loads and stores use the owner's private copy of a window, operations of others the \
               public one; these agree only when the owner has called MPI_Win_fence, MPI_Win_sync, or \
               MPI_Win_post and MPI_Win_wait, MPI_Win_unlock and MPI_Win_lock in between, and until \
-              then no store goes with a put or accumulate, not even to other bytes",
+              then no store is compatible with a put or accumulate, not even to other bytes",
         help: "let the owner call MPI_Win_sync between the two, or keep stores and operations in \
                epochs of their own; a program that only runs where MPI_WIN_MODEL is \
-               MPI_WIN_UNIFIED is right as it is",
+               MPI_WIN_UNIFIED is correct",
         fortran: "",
     },
     Wording {
@@ -115,7 +115,7 @@ pub(super) const WINDOWS: &[Wording] = &[
         offence: "{access}",
         operation: "{carries}",
         why: "no message, barrier, lock or atomic variable orders {by} at {here} and the other \
-              access at {there}; MPI_Win_sync waits for nobody",
+              access at {there}; MPI_Win_sync waits for no other rank",
         help: "synchronise the two ranks between the accesses: MPI_Win_fence, or MPI_Win_sync, \
                MPI_Barrier or a message, and MPI_Win_sync; flags that ranks spin on must be atomic",
         fortran: MOVED_BY_COMPILER,
@@ -136,7 +136,7 @@ pub(super) const WINDOWS: &[Wording] = &[
         message: "{who} accesses {target} through {window} with a request, in an epoch of active target synchronisation",
         offence: "{by} needs a passive target epoch",
         operation: "{opener} opens an epoch of active target synchronisation",
-        why: "operations with requests may be called in passive target epochs alone, and the epoch that {opener} opened at \
+        why: "operations with requests may be called only in passive target epochs, and the epoch that {opener} opened at \
               {started} is none",
         help: "call the operation without a request, which the end of this epoch completes, or between MPI_Win_lock or \
                MPI_Win_lock_all and its unlock",
@@ -169,7 +169,7 @@ pub(super) const WINDOWS: &[Wording] = &[
     Wording {
         code: Code::EpochMismatch,
         case: Case::Usual,
-        message: "{who} on {window} finds no epoch open that it belongs to",
+        message: "{who} on {window} has no matching open epoch",
         offence: "{by} has no epoch",
         operation: "",
         why: "at {here}, no epoch is open that {missing} opened",
@@ -191,8 +191,8 @@ pub(super) const WINDOWS: &[Wording] = &[
     Wording {
         code: Code::EpochMismatch,
         case: Case::SaysNone,
-        message: "{who} is said to complete no operations, but some follow {opener} on {window}",
-        offence: "{by} is said to complete no operations",
+        message: "{who} asserts that it completes no operations, but some follow {opener} on {window}",
+        offence: "{by} asserts that it completes no operations",
         operation: "operations follow {opener}",
         why: "operations were started after {started}, and {by} at {here} has MPI_MODE_NOPRECEDE, by \
               which it need not complete them",
@@ -232,11 +232,11 @@ pub(super) const WINDOWS: &[Wording] = &[
     Wording {
         code: Code::WindowMemoryFreed,
         case: Case::Usual,
-        message: "{who} releases {size} of {window}, made by {other}, which is used afterwards",
+        message: "{who} releases {size} of {window}, created by {other}, which is used afterwards",
         offence: "{by} releases memory of the window",
         operation: "{other} creates the window",
-        why: "calls on the window made at {started} follow: until MPI_Win_free has returned, other ranks may access its \
-              memory, whatever that belongs to by then",
+        why: "calls on the window created at {started} follow: until MPI_Win_free has returned, other ranks may access its \
+              memory, even if it has been reused by then",
         help: "release the memory when MPI_Win_free, or MPI_Win_detach, has returned; destructors of containers \
                run after that if the window is freed in an inner scope",
         fortran: "",
@@ -248,17 +248,17 @@ pub(super) const WINDOWS: &[Wording] = &[
         offence: "{access}",
         operation: "{opener} has MPI_MODE_NOSTORE",
         why: "{by} at {here} comes after the window was last synchronised, and before {opener} at {there}",
-        help: "call {opener} without MPI_MODE_NOSTORE; 0 is always right",
+        help: "call {opener} without MPI_MODE_NOSTORE; 0 is always valid",
         fortran: "",
     },
     Wording {
         code: Code::FalseAssertion,
         case: Case::FromAfar,
-        message: "{who} {verb} {part}, though {opener} asserts that nobody puts or accumulates there",
+        message: "{who} {verb} {part}, though {opener} asserts that no rank puts or accumulates there",
         offence: "{access}",
         operation: "{opener} has MPI_MODE_NOPUT",
         why: "{by} at {here} is in the epoch that {opener} at {there} opens",
-        help: "call {opener} without MPI_MODE_NOPUT; 0 is always right",
+        help: "call {opener} without MPI_MODE_NOPUT; 0 is always valid",
         fortran: "",
     },
 ];

@@ -1,4 +1,4 @@
-// Addresses know the space that they are of, constant variables included, where the compiler cannot tell.
+// Addresses contain their state space, also of constant variables, if the compiler cannot know it.
 //# nvcc: -arch=sm_90 -G
 #include "check.h"
 

@@ -10,7 +10,7 @@
 using Tag = unsigned long long;
 // Line, whether it writes, how strong it is.
 using Access = std::tuple<unsigned, bool, unsigned>;
-// How often each byte was told.
+// How often each byte was reported.
 using Bytes = std::map<Tag, int>;
 
 static Tag asked, wanted;
@@ -77,7 +77,7 @@ int main() {
     CHECK(told.empty());
     OK(cudaDeviceSynchronize());
     check(5);
-    // What touches is told as one.
+    // Contiguous accesses are reported as one.
     CHECK(calls == n + 2);
 
     // The tag was that launch's; and nobody wants another.

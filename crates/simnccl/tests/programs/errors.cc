@@ -68,7 +68,7 @@ static void initialisation() {
     for (int rank = 0; rank < 2; rank++) NCCL(ncclCommInitRank(&comms[rank], 2, id, rank));
     GIVES(ncclGroupEnd(), ncclInvalidUsage);
     CHECK(!comms[0] && !comms[1]);
-    // Ranks that disagree how many they are: one is told what is wrong, the other that it was not it.
+    // Ranks disagree about their number: one learns what is wrong, the other that it is another.
     NCCL(ncclGetUniqueId(&id));
     ncclResult_t results[2];
     std::thread other([&] { results[1] = ncclCommInitRank(&comms[1], 3, id, 1); });

@@ -35,7 +35,7 @@ fn who_has_not_looked_has_not_waited() {
     let (mut gpu, mut out) = (gpu(), Found::default());
     launch(&mut gpu, flag(Strength::System), &mut out);
     load(&mut gpu, DATA, 81, &mut out);
-    // Nobody tells what a store has found.
+    // What a store has found is not known.
     gpu.meets("store", None, &access(Mode::Write, FLAG), &At(82), &mut out);
     load(&mut gpu, DATA, 83, &mut out);
     // A call's loads are not atomic.
