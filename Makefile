@@ -14,7 +14,7 @@ RUNTIME := runtime
 LOADED = target/$(RUNTIME:dev=debug)
 WITHIN = $(CARGO) build --profile $(RUNTIME)
 
-.PHONY: all help build viewer cuda setup test check case bless pictures demo bench gpu-kit gpu-check fmt lint clean install
+.PHONY: all help build viewer cuda setup test matrix check case bless pictures demo bench gpu-kit gpu-check fmt lint clean install
 all: build
 
 help: ## this list
@@ -70,6 +70,16 @@ test: cuda build ## build and run all tests
 	@./scripts/viewer.sh test
 	$(CARGO) test --workspace --features commsan-runtime/serial --no-fail-fast
 	@echo
+
+# One in EVERY of the C programs on one node; 1 is all of them, which takes hours.
+EVERY := 4
+matrix: PROFILE := dev
+matrix: RUNTIME := dev
+matrix: OUTSIDE = $(TESTED)
+matrix: WITHIN = $(TESTED)
+matrix: build ## run test programs with other versions and makers of MPI
+	@./scripts/mpis.sh >/dev/null
+	COMMSAN_TEST_MPIS=target/mpis COMMSAN_TEST_EVERY=$(EVERY) $(CARGO) test -p commsan --test cases
 
 # What needs neither an installed MPI nor a built tree.
 check: lint ## unit tests and clippy: minutes

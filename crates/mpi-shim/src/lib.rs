@@ -45,6 +45,8 @@ mod handles;
 mod levels;
 #[cfg(has_mpi)]
 mod library;
+#[cfg(all(has_mpi, target_arch = "x86_64"))]
+mod lookup;
 #[cfg(has_mpi)]
 mod matched;
 #[cfg(has_mpi)]

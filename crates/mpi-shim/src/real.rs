@@ -47,8 +47,12 @@ impl Real {
         if library.is_null() {
             return absent as *mut c_void; // not loaded yet
         }
+        // A program that is linked with the library may have copies of its variables, which the
+        // library uses as well.
+        let copied = library == libc::RTLD_NEXT && !self.name.to_bytes().starts_with(b"PMPI");
+        let place = if copied { libc::RTLD_DEFAULT } else { library };
         // SAFETY: a handle of the loader, and a C string.
-        let found = unsafe { libc::dlsym(library, self.name.as_ptr()) };
+        let found = unsafe { libc::dlsym(place, self.name.as_ptr()) };
         let found = if found.is_null() { absent as *mut c_void } else { found };
         self.found.store(found, Relaxed);
         found

@@ -45,8 +45,8 @@ pub use buffers::{Args, Library};
 pub use ids::Token;
 pub use other_work::{OtherWork, RankTime, Status};
 pub use tracker::{
-    Acquisition, Asked, AtomicUse, Did, Entering, Facts, Got, MemoryModel, MetOperation, MetRemote,
-    Operation, Passed, Simple, Sought, Standing, Synchronisation, TargetAccess, Template,
-    ThreadLevel, Tracker, Used, Wrong, combine,
+    Acquisition, Asked, AtomicUse, BufferOwner, Did, Entering, Facts, Got, MemoryModel,
+    MetOperation, MetRemote, Operation, Passed, Simple, Sought, Standing, Synchronisation,
+    TargetAccess, Template, ThreadLevel, Tracker, Used, Wrong, combine,
 };
 pub use typemap::Datatype;

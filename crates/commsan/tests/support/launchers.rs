@@ -8,7 +8,7 @@ use std::path::Path;
 /// code is lost. Open MPI 4.1's hangs after one in a hundred jobs that end in an error, natively,
 /// too.
 pub fn hung(output: &str) -> bool {
-    output.contains("all ranks have ended, which")
+    output.contains("all ranks have ended, but")
 }
 
 /// Options of a launcher for ranks on so many nodes. All of them are this machine: the launcher
