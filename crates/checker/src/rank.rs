@@ -9,13 +9,14 @@
 mod streams;
 
 use crate::{Host, Load};
-use commsan_callsite::{About, Findings, Place, Report, Side};
+use commsan_callsite::{Findings, Place, Report};
 use commsan_cuda::{
     Gpu, Release, SharedEvent, SharedMemory, StreamChecker, StreamName, Ticket, Touch, Work,
 };
+use commsan_findings::record::{RawAccess, RawWork};
 use commsan_findings::{Code, Role};
 use commsan_mpi::Tracker;
-use commsan_shadow::{Access, Actor, Mode, Pages};
+use commsan_shadow::{Access, Actor, Conflict, Mode, Pages};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -66,27 +67,22 @@ impl Checker {
     ) {
         let met: Vec<_> = self.tracker.operations_met_by(access).collect();
         for met in met {
-            let (code, party, conflict) = (Code::CallMeetsWork, met.party, &met.conflict);
-            if out.again(code, place.pc(), party.site.pc) {
+            let code = Code::CallMeetsWork;
+            if out.again(code, place.pc(), met.site.pc) {
                 continue;
             }
             let doing = self.devices().doing(work, touch);
             let (_, stacks) = self.tracker.other_work_and_stacks();
             let site = place.site(Some(work.call), stacks);
+            let Conflict { mode, bytes, span, touched, .. } = &met.conflict;
+            let operation = met.operation.clone().with_access(mode.is_write(), span, *touched);
+            let sites = [(Role::Access, site), (Role::Operation, met.site)];
             let report = Report {
-                code,
-                access: Some(Side {
-                    by: work.by(),
-                    mode: touch.mode,
-                    bytes: conflict.bytes.clone(),
-                }),
-                operation: party,
-                concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
-                sites: &[(Role::Access, site), (Role::Operation, party.site)],
-                threads: false,
-                about: Some(About::Work { access: Some(doing), operation: None }),
+                access: Some(RawAccess::new(work.by(), touch.mode.is_write(), bytes)),
+                work: Some(RawWork::new(Some(&doing), None)),
+                ..Report::new(code, operation, sites)
             };
-            let number = out.report(&report, stacks);
+            let number = out.report(report, met.site.pc, stacks);
             self.tracker.subscribe_to(&met, number);
         }
     }
@@ -101,11 +97,10 @@ impl Checker {
         out: &mut dyn Findings,
     ) {
         for met in self.tracker.remotes_met_by(access, &place, out) {
-            let side = Side { by: work.by(), mode: access.mode, bytes: met.bytes() };
+            let side = RawAccess::new(work.by(), access.mode.is_write(), &met.bytes());
             let doing = self.devices().doing(work, touch);
-            let about = About::Work { access: Some(doing), operation: None };
             let site = place.site(Some(work.call), self.tracker.other_work_and_stacks().1);
-            self.tracker.report_work_meets_remote(&met, (side, site, about), out);
+            self.tracker.report_work_meets_remote(&met, (side, site, &doing), out);
         }
     }
 

@@ -53,13 +53,13 @@ impl Findings for Found {
     fn again(&mut self, code: Code, offender: usize, operation: usize) -> bool {
         self.0.contains(&(code, offender, operation))
     }
-    fn report(&mut self, report: &Report, stacks: &Stacks) -> u32 {
+    fn report(&mut self, report: Report<'_>, _: usize, stacks: &Stacks) -> u32 {
         let place = |site: &commsan_callsite::Site| stacks.frames(site.stack)[0];
-        self.0.push((report.code, place(&report.sites[0].1), place(&report.operation.site)));
+        self.0.push((report.code, place(&report.sites[0].1), place(&report.sites[1].1)));
         self.0.len() as u32 - 1
     }
     fn emit(&mut self, _: Record<'_, Placed>, _: &Stacks) {}
-    fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
+    fn uses(&mut self, _: Use<'_>, _: &Stacks) {}
 }
 
 fn pages() -> Pages {

@@ -20,7 +20,7 @@ use crate::graphs::{Act, Graphs};
 use crate::ipc::{Ipc, Recorded, SharedEvent};
 use crate::memory::{Block, Memory};
 use crate::order::{Kind, Order};
-use crate::work::{Copy, Rows, Set, StreamName, Touch, Wait, Work};
+use crate::work::{Copy, Line, Rows, Set, StreamName, Touch, Wait, Work};
 use commsan_callsite::{Doing, Findings, Place, Site, Stacks, Subscribers};
 use commsan_findings::Role;
 use commsan_findings::record::Record;
@@ -607,11 +607,9 @@ impl Gpu {
 
     /// What findings say of work in a stream slot.
     fn doing_in(&self, slot: u32, work: &Work, touch: &Touch) -> Doing {
-        Doing {
-            kernel: work.kernel.clone(),
-            stream: Arc::clone(&self.labels[&slot]),
-            line: touch.line.as_ref().map(|line| (Arc::clone(&line.file), line.line)),
-        }
+        let (kernel, stream) = (work.kernel.clone(), Arc::clone(&self.labels[&slot]));
+        let (file, line) = touch.line.as_ref().map(Line::parts).unzip();
+        Doing { kernel, stream, file, line }
     }
 }
 

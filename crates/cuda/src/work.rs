@@ -100,6 +100,13 @@ pub struct Line {
     pub line: u32,
 }
 
+impl Line {
+    /// The file and the line.
+    pub fn parts(&self) -> (Arc<str>, u32) {
+        (Arc::clone(&self.file), self.line)
+    }
+}
+
 /// Work for a stream.
 #[derive(Clone, Debug)]
 pub struct Work {

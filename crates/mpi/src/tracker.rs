@@ -360,16 +360,8 @@ impl Tracker {
                 continue;
             }
             sites.push((Role::Operation, op.site));
-            let report = Report {
-                code,
-                access: None,
-                operation: op.party(),
-                concerned: self.operations.first_access(id),
-                sites: &sites,
-                threads: false,
-                about: None,
-            };
-            self.reporter.report(&report, out);
+            let report = Report::new(code, self.operations.described(id, op), sites);
+            self.reporter.report(report, &op.site, out);
         }
         self.report_lost_requests(out);
         self.finalize_windows(place, out);

@@ -61,14 +61,14 @@ impl Findings for Codes {
         false
     }
 
-    fn report(&mut self, report: &Report, _: &Stacks) -> u32 {
+    fn report(&mut self, report: Report<'_>, _: usize, _: &Stacks) -> u32 {
         self.0.insert(report.code);
         0
     }
 
     fn emit(&mut self, _: Record<'_, Placed>, _: &Stacks) {}
 
-    fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
+    fn uses(&mut self, _: Use<'_>, _: &Stacks) {}
 }
 
 /// One call, identical on all ranks.

@@ -125,16 +125,15 @@ impl Findings for Log {
         known
     }
 
-    fn report(&mut self, report: &Report, stacks: &Stacks) -> u32 {
+    fn report(&mut self, report: Report<'_>, operation: usize, stacks: &Stacks) -> u32 {
         let site = |(role, site): &(_, Site)| {
             let frames = stacks.frames(site.stack).to_vec();
             format!("{role:?} {} {frames:?}", site.pc)
         };
         let sites: Vec<_> = report.sites.iter().map(site).collect();
-        let call = report.operation.call;
-        self.lines.push(format!("{} {call} {:?} {sites:?}", report.code, report.concerned));
+        self.lines.push(format!("{} {:?} {sites:?}", report.code, report.operation));
         let offender = if sites.len() > 1 { report.sites[0].1.pc } else { 0 };
-        self.seen.push((report.code, offender, report.operation.site.pc));
+        self.seen.push((report.code, offender, operation));
         self.next += 1;
         self.next - 1
     }
@@ -145,7 +144,7 @@ impl Findings for Log {
         }
     }
 
-    fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
+    fn uses(&mut self, _: Use<'_>, _: &Stacks) {}
 }
 
 #[derive(Clone, Debug)]

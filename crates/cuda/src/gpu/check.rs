@@ -4,10 +4,9 @@ use super::polling::{listens, strength};
 use super::{Flight, Gpu, Knowledge, MAX_IN_FLIGHT, Started};
 use crate::clock::Clock;
 use crate::memory::{Block, Freed};
-use crate::work::{Bytes, MemoryKind, Touch, Work};
-use commsan_callsite::{
-    About, Doing, Findings, MetWork, Party, Place, Report, Side, Site, Stacks, Subscribers,
-};
+use crate::work::{Bytes, Line, MemoryKind, Touch, Work};
+use commsan_callsite::{Doing, Findings, MetWork, Place, Report, Site, Stacks, Subscribers};
+use commsan_findings::record::{RawAccess, RawOperation, RawWork};
 use commsan_findings::{Code, Role};
 use commsan_ptx::Strength;
 use commsan_shadow::{Access, Conflict, Footprint, Mode, OpId};
@@ -20,7 +19,7 @@ const MAX_REPORTED: usize = 4;
 
 /// One side of a finding, that of whoever acts now.
 struct Now<'a> {
-    side: Side<'a>,
+    access: RawAccess<'a>,
     role: Role,
     site: Site,
     doing: Option<Doing>,
@@ -231,11 +230,11 @@ impl Gpu {
             _ => None,
         };
         if let Some((code, end)) = misused {
-            let side = Side { by, mode: *mode, bytes: span };
+            let access = RawAccess::new(by, mode.is_write(), &span);
             let site = place.site(call, &mut self.stacks);
             return self.report_end(
                 code,
-                Now { side, role: Role::Access, site, doing: None },
+                Now { access, role: Role::Access, site, doing: None },
                 end,
                 out,
             );
@@ -270,9 +269,9 @@ impl Gpu {
             return;
         }
         let end = End::from(block);
-        let side = Side { by, mode: access.mode, bytes: span };
+        let access = RawAccess::new(by, access.mode.is_write(), &span);
         let site = place.site(call, &mut self.stacks);
-        let now = Now { side, role: Role::Access, site, doing: None };
+        let now = Now { access, role: Role::Access, site, doing: None };
         self.report_end(Code::FreedDeviceMemory, now, end, out);
     }
 
@@ -319,9 +318,9 @@ impl Gpu {
         let met = !found.is_empty();
         for conflict in found {
             if self.is_new(code, place.pc(), &conflict, out) {
-                let side = Side { by, mode, bytes: conflict.bytes.clone() };
+                let access = RawAccess::new(by, mode.is_write(), &conflict.bytes);
                 let site = place.site(call, &mut self.stacks);
-                self.report(code, Now { side, role, site, doing: None }, &conflict, out);
+                self.report(code, Now { access, role, site, doing: None }, &conflict, out);
             }
         }
         met
@@ -374,8 +373,8 @@ impl Gpu {
         });
         for conflict in found {
             if self.is_new(code, site.pc, &conflict, out) {
-                let side = Side { by: call, mode: Mode::Write, bytes: conflict.bytes.clone() };
-                let now = Now { side, role: Role::Release, site, doing: None };
+                let access = RawAccess::new(call, true, &conflict.bytes);
+                let now = Now { access, role: Role::Release, site, doing: None };
                 self.report(code, now, &conflict, out);
             }
         }
@@ -431,23 +430,23 @@ impl Gpu {
         bytes: Range<usize>,
         (slot, site): (u32, Site),
     ) -> Now<'a> {
-        let side = Side { by: work.by(), mode: touch.mode, bytes };
-        Now { side, role: Role::Access, site, doing: Some(self.doing_in(slot, work, touch)) }
+        let access = RawAccess::new(work.by(), touch.mode.is_write(), &bytes);
+        Now { access, role: Role::Access, site, doing: Some(self.doing_in(slot, work, touch)) }
     }
 
     fn report(&mut self, code: Code, now: Now<'_>, conflict: &Conflict, out: &mut dyn Findings) {
         let Some(flight) = self.live.get(conflict.id) else { return };
-        let operation = flight.doing(conflict.mode, &conflict.span);
+        let doing = flight.doing(conflict.mode, &conflict.span);
+        let Conflict { mode, span, touched, .. } = conflict;
+        let operation = RawOperation::of(flight.call);
+        let operation = operation.with_access(mode.is_write(), span, *touched);
+        let sites = [(now.role, now.site), (Role::Operation, flight.site)];
         let report = Report {
-            code,
-            access: Some(now.side),
-            operation: Party::at(flight.call, flight.site),
-            concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
-            sites: &[(now.role, now.site), (Role::Operation, flight.site)],
-            threads: false,
-            about: Some(About::Work { access: now.doing, operation: Some(operation) }),
+            access: Some(now.access),
+            work: Some(RawWork::new(now.doing.as_ref(), Some(&doing))),
+            ..Report::new(code, operation, sites)
         };
-        let number = out.report(&report, &self.stacks);
+        let number = out.report(report, flight.site.pc, &self.stacks);
         if let Some(flight) = self.live.get_mut(conflict.id) {
             flight.findings.subscribe(number);
         }
@@ -460,16 +459,17 @@ impl Gpu {
             return;
         }
         let report = Report {
-            code,
-            access: Some(now.side),
-            operation: Party::at(site.call.unwrap_or_default(), site),
-            concerned: Some((Mode::Write, bytes.clone(), bytes.len())),
-            sites: &[(now.role, now.site), (role, site)],
-            threads: false,
-            about: Some(About::Work { access: now.doing, operation: None }),
+            access: Some(now.access),
+            work: Some(RawWork::new(now.doing.as_ref(), None)),
+            ..Report::new(code, allocation(site, &bytes), [(now.role, now.site), (role, site)])
         };
-        out.report(&report, &self.stacks);
+        out.report(report, site.pc, &self.stacks);
     }
+}
+
+/// The call that has allocated memory or given it back, with the memory.
+pub(super) fn allocation(site: Site, bytes: &Range<usize>) -> RawOperation<'static> {
+    RawOperation::of(site.call.unwrap_or_default()).with_access(true, bytes, bytes.len())
 }
 
 /// Whether two accesses are so strong that they do not race; `one_device` performs both, or not.
@@ -499,10 +499,7 @@ impl Flight {
     /// What findings say of it.
     pub(super) fn doing(&self, mode: Mode, span: &Range<usize>) -> Doing {
         let line = self.touch(mode, span).and_then(|touch| touch.line.as_ref());
-        Doing {
-            kernel: self.kernel.clone(),
-            stream: Arc::clone(&self.stream),
-            line: line.map(|line| (Arc::clone(&line.file), line.line)),
-        }
+        let (file, line) = line.map(Line::parts).unzip();
+        Doing { kernel: self.kernel.clone(), stream: Arc::clone(&self.stream), file, line }
     }
 }

@@ -20,8 +20,8 @@ use super::{Flight, Gpu, Knowledge, Started, Ticket};
 use crate::clock::Epoch;
 use crate::order::Order;
 use crate::work::{Bytes, Line, StreamName, Touch, Work};
-use commsan_callsite::{About, Doing, Findings, Party, Place, Report, Side, Site, Stacks};
-use commsan_findings::record::Record;
+use commsan_callsite::{Doing, Findings, Place, Report, Site, Stacks};
+use commsan_findings::record::{RawAccess, RawOperation, RawWork, Record};
 use commsan_findings::{Code, Role};
 use commsan_ptx::Strength;
 use commsan_shadow::{Access, Footprint, Live, Mode, OpId};
@@ -70,7 +70,7 @@ struct Suspicion {
     /// The offending side, and the operation.
     sides: [Suspect; 2],
     role: Role,
-    party: Party,
+    operation: RawOperation<'static>,
     is_reported: bool,
 }
 
@@ -154,24 +154,23 @@ impl Gpu {
     }
 
     fn report_suspicion(&mut self, number: usize, bytes: Range<usize>, out: &mut dyn Findings) {
-        let Suspicion { code, sides: [now, before], role, party, .. } =
+        let Suspicion { code, sides: [now, before], role, operation, .. } =
             &self.possible.suspicions[number];
         if out.again(*code, now.site.pc, before.site.pc) {
             return;
         }
-        let report = Report {
-            code: *code,
-            access: Some(Side { by: &now.by, mode: now.mode, bytes: bytes.clone() }),
-            operation: *party,
-            concerned: Some(match before.open {
-                Some(_) => (before.mode, bytes.clone(), bytes.len()),
-                None => (before.mode, before.bytes.span(), before.bytes.bytes()),
-            }),
-            sites: &[(*role, now.site), (Role::Operation, before.site)],
-            threads: false,
-            about: Some(About::Work { access: now.doing.clone(), operation: before.doing.clone() }),
+        let (span, touched) = match before.open {
+            Some(_) => (bytes.clone(), bytes.len()),
+            None => (before.bytes.span(), before.bytes.bytes()),
         };
-        let finding = out.report(&report, &self.stacks);
+        let operation = operation.clone().with_access(before.mode.is_write(), &span, touched);
+        let sites = [(*role, now.site), (Role::Operation, before.site)];
+        let report = Report {
+            access: Some(RawAccess::new(&now.by, now.mode.is_write(), &bytes)),
+            work: Some(RawWork::new(now.doing.as_ref(), before.doing.as_ref())),
+            ..Report::new(*code, operation, sites)
+        };
+        let finding = out.report(report, before.site.pc, &self.stacks);
         let Some(ticket) = before.flight else { return };
         for live in [&mut self.possible.live, &mut self.live] {
             let found = live.iter().find(|(_, flight)| flight.ticket == ticket).map(|(id, _)| id);
@@ -209,15 +208,15 @@ impl Gpu {
                 let met = self.doubtful(&access, open.is_some(), is_unordered);
                 let found: SmallVec<[_; 4]> = met
                     .into_iter()
-                    .map(|(party, before)| {
+                    .map(|(operation, before)| {
                         let now =
                             Suspect::certain(work.by(), access.clone(), started.site, doing());
                         let (device, strength) = (Some(device), touch.strength);
-                        (party, [Suspect { open, device, strength, ..now }, before])
+                        (operation, [Suspect { open, device, strength, ..now }, before])
                     })
                     .collect();
-                for (party, sides) in found {
-                    self.suspect(Code::StreamsRace, Role::Access, party, sides);
+                for (operation, sides) in found {
+                    self.suspect(Code::StreamsRace, Role::Access, operation, sides);
                 }
             }
         }
@@ -263,10 +262,10 @@ impl Gpu {
             return false;
         }
         let site = site(&mut self.stacks);
-        for (party, before) in met {
+        for (operation, before) in met {
             let now = Suspect::certain(by, access.clone(), site, None);
             let now = Suspect { strength: strength(code), ..now };
-            self.suspect(code, role, party, [now, before]);
+            self.suspect(code, role, operation, [now, before]);
         }
         true
     }
@@ -278,14 +277,14 @@ impl Gpu {
         access: &Access,
         is_open: bool,
         is_unordered: impl Fn(&Flight) -> bool,
-    ) -> SmallVec<[(Party, Suspect); 4]> {
+    ) -> SmallVec<[(RawOperation<'static>, Suspect); 4]> {
         let Access { mode, footprint } = access;
         let mut met = SmallVec::new();
         let mut look = |live: &Live<Flight>, open: bool| {
             let _ = live.conflicts::<()>(*mode, footprint, |id, other, _| {
                 let Some(flight) = live.get(id) else { return ControlFlow::Continue(()) };
                 if is_unordered(flight) {
-                    met.push((Party::at(flight.call, flight.site), flight.suspect(other, open)));
+                    met.push((RawOperation::of(flight.call), flight.suspect(other, open)));
                 }
                 match met.len() < MAX_EACH {
                     true => ControlFlow::Continue(()),
@@ -301,7 +300,13 @@ impl Gpu {
     }
 
     /// Keeps a suspicion until its work is executed.
-    fn suspect(&mut self, code: Code, role: Role, party: Party, sides: [Suspect; 2]) {
+    fn suspect(
+        &mut self,
+        code: Code,
+        role: Role,
+        operation: RawOperation<'static>,
+        sides: [Suspect; 2],
+    ) {
         if !self.possible.are_observed || self.possible.suspicions.len() == MAX_SUSPICIONS {
             return;
         }
@@ -309,7 +314,8 @@ impl Gpu {
         for (ticket, _) in sides.iter().filter_map(|side| side.open) {
             self.possible.by_ticket.entry(ticket).or_default().push(number);
         }
-        self.possible.suspicions.push(Suspicion { code, sides, role, party, is_reported: false });
+        let suspicion = Suspicion { code, sides, role, operation, is_reported: false };
+        self.possible.suspicions.push(suspicion);
     }
 
     /// The sides that work which has just been put into its stream is of suspicions that it meets
@@ -337,17 +343,17 @@ impl Gpu {
         suspects
     }
 
-    /// Keeps the suspicion that work meets one of MPI's operations, which is pending: its party,
-    /// with a place in `stacks`, and its access.
+    /// Keeps the suspicion that work meets one of MPI's operations, which is pending: where it was
+    /// started, as a place in `stacks`, and its access.
     pub fn suspect_operation(
         &mut self,
         now: Suspect,
-        (party, access): (Party, Access),
+        (operation, site, access): (RawOperation<'static>, Site, Access),
         stacks: &Stacks,
     ) {
-        let party = Party { site: self.stacks.adopt(party.site, stacks), ..party };
-        let before = Suspect::certain(party.call, access, party.site, None);
-        self.suspect(Code::CallMeetsWork, Role::Access, party, [now, before]);
+        let site = self.stacks.adopt(site, stacks);
+        let before = Suspect::certain(&operation.call, access, site, None);
+        self.suspect(Code::CallMeetsWork, Role::Access, operation, [now, before]);
     }
 
     /// What a touch may reach.
@@ -476,7 +482,7 @@ impl Suspicion {
         };
         self.is_reported = true;
         if let (Some(line), Some(doing)) = (touched.line, &mut self.sides[at].doing) {
-            doing.line = Some((Arc::clone(&line.file), line.line));
+            (doing.file, doing.line) = Some(line.parts()).unzip();
         }
         Borne::Out(met)
     }

@@ -20,8 +20,8 @@ use super::{Gpu, Started};
 use crate::clock::{Clock, Epoch};
 use crate::ipc::{Glimpse, SharedMemory, Spot, Use};
 use crate::work::{Bytes, MemoryKind, Touch, Work};
-use commsan_callsite::{About, Doing, Findings, Party, Place, Report, Side, Site, StackId};
-use commsan_findings::record::Record;
+use commsan_callsite::{Doing, Findings, Place, Report, Site, StackId};
+use commsan_findings::record::{RawAccess, RawOperation, RawWork, Record};
 use commsan_findings::{Code, Role};
 use commsan_ptx::Strength;
 use commsan_shadow::{Access, Footprint, Mode, OpId};
@@ -151,16 +151,14 @@ impl Gpu {
             if out.again(Code::FreedWhileOpen, site.pc, other.pc) {
                 continue;
             }
+            let operation = RawOperation::of("cudaIpcOpenMemHandle");
+            let operation = operation.with_access(true, bytes, bytes.len());
+            let sites = [(Role::Release, site), (Role::Operation, other)];
             let report = Report {
-                code: Code::FreedWhileOpen,
-                access: Some(Side { by: call, mode: Mode::Write, bytes: bytes.clone() }),
-                operation: Party::at("cudaIpcOpenMemHandle", other),
-                concerned: Some((Mode::Write, bytes.clone(), bytes.len())),
-                sites: &[(Role::Release, site), (Role::Operation, other)],
-                threads: false,
-                about: None,
+                access: Some(RawAccess::new(call, true, bytes)),
+                ..Report::new(Code::FreedWhileOpen, operation, sites)
             };
-            out.report(&report, &self.stacks);
+            out.report(report, other.pc, &self.stacks);
         }
     }
 
@@ -344,16 +342,16 @@ impl Gpu {
         if out.again(Code::ProcessesRace, mine.site.pc, site.pc) {
             return;
         }
+        let operation = RawOperation::of(call);
+        let operation =
+            operation.with_access(other.mode.is_write(), &theirs.span(), theirs.bytes());
+        let sites = [(Role::Access, mine.site), (Role::Operation, site)];
         let report = Report {
-            code: Code::ProcessesRace,
-            access: Some(Side { by: mine.by, mode: mine.mode, bytes }),
-            operation: Party::at(call, site),
-            concerned: Some((other.mode, theirs.span(), theirs.bytes())),
-            sites: &[(Role::Access, mine.site), (Role::Operation, site)],
-            threads: false,
-            about: Some(About::Work { access: mine.doing.clone(), operation: other.doing.clone() }),
+            access: Some(RawAccess::new(mine.by, mine.mode.is_write(), &bytes)),
+            work: Some(RawWork::new(mine.doing.as_ref(), other.doing.as_ref())),
+            ..Report::new(Code::ProcessesRace, operation, sites)
         };
-        out.report(&report, &self.stacks);
+        out.report(report, site.pc, &self.stacks);
     }
 }
 

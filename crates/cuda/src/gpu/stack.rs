@@ -2,7 +2,8 @@
 
 use super::{Flight, Gpu};
 use crate::work::{Touch, Work};
-use commsan_callsite::{About, Findings, Party, Place, Report, Side};
+use commsan_callsite::{Findings, Place, Report};
+use commsan_findings::record::{RawAccess, RawOperation, RawWork};
 use commsan_findings::{Code, Role};
 use commsan_shadow::{Mode, OpId};
 use std::ops::Range;
@@ -59,18 +60,17 @@ impl Gpu {
                 continue;
             }
             let Flight { call, site, .. } = *flight;
-            let about = About::Work { access: None, operation: Some(flight.doing(mode, &bytes)) };
+            let doing = flight.doing(mode, &bytes);
             let returns = place.site(None, &mut self.stacks);
+            let operation = RawOperation::of(call);
+            let operation = operation.with_access(mode.is_write(), &bytes, bytes.len());
+            let sites = [(Role::Return, returns), (Role::Operation, site)];
             let report = Report {
-                code,
-                access: Some(Side { by: "return", mode: Mode::Write, bytes: bytes.clone() }),
-                operation: Party::at(call, site),
-                concerned: Some((mode, bytes.clone(), bytes.len())),
-                sites: &[(Role::Return, returns), (Role::Operation, site)],
-                threads: false,
-                about: Some(about),
+                access: Some(RawAccess::new("return", true, &bytes)),
+                work: Some(RawWork::new(None, Some(&doing))),
+                ..Report::new(code, operation, sites)
             };
-            let number = out.report(&report, &self.stacks);
+            let number = out.report(report, site.pc, &self.stacks);
             if let Some(flight) = self.live.get_mut(id) {
                 flight.findings.subscribe(number);
             }

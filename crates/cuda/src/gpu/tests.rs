@@ -9,9 +9,9 @@ mod stack;
 use super::{Gpu, Ticket};
 use crate::clock::{Clock, Epoch};
 use crate::work::{Allocation, Bytes, MemoryKind, Release, StreamName, Touch, Wait, Work};
-use commsan_callsite::{About, DEPTH, Doing, Findings, Place, Placed, Report, Stacks, Use};
+use commsan_callsite::{DEPTH, Findings, Place, Placed, Report, Stacks, Use};
 use commsan_findings::Code;
-use commsan_findings::record::Record;
+use commsan_findings::record::{RawDoing, RawOperation, Record};
 use commsan_ptx::Strength;
 use commsan_shadow::{Access, Footprint, GRANULE_WORDS, Mode, Pages};
 use proptest::prelude::*;
@@ -56,11 +56,11 @@ impl Findings for Found {
     fn again(&mut self, code: Code, offender: usize, operation: usize) -> bool {
         self.0.contains(&(code, offender, operation))
     }
-    fn report(&mut self, report: &Report, _: &Stacks) -> u32 {
-        self.0.push((report.code, report.sites[0].1.pc, report.operation.site.pc));
-        if let Some(About::Work { access, operation }) = &report.about {
-            let line = |doing: &Option<Doing>| Some(doing.as_ref()?.line.as_ref()?.1);
-            self.1.push([line(access), line(operation)]);
+    fn report(&mut self, report: Report<'_>, operation: usize, _: &Stacks) -> u32 {
+        self.0.push((report.code, report.sites[0].1.pc, operation));
+        if let (Some(work), None) = (&report.work, &report.argument) {
+            let line = |doing: &Option<RawDoing<_>>| doing.as_ref()?.line;
+            self.1.push([line(&work.access), line(&work.operation)]);
         }
         self.0.len() as u32 - 1
     }
@@ -70,7 +70,7 @@ impl Findings for Found {
         }
     }
 
-    fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
+    fn uses(&mut self, _: Use<'_>, _: &Stacks) {}
 }
 
 fn pages() -> Pages {

@@ -113,7 +113,7 @@ impl Use {
     fn text(&self) -> String {
         let none: Arc<str> = "".into();
         let doing = self.doing.as_ref();
-        let file = doing.and_then(|doing| doing.line.as_ref()).map(|(file, _)| file);
+        let file = doing.and_then(|doing| doing.file.as_ref());
         let kernel = doing.and_then(|doing| doing.kernel.as_ref());
         let parts = [Some(&self.call), doing.map(|doing| &doing.stream), file, kernel];
         let parts = parts.map(|part| &**part.unwrap_or(&none));
@@ -126,7 +126,7 @@ impl Use {
 
     fn write(&self, to: Words) {
         let doing = self.doing.as_ref();
-        let line = doing.and_then(|doing| doing.line.as_ref()).map_or(0, |(_, line)| *line);
+        let line = doing.and_then(|doing| doing.line).unwrap_or(0);
         let text = self.text();
         let epoch =
             self.epoch.map_or(u64::MAX, |at| u64::from(at.agent) << 32 | u64::from(at.time));
@@ -168,7 +168,8 @@ impl Use {
         let mut parts = text.splitn(4, '\0');
         let mut part = || parts.next().filter(|part| !part.is_empty()).map(Arc::<str>::from);
         let (call, stream, file, kernel) = (part()?, part(), part(), part());
-        let doing = |stream| Doing { kernel, stream, line: file.map(|file| (file, line)) };
+        let line = file.is_some().then_some(line);
+        let doing = |stream| Doing { kernel, stream, file, line };
         Some(Use {
             memory: SharedMemory { sheet: *sheet, number: what >> 32 },
             mode: mode_of(*what),
@@ -383,7 +384,8 @@ mod tests {
             doing: Some(Doing {
                 kernel: Some(kernel.into()),
                 stream: "stream 1 of device 0".into(),
-                line: Some(("/src/a.cu".into(), 12)),
+                file: Some("/src/a.cu".into()),
+                line: Some(12),
             }),
         }
     }

@@ -13,14 +13,14 @@ impl Findings for Said {
     fn again(&mut self, _: Code, offender: usize, operation: usize) -> bool {
         self.0.iter().any(|(one, other, _)| (*one, *other) == (offender, operation))
     }
-    fn report(&mut self, report: &Report, _: &Stacks) -> u32 {
-        let Some(About::Failure { problem, .. }) = &report.about else { panic!("{report:?}") };
+    fn report(&mut self, report: Report<'_>, operation: usize, _: &Stacks) -> u32 {
+        let Some(argument) = &report.argument else { panic!("{report:?}") };
         let offender = if report.sites.len() > 1 { report.sites[0].1.pc } else { 0 };
-        self.0.push((offender, report.operation.site.pc, problem.clone()));
+        self.0.push((offender, operation, argument.problem.clone().into_owned()));
         0
     }
     fn emit(&mut self, _: Record<'_, Placed>, _: &Stacks) {}
-    fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
+    fn uses(&mut self, _: Use<'_>, _: &Stacks) {}
 }
 
 /// A kernel was launched, and the host has waited for all that is known of it.

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::work::Line;
-use commsan_callsite::Party;
 
 const ELSEWHERE: Range<usize> = MANAGED + 0x200..MANAGED + 0x208;
 const HERE: Range<usize> = MANAGED..MANAGED + 8;
@@ -117,8 +116,9 @@ fn work_may_meet_operations_that_are_pending() {
     let suspects = gpu.open_suspects(&work, (work.stream, ticket), &At(90));
     let [(reached, now)] = &suspects[..] else { panic!("{suspects:?}") };
     assert_eq!(reached.footprint.span(), MANAGED..MANAGED + 0x4000, "the whole block");
-    let party = Party::at("MPI_Irecv", site(89, &mut stacks));
-    gpu.suspect_operation(now.clone(), (party, access(Mode::Write, HERE)), &stacks);
+    let operation = RawOperation::of("MPI_Irecv");
+    let pending = (operation, site(89, &mut stacks), access(Mode::Write, HERE));
+    gpu.suspect_operation(now.clone(), pending, &stacks);
     wrote(&mut gpu, ticket, ELSEWHERE, &mut out);
     assert_eq!(out.0, []);
     wrote(&mut gpu, ticket, HERE, &mut out);
