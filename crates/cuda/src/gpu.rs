@@ -13,7 +13,6 @@ mod stack;
 pub use failure::Failure;
 pub use graphs::NodeKind;
 pub use may_conflict::Suspect;
-pub use shared::Time;
 
 use crate::clock::{Clock, Epoch};
 use crate::graphs::{Act, Graphs};

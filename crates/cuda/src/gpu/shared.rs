@@ -23,25 +23,13 @@ use crate::work::{Bytes, MemoryKind, Touch, Work};
 use commsan_callsite::{Doing, Findings, Place, Report, Site, StackId};
 use commsan_findings::record::{RawAccess, RawOperation, RawWork, Record};
 use commsan_findings::{Code, Role};
+use commsan_job_shm::RankTime;
 use commsan_ptx::Strength;
 use commsan_shadow::{Access, Footprint, Mode, OpId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// The time of a process among others, when it does something.
-#[derive(Clone, Debug, Default)]
-pub struct Time {
-    /// Its rank in the job.
-    pub rank: u32,
-    /// Its segment then.
-    pub segment: u32,
-    /// Up to which segment it knows each rank.
-    pub known: Vec<u32>,
-    /// It may just be learning more.
-    pub learns: bool,
-}
 
 /// What only concerns memory that several processes use.
 #[derive(Default)]
@@ -50,7 +38,7 @@ pub(super) struct Shared {
     blocks: usize,
     /// Whether ranks exchange their clocks.
     has_time: bool,
-    time: Time,
+    time: RankTime,
     /// Numbers of places that others may refer to.
     sites: FxHashMap<(StackId, Option<&'static str>), u32>,
     /// Operations of MPI that are pending, with where they were started.
@@ -85,11 +73,10 @@ impl Gpu {
         self.shared.blocks != 0
     }
 
-    /// The time among other processes as of now, set by who knows it; `None` where ranks exchange
-    /// no clocks.
-    pub fn set_time(&mut self, tell: Option<impl FnOnce(&mut Time)>) {
-        self.shared.has_time = tell.is_some();
-        tell.into_iter().for_each(|tell| tell(&mut self.shared.time));
+    /// The time among other processes as of now; `None` where ranks exchange no clocks.
+    pub fn set_time(&mut self, now: Option<RankTime<&[u32]>>) {
+        self.shared.has_time = now.is_some();
+        now.into_iter().for_each(|now| self.shared.time.set(now));
     }
 
     /// Other processes may open memory, by a handle that may have been `known` for other memory,
@@ -310,7 +297,7 @@ impl Gpu {
         let is_unordered = |other: &Glimpse| {
             let both_read = mine.mode == Mode::Read && other.mode == Mode::Read;
             let known = time.known.get(other.spot.rank as usize).copied().unwrap_or(u32::MAX);
-            let is_told = other.done != 0 && (time.learns || known >= other.done);
+            let is_told = other.done != 0 && (time.acquires || known >= other.done);
             !both_read && !is_told
         };
         for other in self.ipc.uses_of_others(memory, clock, is_unordered) {
@@ -356,7 +343,7 @@ impl Gpu {
 }
 
 impl Shared {
-    fn time(&self) -> Option<&Time> {
+    fn time(&self) -> Option<&RankTime> {
         self.has_time.then_some(&self.time)
     }
 

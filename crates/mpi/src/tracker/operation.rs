@@ -64,23 +64,8 @@ impl Operation {
 
     pub(super) fn new(args: &Args, place: &impl Place, stacks: &mut Stacks) -> Operation {
         let (peer, tag) = envelope(args);
-        Operation {
-            call: args.call,
-            peer,
-            tag,
-            of: Of::default(),
-            window: None,
-            base: None,
-            site: place.site(Some(&args.call.name), stacks),
-            since: Epoch::default(),
-            there: None,
-            retired: None,
-            known_to_all: false,
-            findings: Subscribers::default(),
-            frame: None,
-            on_stack: 0,
-            position: 0,
-        }
+        let site = place.site(Some(&args.call.name), stacks);
+        Operation { peer, tag, ..Operation::at(args.call, site) }
     }
 
     /// An operation known by its place only.

@@ -2,13 +2,13 @@
 //! asks the other.
 
 use super::{Together, Tracker};
-use crate::other_work::{OtherWork, Others, RankTime};
+use crate::other_work::{OtherWork, Others};
 use crate::rma::message::Announced;
 use crate::rma::remote::{Meeting, Remote};
 use commsan_callsite::{Doing, Findings, MetWork, Place, Site, Stacks};
 use commsan_findings::Code;
 use commsan_findings::record::{RawAccess, RawOperation, RawWork};
-use commsan_job_shm::ENTRY;
+use commsan_job_shm::{ENTRY, RankTime};
 use commsan_mpi_calls::Call;
 use commsan_shadow::{Access, Conflict, OpId, Past, When};
 use std::ffi::CStr;
