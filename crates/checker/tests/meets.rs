@@ -6,7 +6,7 @@ use commsan_checker::alone::Alone;
 use commsan_checker::rank::Checker;
 use commsan_checker::{Host, Load};
 use commsan_cuda::{
-    Allocation, Bytes, MemoryKind, Release, StreamName, Strength, Ticket, Touch, Wait, Work,
+    Allocation, Bytes, KernelAccess, MemoryKind, Release, StreamName, Strength, Ticket, Wait, Work,
 };
 use commsan_findings::Code;
 use commsan_findings::record::Record;
@@ -92,13 +92,18 @@ fn new<H: Host>() -> H {
 /// Launches a kernel that writes.
 fn launch<H: Host>(host: &mut H, bytes: Range<usize>, at: usize, out: &mut Found) -> Ticket {
     let bytes = Bytes::Exactly(Footprint::Dense(bytes));
-    let touch =
-        Touch { mode: Mode::Write, strength: Strength::Weak, bytes, certain: true, line: None };
+    let access = KernelAccess {
+        mode: Mode::Write,
+        strength: Strength::Weak,
+        bytes,
+        certain: true,
+        line: None,
+    };
     let work = Work {
         call: "cudaLaunchKernel",
         stream: STREAM,
         kernel: Some(Arc::from("kernel")),
-        touches: [touch].into(),
+        accesses: [access].into(),
         wait: Wait::Nothing,
     };
     let mut ticket = None;

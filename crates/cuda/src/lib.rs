@@ -21,5 +21,6 @@ pub use ipc::{SharedEvent, SharedMemory};
 pub use kernels::{Launched, Modules, Shape, demangled};
 pub use stream_checker::StreamChecker;
 pub use work::{
-    Allocation, Bytes, Copy, Line, MemoryKind, Release, Rows, Set, StreamName, Touch, Wait, Work,
+    Allocation, Bytes, Copy, KernelAccess, Line, MemoryKind, Release, Rows, Set, StreamName, Wait,
+    Work,
 };

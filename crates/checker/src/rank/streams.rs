@@ -1,7 +1,7 @@
 //! The work of streams, as MPI's operations meet it.
 
 use commsan_callsite::{Findings, MetWork, Place, Stacks};
-use commsan_cuda::{Gpu, Touch};
+use commsan_cuda::{Gpu, KernelAccess};
 use commsan_mpi::{OtherWork, RankTime, Status};
 use commsan_shadow::{Access, Actor, Footprint, Mode, OpId, Pages};
 use std::any::Any;
@@ -97,8 +97,8 @@ impl OtherWork for Streams {
 
     fn take_ended(&mut self, each: &mut dyn FnMut(usize, Mode, &Footprint)) {
         for ended in self.gpu.take_ended() {
-            for (touch, footprint) in Touch::certain(&ended.touches) {
-                each(ended.pc, touch.mode, footprint);
+            for (access, footprint) in KernelAccess::certain(&ended.accesses) {
+                each(ended.pc, access.mode, footprint);
             }
         }
     }

@@ -4,7 +4,7 @@ use super::polling::{listens, strength};
 use super::{Flight, Gpu, Knowledge, MAX_IN_FLIGHT, Started};
 use crate::clock::Clock;
 use crate::memory::{Block, Freed};
-use crate::work::{Bytes, Line, MemoryKind, Touch, Work};
+use crate::work::{Bytes, KernelAccess, Line, MemoryKind, Work};
 use commsan_callsite::{Doing, Findings, MetWork, Place, Report, Site, Stacks, Subscribers};
 use commsan_findings::record::{RawAccess, RawOperation, RawWork};
 use commsan_findings::{Code, Role};
@@ -58,18 +58,18 @@ impl Gpu {
             self.signals(work);
         }
         self.listens |= listens(work);
-        for (touch, footprint) in Touch::certain(&work.touches) {
-            let met = self.meets_work(work, touch, footprint, started, out);
-            self.meets_memory(work, touch, footprint, (started, met), out);
+        for (access, footprint) in KernelAccess::certain(&work.accesses) {
+            let met = self.meets_work(work, access, footprint, started, out);
+            self.meets_memory(work, access, footprint, (started, met), out);
             if self.shares_memory() {
-                self.meets_others(work, (touch, footprint), started, out);
+                self.meets_others(work, (access, footprint), started, out);
             }
         }
         self.begin_uncertain(work, started);
         if self.awaits_host(work) && self.waiting.len() < MAX_IN_FLIGHT {
             self.waiting.push(epoch);
         }
-        let key = (epoch.agent, Arc::as_ptr(&work.touches).addr());
+        let key = (epoch.agent, Arc::as_ptr(&work.accesses).addr());
         if let Some(&same) = self.same.get(&key)
             && let Some(flight) = self.live.get_mut(same)
         {
@@ -91,11 +91,11 @@ impl Gpu {
     fn take_off(&mut self, work: &Work, started: &Started<'_>) -> OpId {
         let mut marks = SmallVec::new();
         let mut accesses: SmallVec<[Option<Access>; 8]> = SmallVec::new();
-        for (touch, footprint) in Touch::certain(&work.touches) {
+        for (access, footprint) in KernelAccess::certain(&work.accesses) {
             if footprint.bytes() > 0 {
                 self.mark(&footprint.span(), &mut marks);
             }
-            accesses.push(Some(Access { mode: touch.mode, footprint: footprint.clone() }));
+            accesses.push(Some(Access { mode: access.mode, footprint: footprint.clone() }));
         }
         let flight = self.flight(work, started, marks);
         self.live.begin(&mut accesses, flight)
@@ -117,7 +117,7 @@ impl Gpu {
             stream: Arc::clone(&self.labels[&epoch.agent]),
             device: self.order.device(epoch.agent),
             site,
-            touches: Arc::clone(&work.touches),
+            accesses: Arc::clone(&work.accesses),
             marks,
             findings: Subscribers::default(),
         }
@@ -135,23 +135,23 @@ impl Gpu {
     fn meets_work(
         &mut self,
         work: &Work,
-        touch: &Touch,
+        access: &KernelAccess,
         footprint: &Footprint,
         started: &Started<'_>,
         out: &mut dyn Findings,
     ) -> bool {
         let Started { epoch, clock, site, .. } = *started;
         let device = self.order.device(epoch.agent);
-        let found = self.conflicts(touch.mode, footprint, |flight, other| {
+        let found = self.conflicts(access.mode, footprint, |flight, other| {
             let one_device = flight.device == device;
-            !are_strong(touch.strength, flight.strength(other), one_device)
+            !are_strong(access.strength, flight.strength(other), one_device)
                 && !flight.epoch.happens_before(clock)
                 && !self.may_wait_for_work(work, (device, clock), flight)
         });
         let met = !found.is_empty();
         for conflict in found {
             if self.is_new(Code::StreamsRace, site.pc, &conflict, out) {
-                let now = self.now(work, touch, conflict.bytes.clone(), (epoch.agent, site));
+                let now = self.now(work, access, conflict.bytes.clone(), (epoch.agent, site));
                 self.report(Code::StreamsRace, now, &conflict, out);
             }
         }
@@ -163,7 +163,7 @@ impl Gpu {
     fn meets_memory(
         &mut self,
         work: &Work,
-        touch: &Touch,
+        access: &KernelAccess,
         footprint: &Footprint,
         (started, met): (&Started<'_>, bool),
         out: &mut dyn Findings,
@@ -183,7 +183,7 @@ impl Gpu {
                 None => return,
             },
         };
-        let now = self.now(work, touch, span, (epoch.agent, site));
+        let now = self.now(work, access, span, (epoch.agent, site));
         self.report_end(Code::FreedDeviceMemory, now, end, out);
     }
 
@@ -191,11 +191,11 @@ impl Gpu {
     pub(super) fn refused(&mut self, work: &Work, place: &dyn Place, out: &mut dyn Findings) {
         let slot = self.slot(work.stream);
         let site = place.site(Some(work.call), &mut self.stacks);
-        for touch in work.touches.iter() {
-            let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+        for access in work.accesses.iter() {
+            let Bytes::Exactly(footprint) = &access.bytes else { continue };
             let span = footprint.span();
             if let Some(end) = self.memory.freed(span.start).map(End::from) {
-                let now = self.now(work, touch, span, (slot, site));
+                let now = self.now(work, access, span, (slot, site));
                 self.report_end(Code::FreedDeviceMemory, now, end, out);
             }
         }
@@ -426,12 +426,17 @@ impl Gpu {
     fn now<'a>(
         &self,
         work: &'a Work,
-        touch: &Touch,
+        kernel_access: &KernelAccess,
         bytes: Range<usize>,
         (slot, site): (u32, Site),
     ) -> Now<'a> {
-        let access = RawAccess::new(work.by(), touch.mode.is_write(), &bytes);
-        Now { access, role: Role::Access, site, doing: Some(self.doing_in(slot, work, touch)) }
+        let access = RawAccess::new(work.by(), kernel_access.mode.is_write(), &bytes);
+        Now {
+            access,
+            role: Role::Access,
+            site,
+            doing: Some(self.doing_in(slot, work, kernel_access)),
+        }
     }
 
     fn report(&mut self, code: Code, now: Now<'_>, conflict: &Conflict, out: &mut dyn Findings) {
@@ -484,21 +489,21 @@ impl Flight {
     }
 
     /// The touch that an access of the engine stands for.
-    fn touch(&self, mode: Mode, span: &Range<usize>) -> Option<&Touch> {
-        self.touches.iter().find(|touch| {
+    fn kernel_access(&self, mode: Mode, span: &Range<usize>) -> Option<&KernelAccess> {
+        self.accesses.iter().find(|access| {
             let same = |bytes: &Bytes| matches!(bytes, Bytes::Exactly(f) if f.span() == *span);
-            touch.mode == mode && same(&touch.bytes)
+            access.mode == mode && same(&access.bytes)
         })
     }
 
     pub(super) fn strength(&self, access: &Access) -> Strength {
-        let touch = self.touch(access.mode, &access.footprint.span());
-        touch.map_or(Strength::Weak, |touch| touch.strength)
+        let kernel_access = self.kernel_access(access.mode, &access.footprint.span());
+        kernel_access.map_or(Strength::Weak, |kernel_access| kernel_access.strength)
     }
 
     /// What findings say of it.
     pub(super) fn doing(&self, mode: Mode, span: &Range<usize>) -> Doing {
-        let line = self.touch(mode, span).and_then(|touch| touch.line.as_ref());
+        let line = self.kernel_access(mode, span).and_then(|access| access.line.as_ref());
         let (file, line) = line.map(Line::parts).unzip();
         Doing { kernel: self.kernel.clone(), stream: Arc::clone(&self.stream), file, line }
     }

@@ -19,7 +19,7 @@ use super::polling::strength;
 use super::{Flight, Gpu, Knowledge, Started, Ticket};
 use crate::clock::Epoch;
 use crate::order::Order;
-use crate::work::{Bytes, Line, StreamName, Touch, Work};
+use crate::work::{Bytes, KernelAccess, Line, StreamName, Work};
 use commsan_callsite::{Doing, Findings, Place, Report, Site, Stacks};
 use commsan_findings::record::{RawAccess, RawOperation, RawWork, Record};
 use commsan_findings::{Code, Role};
@@ -133,7 +133,7 @@ impl Gpu {
         out: &mut dyn Findings,
     ) {
         let Some(numbers) = self.possible.by_ticket.get(&ticket) else { return };
-        let touched = Touched { ticket, mode, strength, bytes, line };
+        let touched = ObservedAccess { ticket, mode, strength, bytes, line };
         let mut is_kept = false;
         for number in numbers.clone() {
             let PossibleConflicts { suspicions, seen, .. } = &mut self.possible;
@@ -193,14 +193,14 @@ impl Gpu {
     fn may_meet_work(&mut self, work: &Work, started: &Started<'_>) {
         let clock = started.clock;
         let device = self.order.device(started.epoch.agent);
-        for touch in work.touches.iter() {
-            if touch.certain && self.possible.live.ranges() == 0 {
+        for kernel_access in work.accesses.iter() {
+            if kernel_access.certain && self.possible.live.ranges() == 0 {
                 continue;
             }
-            for bytes in self.reach(touch) {
-                let access = Access { mode: touch.mode, footprint: bytes };
-                let doing = || Some(self.doing_in(started.epoch.agent, work, touch));
-                let open = (!touch.certain).then_some((started.ticket, started.epoch));
+            for bytes in self.reach(kernel_access) {
+                let access = Access { mode: kernel_access.mode, footprint: bytes };
+                let doing = || Some(self.doing_in(started.epoch.agent, work, kernel_access));
+                let open = (!kernel_access.certain).then_some((started.ticket, started.epoch));
                 let is_unordered = |flight: &Flight| {
                     !flight.epoch.happens_before(clock)
                         && !self.may_wait_for_work(work, (device, clock), flight)
@@ -211,7 +211,7 @@ impl Gpu {
                     .map(|(operation, before)| {
                         let now =
                             Suspect::certain(work.by(), access.clone(), started.site, doing());
-                        let (device, strength) = (Some(device), touch.strength);
+                        let (device, strength) = (Some(device), kernel_access.strength);
                         (operation, [Suspect { open, device, strength, ..now }, before])
                     })
                     .collect();
@@ -226,17 +226,17 @@ impl Gpu {
     /// to the host.
     fn remember_uncertain(&mut self, work: &Work, started: &Started<'_>) {
         let all = self.possible.are_observed;
-        let is_kept = |touch: &&Touch| !touch.certain && (all || touch.signals_host());
+        let is_kept = |access: &&KernelAccess| !access.certain && (all || access.signals_host());
         let full = self.possible.live.ranges() >= MAX_SUSPICIONS;
-        if full || !work.touches.iter().any(|touch| is_kept(&touch)) {
+        if full || !work.accesses.iter().any(|access| is_kept(&access)) {
             return;
         }
         let mut marks = SmallVec::new();
         let mut accesses: SmallVec<[Option<Access>; 8]> = SmallVec::new();
-        for touch in work.touches.iter().filter(is_kept) {
-            for footprint in self.reach(touch) {
+        for access in work.accesses.iter().filter(is_kept) {
+            for footprint in self.reach(access) {
                 self.mark(&footprint.span(), &mut marks);
-                accesses.push(Some(Access { mode: touch.mode, footprint }));
+                accesses.push(Some(Access { mode: access.mode, footprint }));
             }
         }
         let flight = self.flight(work, started, marks);
@@ -332,10 +332,10 @@ impl Gpu {
         }
         let site = place.site(Some(work.call), &mut self.stacks);
         let epoch = self.order.latest(slot);
-        for touch in work.touches.iter().filter(|touch| !touch.certain) {
-            for footprint in self.reach(touch) {
-                let access = Access { mode: touch.mode, footprint };
-                let doing = Some(self.doing_in(slot, work, touch));
+        for kernel_access in work.accesses.iter().filter(|kernel_access| !kernel_access.certain) {
+            for footprint in self.reach(kernel_access) {
+                let access = Access { mode: kernel_access.mode, footprint };
+                let doing = Some(self.doing_in(slot, work, kernel_access));
                 let side = Suspect::certain(work.by(), access.clone(), site, doing);
                 suspects.push((access, Suspect { open: Some((ticket, epoch)), ..side }));
             }
@@ -356,9 +356,9 @@ impl Gpu {
         self.suspect(Code::CallMeetsWork, Role::Access, operation, [now, before]);
     }
 
-    /// What a touch may reach.
-    pub(super) fn reach(&self, touch: &Touch) -> SmallVec<[Footprint; 2]> {
-        match &touch.bytes {
+    /// What an access may reach.
+    pub(super) fn reach(&self, access: &KernelAccess) -> SmallVec<[Footprint; 2]> {
+        match &access.bytes {
             Bytes::Exactly(footprint) => SmallVec::from_iter([footprint.clone()]),
             Bytes::Within(address) => {
                 let block = self.memory.around(*address);
@@ -415,7 +415,7 @@ impl PossibleConflicts {
     }
 
     /// Whether something in flight may touch these bytes.
-    pub(super) fn touch(&self, bytes: &Range<usize>) -> bool {
+    pub(super) fn kernel_access(&self, bytes: &Range<usize>) -> bool {
         self.live.touching(bytes, |_, _, _| ControlFlow::Break(())).is_break()
     }
 }
@@ -437,7 +437,7 @@ impl Flight {
 }
 
 /// What work has touched.
-struct Touched<'t> {
+struct ObservedAccess<'t> {
     ticket: Ticket,
     mode: Mode,
     strength: Strength,
@@ -457,7 +457,7 @@ enum Borne {
 
 impl Suspicion {
     /// Takes in what work has touched, and what other work has before.
-    fn bear_out(&mut self, touched: &Touched<'_>, seen: &Observed) -> Borne {
+    fn bear_out(&mut self, touched: &ObservedAccess<'_>, seen: &Observed) -> Borne {
         let is_it = |side: &Suspect| side.open.is_some_and(|(open, _)| open == touched.ticket);
         let Some(at) = self.sides.iter().position(is_it) else { return Borne::Not };
         let other = &self.sides[1 - at];

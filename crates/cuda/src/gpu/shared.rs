@@ -12,14 +12,14 @@
 //! these can signal each other while they run; and without MPI. What hosts communicate by other
 //! means, pipes or signals, is not seen either.
 //!
-//! Missed is what is not certain ([`Touch::certain`]), too scattered, or more than a process can
-//! remember; what operations of MPI on parts of buffers do between their start and their
+//! Missed is what is not certain ([`KernelAccess::certain`]), too scattered, or more than a process
+//! can remember; what operations of MPI on parts of buffers do between their start and their
 //! completion; and what ranks on other nodes do, which cannot open the memory.
 
 use super::{Gpu, Started};
 use crate::clock::{Clock, Epoch};
 use crate::ipc::{Glimpse, SharedMemory, Spot, Use};
-use crate::work::{Bytes, MemoryKind, Touch, Work};
+use crate::work::{Bytes, KernelAccess, MemoryKind, Work};
 use commsan_callsite::{Doing, Findings, Place, Report, Site, StackId};
 use commsan_findings::record::{RawAccess, RawOperation, RawWork, Record};
 use commsan_findings::{Code, Role};
@@ -176,14 +176,14 @@ impl Gpu {
             Some(block) => block.kind != MemoryKind::Device || block.shared.is_some(),
             None => true,
         };
-        let may_tell = |touch: &Touch| match &touch.bytes {
+        let may_tell = |access: &KernelAccess| match &access.bytes {
             Bytes::Exactly(footprint) => is_seen(footprint.span().start),
             Bytes::Within(address) => is_seen(*address),
             Bytes::Anywhere => true,
         };
-        let strong = |touch: &&Touch| touch.strength >= Strength::Device;
+        let strong = |access: &&KernelAccess| access.strength >= Strength::Device;
         let is_library = ["nccl", "nvshmem"].iter().any(|name| work.call.starts_with(name));
-        if is_library || work.touches.iter().filter(strong).any(may_tell) {
+        if is_library || work.accesses.iter().filter(strong).any(may_tell) {
             self.ipc.signal();
         }
     }
@@ -192,7 +192,7 @@ impl Gpu {
     pub(super) fn meets_others(
         &mut self,
         work: &Work,
-        (touch, footprint): (&Touch, &Footprint),
+        (access, footprint): (&KernelAccess, &Footprint),
         started: &Started<'_>,
         out: &mut dyn Findings,
     ) {
@@ -200,10 +200,10 @@ impl Gpu {
         let mine = Mine {
             by: work.by(),
             call: work.call,
-            mode: touch.mode,
+            mode: access.mode,
             footprint,
             site,
-            doing: Some(self.doing_in(epoch.agent, work, touch)),
+            doing: Some(self.doing_in(epoch.agent, work, access)),
         };
         self.compare(&mine, Some(epoch), (clock, 0), out);
     }

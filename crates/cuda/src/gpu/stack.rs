@@ -1,7 +1,7 @@
 //! Copies and sets of variables of functions that return before the work is complete.
 
 use super::{Flight, Gpu};
-use crate::work::{Touch, Work};
+use crate::work::{KernelAccess, Work};
 use commsan_callsite::{Findings, Place, Report};
 use commsan_findings::record::{RawAccess, RawOperation, RawWork};
 use commsan_findings::{Code, Role};
@@ -32,10 +32,10 @@ impl Gpu {
             return;
         }
         self.forget_locals(id);
-        for (touch, footprint) in Touch::certain(&work.touches) {
+        for (access, footprint) in KernelAccess::certain(&work.accesses) {
             let bytes = footprint.span();
             if let Some(frame) = place.frame_of(bytes.start).filter(|frame| *frame != 0) {
-                self.locals.push(Local { id, frame, mode: touch.mode, bytes });
+                self.locals.push(Local { id, frame, mode: access.mode, bytes });
             }
         }
     }

@@ -29,7 +29,7 @@ fn launched() -> (Gpu, Ticket) {
     gpu.observe_accesses();
     allocate(&mut gpu, MemoryKind::Device, BLOCK, None);
     let (at, mut out) = (At(90), Found::default());
-    let ticket = gpu.enqueue(&work(created(1), &[touch(Mode::Read, BLOCK)]), &at, &mut out);
+    let ticket = gpu.enqueue(&work(created(1), &[kernel_access(Mode::Read, BLOCK)]), &at, &mut out);
     gpu.device_synchronized(0, "cudaFree", &At(91), &mut out);
     (gpu, ticket)
 }
@@ -80,7 +80,8 @@ fn what_is_told_of_memory_that_was_given_back_is_told_once() {
     allocate(&mut gpu, MemoryKind::Device, BLOCK, None);
     gpu.freed(BLOCK.start, Release::Device, "cudaFree", 0, &At(93), &mut out);
     gpu.free_ended(BLOCK.start, false, &At(93));
-    let ticket = gpu.enqueue(&work(created(1), &[touch(Mode::Read, BLOCK)]), &At(94), &mut out);
+    let ticket =
+        gpu.enqueue(&work(created(1), &[kernel_access(Mode::Read, BLOCK)]), &At(94), &mut out);
     gpu.failed(ticket, &failure(BLOCK.start, 4), &mut out);
     assert_eq!(out.0, [(Code::FreedDeviceMemory, 94, 93)]);
     gpu.failed(ticket, &failure(BLOCK.end, 4), &mut out);
