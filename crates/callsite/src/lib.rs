@@ -1,6 +1,8 @@
 //! Call sites and call stacks, and [`Findings`], through which the semantics report. Reports are
 //! the records of [`commsan_findings::record`], with a [`Placed`] for each site.
 
+pub mod testing;
+
 use commsan_findings::record::{RawDoing, RawFinding, RawNeed, RawUse, RawVariable, Record};
 use commsan_findings::{Code, Role};
 use commsan_shadow::{Epoch, Mode};

@@ -1,7 +1,8 @@
 //! MPI's operations against work of streams, both ways; and work alone.
 #![cfg(feature = "mpi")]
 
-use commsan_callsite::{DEPTH, Findings, Place, Placed, Report, Stacks, Use};
+use commsan_callsite::testing::At;
+use commsan_callsite::{Findings, Placed, Report, Stacks, Use};
 use commsan_checker::alone::Alone;
 use commsan_checker::rank::Checker;
 use commsan_checker::{Host, Load};
@@ -12,38 +13,9 @@ use commsan_findings::Code;
 use commsan_findings::record::Record;
 use commsan_mpi::{Args, Token};
 use commsan_mpi_calls::CALLS;
-use commsan_shadow::{Access, Epoch, Footprint, GRANULE_WORDS, Mode, Pages};
+use commsan_shadow::{Access, Footprint, Mode, Pages};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64};
-
-/// A place known by a number.
-struct At(usize);
-
-impl Place for At {
-    fn pc(&self) -> usize {
-        self.0
-    }
-    fn thread(&self) -> u32 {
-        0
-    }
-    fn frames(&self, frames: &mut [usize; DEPTH]) -> usize {
-        frames[0] = self.0;
-        1
-    }
-    fn frame_of(&self, _: usize) -> Option<usize> {
-        None
-    }
-    fn thread_of(&self, _: Epoch) -> u32 {
-        0
-    }
-    fn name_at(&self, _: usize) -> Option<&'static str> {
-        None
-    }
-    fn is_popped(&self, _: usize) -> bool {
-        false
-    }
-}
 
 /// Findings: code, and the places of both sides.
 #[derive(Default)]
@@ -62,24 +34,13 @@ impl Findings for Found {
     fn uses(&mut self, _: Use<'_>, _: &Stacks) {}
 }
 
-fn pages() -> Pages {
-    const SLOTS: usize = 1 << 10;
-    let granules: Vec<[AtomicU64; GRANULE_WORDS]> =
-        (0..SLOTS).map(|_| std::array::from_fn(|_| AtomicU64::new(0))).collect();
-    Pages::new(
-        (0..SLOTS).map(|_| AtomicU8::new(0)).collect::<Vec<_>>().leak(),
-        (0..SLOTS).map(|_| AtomicU64::new(0)).collect::<Vec<_>>().leak(),
-        Some(granules.leak()),
-    )
-}
-
 /// Memory that the host may use, too.
 const MANAGED: Range<usize> = 0x10_0000..0x10_4000;
 const STREAM: StreamName = StreamName::Created { handle: 1 };
 
 /// With a stream, and memory.
 fn new<H: Host>() -> H {
-    let mut host = H::new(pages());
+    let mut host = H::new(Pages::leaked(1 << 10));
     let allocation =
         Allocation { kind: MemoryKind::Managed, device: 0, bytes: MANAGED, stream: None };
     host.with_streams(|streams| {

@@ -11,9 +11,8 @@ use commsan_mpi::buffers::resolve;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::{Args, Datatype, Library, Token, Tracker};
 use commsan_mpi_calls::{CALLS, Call};
-use commsan_shadow::{GRANULE_WORDS, Mode, Pages, Pattern};
+use commsan_shadow::{Mode, Pages, Pattern};
 use proptest::prelude::*;
-use std::sync::atomic::{AtomicU8, AtomicU64};
 
 /// An MPI with two datatypes: 1 is a byte, 2 every other byte of eight.
 struct Mpi;
@@ -184,14 +183,6 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     prop::collection::vec(event, 0..60)
 }
 
-fn pages() -> Pages {
-    let filter = Vec::leak((0..4).map(|_| AtomicU8::new(0)).collect());
-    let counts = Vec::leak((0..4).map(|_| AtomicU64::new(0)).collect());
-    let plane = || [const { AtomicU64::new(0) }; GRANULE_WORDS];
-    let granules = &*Vec::leak((0..4).map(|_| plane()).collect());
-    Pages::new(filter, counts, Some(granules))
-}
-
 fn call(name: &str) -> &'static Call {
     CALLS.iter().find(|call| call.name == name).expect("a call of the table")
 }
@@ -241,8 +232,8 @@ proptest! {
 
     #[test]
     fn the_nursery_changes_nothing(events in events()) {
-        let with = run(Tracker::new(pages()), &events);
-        let without = run(Tracker::without_nursery(pages()), &events);
+        let with = run(Tracker::new(Pages::leaked(4)), &events);
+        let without = run(Tracker::without_nursery(Pages::leaked(4)), &events);
         prop_assert_eq!(with, without);
     }
 }

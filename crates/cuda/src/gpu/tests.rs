@@ -9,43 +9,15 @@ mod stack;
 use super::{Gpu, Ticket};
 use crate::clock::{Clock, Epoch};
 use crate::work::{Allocation, Bytes, KernelAccess, MemoryKind, Release, StreamName, Wait, Work};
-use commsan_callsite::{DEPTH, Findings, Place, Placed, Report, Stacks, Use};
+use commsan_callsite::testing::At;
+use commsan_callsite::{Findings, Place, Placed, Report, Stacks, Use};
 use commsan_findings::Code;
 use commsan_findings::record::{RawDoing, RawOperation, Record};
 use commsan_ptx::Strength;
-use commsan_shadow::{Access, Footprint, GRANULE_WORDS, Mode, Pages};
+use commsan_shadow::{Access, Footprint, Mode, Pages};
 use proptest::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64};
-
-/// A place known by a number.
-struct At(usize);
-
-impl Place for At {
-    fn pc(&self) -> usize {
-        self.0
-    }
-    fn thread(&self) -> u32 {
-        0
-    }
-    fn frames(&self, frames: &mut [usize; DEPTH]) -> usize {
-        frames[0] = self.0;
-        1
-    }
-    fn frame_of(&self, _: usize) -> Option<usize> {
-        None
-    }
-    fn thread_of(&self, _: Epoch) -> u32 {
-        0
-    }
-    fn name_at(&self, _: usize) -> Option<&'static str> {
-        None
-    }
-    fn is_popped(&self, _: usize) -> bool {
-        false
-    }
-}
 
 /// Findings: code, and the places of both sides; the lines inside kernels; and of which work was
 /// waited for where.
@@ -71,17 +43,6 @@ impl Findings for Found {
     }
 
     fn uses(&mut self, _: Use<'_>, _: &Stacks) {}
-}
-
-fn pages() -> Pages {
-    const SLOTS: usize = 1 << 10;
-    let granules: Vec<[AtomicU64; GRANULE_WORDS]> =
-        (0..SLOTS).map(|_| std::array::from_fn(|_| AtomicU64::new(0))).collect();
-    Pages::new(
-        (0..SLOTS).map(|_| AtomicU8::new(0)).collect::<Vec<_>>().leak(),
-        (0..SLOTS).map(|_| AtomicU64::new(0)).collect::<Vec<_>>().leak(),
-        Some(granules.leak()),
-    )
 }
 
 fn kernel_access(mode: Mode, bytes: Range<usize>) -> KernelAccess {
@@ -110,7 +71,7 @@ fn created(handle: usize) -> StreamName {
 
 /// Managed memory, and streams 1 and 2, which are blocking, and 3, which is not.
 fn gpu() -> Gpu {
-    let mut gpu = Gpu::new(pages());
+    let mut gpu = Gpu::new(Pages::leaked(1 << 10));
     for handle in 1..=3 {
         gpu.stream_created(handle, 0, handle < 3);
     }

@@ -1,6 +1,7 @@
 //! Work on memory of functions that return.
 
 use super::*;
+use commsan_callsite::DEPTH;
 
 /// A place in a function that owns the memory from [`PAGEABLE`] on.
 struct Within {
