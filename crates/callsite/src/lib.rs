@@ -1,8 +1,10 @@
 //! Call sites and call stacks, and [`Findings`], through which the semantics report. Reports are
 //! the records of [`commsan_findings::record`], with a [`Placed`] for each site.
 
-use commsan_findings::record::{RawNeed, Record};
-use commsan_findings::{Code, Problem, Role};
+pub mod testing;
+
+use commsan_findings::record::{RawDoing, RawFinding, RawNeed, RawUse, RawVariable, Record};
+use commsan_findings::{Code, Role};
 use commsan_shadow::{Epoch, Mode};
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -233,142 +235,17 @@ impl<P: Place + ?Sized> Place for &P {
     }
 }
 
-/// The offending access of a finding.
-#[derive(Clone, Debug)]
-pub struct Side<'a> {
-    /// What accesses the bytes: `store`, `memcpy`, `free`, `MPI_Irecv`.
-    pub by: &'a str,
-    /// Whether it writes.
-    pub mode: Mode,
-    /// The bytes in question.
-    pub bytes: Range<usize>,
-}
-
-/// The operation of a finding.
-#[derive(Clone, Copy, Debug)]
-pub struct Party {
-    /// The call whose operation it is: `MPI_Isend`, `MPI_Send_init`.
-    pub call: &'static str,
-    /// The other rank, if the call names one.
-    pub peer: Option<i32>,
-    /// The message tag, if the call names one.
-    pub tag: Option<i32>,
-    /// Number of the window, of one-sided operations.
-    pub window: Option<u32>,
-    /// Where the window begins, if the finding is about its memory.
-    pub base: Option<usize>,
-    /// Where the operation was started.
-    pub site: Site,
-}
-
-impl Party {
-    /// An operation known by its call and place only.
-    pub fn at(call: &'static str, site: Site) -> Party {
-        Party { call, peer: None, tag: None, window: None, base: None, site }
-    }
-}
-
 /// A finding as the semantics report it.
-#[derive(Debug)]
-pub struct Report<'a> {
-    /// The code.
-    pub code: Code,
-    /// The offending access, if there is one.
-    pub access: Option<Side<'a>>,
-    /// The pending operation.
-    pub operation: Party,
-    /// The operation's access that is concerned: its mode, span and number of bytes.
-    pub concerned: Option<(Mode, Range<usize>, usize)>,
-    /// The sites, the offending one first.
-    pub sites: &'a [Placed],
-    /// Whether the two sides did not overlap in time, but are in threads that do not synchronise.
-    pub threads: bool,
-    /// Details of findings that are not about memory.
-    pub about: Option<About>,
-}
+pub type Report<'a> = RawFinding<'a, Placed>;
 
-/// Details of findings that are not about memory.
-#[derive(Clone, Debug)]
-pub enum About {
-    /// Calls that should have matched.
-    Collective {
-        /// What they were called on.
-        on: String,
-        /// The number of the collective on it, counted from 1; 0 for none in particular.
-        number: u32,
-        /// Where the two sites passed different values: both in words.
-        passed: Option<[String; 2]>,
-    },
-    /// A thread level.
-    Level {
-        /// The level that was requested.
-        required: &'static str,
-        /// The level that was provided.
-        provided: &'static str,
-    },
-    /// An argument of a call.
-    Argument {
-        /// The parameter.
-        parameter: &'static str,
-        /// What is wrong with it, in words.
-        problem: String,
-        /// The kind of mistake, if there are several that a finding of this code may be about.
-        kind: Option<Problem>,
-    },
-    /// Work of a CUDA stream that has failed.
-    Failure {
-        /// The work that failed.
-        work: Doing,
-        /// How and where it failed: `out of bounds global store of 4 bytes in block (0,0,0), thread
-        /// (3,0,0)`.
-        problem: String,
-    },
-    /// Work of CUDA streams, on either side.
-    Work {
-        /// The offending side, if that is work.
-        access: Option<Doing>,
-        /// The operation, if that is work.
-        operation: Option<Doing>,
-    },
-}
+/// A call that uses memory of a variable, by addresses of the process.
+pub type Use<'a> = RawUse<'a, Placed, usize>;
 
-/// A variable whose memory a call uses: debug information says how large it is, and of which type.
-#[derive(Clone, Copy, Debug)]
-pub struct Use {
-    /// The variable's location.
-    pub variable: Variable,
-    /// The class of the basic type that all elements have, e.g. `integer`, and its size in bytes;
-    /// `None` if there are several, or any type is right.
-    pub elements: Option<(&'static str, u64)>,
-}
-
-/// The location of a variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Variable {
-    /// In a stack frame.
-    Local {
-        /// A return address in the function.
-        pc: usize,
-        /// Bytes from the function's frame pointer.
-        offset: isize,
-    },
-    /// In static memory.
-    Static {
-        /// The address.
-        address: usize,
-    },
-}
+/// Memory of a variable: a local one by an address in the code of its function.
+pub type Variable = RawVariable<usize>;
 
 /// Work of a stream, as findings describe it.
-#[derive(Clone, Debug)]
-pub struct Doing {
-    /// The kernel, demangled; `None` for copies and sets.
-    pub kernel: Option<Arc<str>>,
-    /// The stream in words: `stream 1 of device 0`.
-    pub stream: Arc<str>,
-    /// File and line of the access inside the kernel.
-    pub line: Option<(Arc<str>, u32)>,
-}
+pub type Doing = RawDoing<Arc<str>>;
 
 /// Work in flight that an access meets.
 #[derive(Clone, Debug)]
@@ -414,11 +291,11 @@ pub trait Findings {
     /// Counts a finding of this code between these two addresses if it was reported before; returns
     /// whether it was.
     fn again(&mut self, code: Code, offender: usize, operation: usize) -> bool;
-    /// Reports a finding and returns its number.
-    fn report(&mut self, report: &Report, stacks: &Stacks) -> u32;
-    /// Records that a call uses memory of a variable; `report` is the finding if the variable is
-    /// smaller.
-    fn uses(&mut self, used: &Use, report: &Report, stacks: &Stacks);
+    /// Reports a finding and returns its number. [`again`](Self::again) knows it by its first site
+    /// if it has several, else by 0, and by `operation`.
+    fn report(&mut self, report: Report<'_>, operation: usize, stacks: &Stacks) -> u32;
+    /// Records that a call uses memory of a variable.
+    fn uses(&mut self, used: Use<'_>, stacks: &Stacks);
     /// Writes any other record.
     fn emit(&mut self, record: Record<'_, Placed>, stacks: &Stacks);
 }

@@ -9,13 +9,14 @@
 mod streams;
 
 use crate::{Host, Load};
-use commsan_callsite::{About, Findings, Place, Report, Side};
+use commsan_callsite::{Findings, Place, Report};
 use commsan_cuda::{
-    Gpu, Release, SharedEvent, SharedMemory, StreamChecker, StreamName, Ticket, Touch, Work,
+    Gpu, KernelAccess, Release, SharedEvent, SharedMemory, StreamChecker, StreamName, Ticket, Work,
 };
+use commsan_findings::record::{RawAccess, RawWork};
 use commsan_findings::{Code, Role};
 use commsan_mpi::Tracker;
-use commsan_shadow::{Access, Actor, Mode, Pages};
+use commsan_shadow::{Access, Actor, Conflict, Mode, Pages};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -49,44 +50,39 @@ impl Checker {
         {
             return;
         }
-        for (touch, footprint) in Touch::certain(&work.touches) {
-            let access = Access { mode: touch.mode, footprint: footprint.clone() };
-            self.meets_operation(work, touch, &access, place, out);
-            self.meets_remote(work, touch, &access, place, out);
+        for (kernel_access, footprint) in KernelAccess::certain(&work.accesses) {
+            let access = Access { mode: kernel_access.mode, footprint: footprint.clone() };
+            self.meets_operation(work, kernel_access, &access, place, out);
+            self.meets_remote(work, kernel_access, &access, place, out);
         }
     }
 
     fn meets_operation(
         &mut self,
         work: &Work,
-        touch: &Touch,
+        kernel_access: &KernelAccess,
         access: &Access,
         place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         let met: Vec<_> = self.tracker.operations_met_by(access).collect();
         for met in met {
-            let (code, party, conflict) = (Code::CallMeetsWork, met.party, &met.conflict);
-            if out.again(code, place.pc(), party.site.pc) {
+            let code = Code::CallMeetsWork;
+            if out.again(code, place.pc(), met.site.pc) {
                 continue;
             }
-            let doing = self.devices().doing(work, touch);
+            let doing = self.devices().doing(work, kernel_access);
             let (_, stacks) = self.tracker.other_work_and_stacks();
             let site = place.site(Some(work.call), stacks);
+            let Conflict { mode, bytes, span, touched, .. } = &met.conflict;
+            let operation = met.operation.clone().with_access(mode.is_write(), span, *touched);
+            let sites = [(Role::Access, site), (Role::Operation, met.site)];
             let report = Report {
-                code,
-                access: Some(Side {
-                    by: work.by(),
-                    mode: touch.mode,
-                    bytes: conflict.bytes.clone(),
-                }),
-                operation: party,
-                concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
-                sites: &[(Role::Access, site), (Role::Operation, party.site)],
-                threads: false,
-                about: Some(About::Work { access: Some(doing), operation: None }),
+                access: Some(RawAccess::new(work.by(), kernel_access.mode.is_write(), bytes)),
+                work: Some(RawWork::new(Some(&doing), None)),
+                ..Report::new(code, operation, sites)
             };
-            let number = out.report(&report, stacks);
+            let number = out.report(report, met.site.pc, stacks);
             self.tracker.subscribe_to(&met, number);
         }
     }
@@ -95,23 +91,22 @@ impl Checker {
     fn meets_remote(
         &mut self,
         work: &Work,
-        touch: &Touch,
+        kernel_access: &KernelAccess,
         access: &Access,
         place: &dyn Place,
         out: &mut dyn Findings,
     ) {
         for met in self.tracker.remotes_met_by(access, &place, out) {
-            let side = Side { by: work.by(), mode: access.mode, bytes: met.bytes() };
-            let doing = self.devices().doing(work, touch);
-            let about = About::Work { access: Some(doing), operation: None };
+            let side = RawAccess::new(work.by(), access.mode.is_write(), &met.bytes());
+            let doing = self.devices().doing(work, kernel_access);
             let site = place.site(Some(work.call), self.tracker.other_work_and_stacks().1);
-            self.tracker.report_work_meets_remote(&met, (side, site, about), out);
+            self.tracker.report_work_meets_remote(&met, (side, site, &doing), out);
         }
     }
 
     /// What work may access against MPI's pending operations.
     fn suspect_operations(&mut self, work: &Work, put: (StreamName, Ticket), place: &dyn Place) {
-        let doubtful = work.touches.iter().any(|touch| !touch.certain);
+        let doubtful = work.accesses.iter().any(|kernel_access| !kernel_access.certain);
         if !doubtful || self.tracker.is_quiet() || self.devices().may_wait_for_host(work) {
             return;
         }
@@ -185,23 +180,23 @@ impl StreamChecker for Checker {
     }
 
     fn event_exported(&mut self, event: usize, handle: &[u8; 64]) {
-        if let Some(SharedEvent { sheet, number }) = self.devices().event_exported(event) {
-            self.tracker.together.post_handle(key_of("event", handle), [sheet, number]);
+        if let Some(SharedEvent { segment, number }) = self.devices().event_exported(event) {
+            self.tracker.together.post_handle(key_of("event", handle), [segment, number]);
         }
     }
 
     fn event_opened(&mut self, event: usize, handle: &[u8; 64]) {
         let entry = self.tracker.together.find_handle(key_of("event", handle));
-        let shared = entry.map(|(sheet, number)| SharedEvent { sheet, number });
+        let shared = entry.map(|(segment, number)| SharedEvent { segment, number });
         self.devices().event_opened(event, shared);
     }
 
     fn memory_exported(&mut self, address: usize, handle: &[u8; 64]) {
         let key = key_of("memory", handle);
         let known = self.tracker.together.find_handle(key);
-        let known = known.map(|(sheet, number)| SharedMemory { sheet, number });
+        let known = known.map(|(segment, number)| SharedMemory { segment, number });
         if let Some(shared) = self.devices().memory_exported(address, known) {
-            self.tracker.together.post_handle(key, [shared.sheet, shared.number]);
+            self.tracker.together.post_handle(key, [shared.segment, shared.number]);
         }
     }
 
@@ -214,7 +209,7 @@ impl StreamChecker for Checker {
         out: &mut dyn Findings,
     ) {
         let found = self.tracker.together.find_handle(key_of("memory", handle));
-        let shared = found.map(|(sheet, number)| SharedMemory { sheet, number });
+        let shared = found.map(|(segment, number)| SharedMemory { segment, number });
         self.tracker.publish_time(None);
         self.devices().memory_opened(address, shared, call, place, out);
     }

@@ -1,49 +1,21 @@
 //! MPI's operations against work of streams, both ways; and work alone.
 #![cfg(feature = "mpi")]
 
-use commsan_callsite::{DEPTH, Findings, Place, Placed, Report, Stacks, Use};
+use commsan_callsite::testing::At;
+use commsan_callsite::{Findings, Placed, Report, Stacks, Use};
 use commsan_checker::alone::Alone;
 use commsan_checker::rank::Checker;
 use commsan_checker::{Host, Load};
 use commsan_cuda::{
-    Allocation, Bytes, MemoryKind, Release, StreamName, Strength, Ticket, Touch, Wait, Work,
+    Allocation, Bytes, KernelAccess, MemoryKind, Release, StreamName, Strength, Ticket, Wait, Work,
 };
 use commsan_findings::Code;
 use commsan_findings::record::Record;
 use commsan_mpi::{Args, Token};
 use commsan_mpi_calls::CALLS;
-use commsan_shadow::{Access, Epoch, Footprint, GRANULE_WORDS, Mode, Pages};
+use commsan_shadow::{Access, Footprint, Mode, Pages};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64};
-
-/// A place known by a number.
-struct At(usize);
-
-impl Place for At {
-    fn pc(&self) -> usize {
-        self.0
-    }
-    fn thread(&self) -> u32 {
-        0
-    }
-    fn frames(&self, frames: &mut [usize; DEPTH]) -> usize {
-        frames[0] = self.0;
-        1
-    }
-    fn frame_of(&self, _: usize) -> Option<usize> {
-        None
-    }
-    fn thread_of(&self, _: Epoch) -> u32 {
-        0
-    }
-    fn name_at(&self, _: usize) -> Option<&'static str> {
-        None
-    }
-    fn is_popped(&self, _: usize) -> bool {
-        false
-    }
-}
 
 /// Findings: code, and the places of both sides.
 #[derive(Default)]
@@ -53,24 +25,13 @@ impl Findings for Found {
     fn again(&mut self, code: Code, offender: usize, operation: usize) -> bool {
         self.0.contains(&(code, offender, operation))
     }
-    fn report(&mut self, report: &Report, stacks: &Stacks) -> u32 {
+    fn report(&mut self, report: Report<'_>, _: usize, stacks: &Stacks) -> u32 {
         let place = |site: &commsan_callsite::Site| stacks.frames(site.stack)[0];
-        self.0.push((report.code, place(&report.sites[0].1), place(&report.operation.site)));
+        self.0.push((report.code, place(&report.sites[0].1), place(&report.sites[1].1)));
         self.0.len() as u32 - 1
     }
     fn emit(&mut self, _: Record<'_, Placed>, _: &Stacks) {}
-    fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
-}
-
-fn pages() -> Pages {
-    const SLOTS: usize = 1 << 10;
-    let granules: Vec<[AtomicU64; GRANULE_WORDS]> =
-        (0..SLOTS).map(|_| std::array::from_fn(|_| AtomicU64::new(0))).collect();
-    Pages::new(
-        (0..SLOTS).map(|_| AtomicU8::new(0)).collect::<Vec<_>>().leak(),
-        (0..SLOTS).map(|_| AtomicU64::new(0)).collect::<Vec<_>>().leak(),
-        Some(granules.leak()),
-    )
+    fn uses(&mut self, _: Use<'_>, _: &Stacks) {}
 }
 
 /// Memory that the host may use, too.
@@ -79,7 +40,7 @@ const STREAM: StreamName = StreamName::Created { handle: 1 };
 
 /// With a stream, and memory.
 fn new<H: Host>() -> H {
-    let mut host = H::new(pages());
+    let mut host = H::new(Pages::leaked(1 << 10));
     let allocation =
         Allocation { kind: MemoryKind::Managed, device: 0, bytes: MANAGED, stream: None };
     host.with_streams(|streams| {
@@ -92,13 +53,18 @@ fn new<H: Host>() -> H {
 /// Launches a kernel that writes.
 fn launch<H: Host>(host: &mut H, bytes: Range<usize>, at: usize, out: &mut Found) -> Ticket {
     let bytes = Bytes::Exactly(Footprint::Dense(bytes));
-    let touch =
-        Touch { mode: Mode::Write, strength: Strength::Weak, bytes, certain: true, line: None };
+    let access = KernelAccess {
+        mode: Mode::Write,
+        strength: Strength::Weak,
+        bytes,
+        certain: true,
+        line: None,
+    };
     let work = Work {
         call: "cudaLaunchKernel",
         stream: STREAM,
         kernel: Some(Arc::from("kernel")),
-        touches: [touch].into(),
+        accesses: [access].into(),
         wait: Wait::Nothing,
     };
     let mut ticket = None;

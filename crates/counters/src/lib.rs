@@ -24,7 +24,7 @@ pub use clock::{now, ticks};
 pub use extents::Extents;
 pub use objects::{Identity, Object, Objects};
 pub use order::User;
-pub use rows::{Key, MAX_ROWS, MAX_TAGS};
+pub use rows::{Key, MAX_ROWS, MAX_TAGS, Path};
 pub use snapshot::{Origin, write};
 pub use strings::Strings;
 

@@ -190,20 +190,9 @@ mod tests {
     fn key(side: Side, tag: i32) -> Key {
         let (me, peer) = (End::At(Place::Unknown), End::At(Place::Rank(1)));
         let (source, target) = if side == Side::Source { (me, peer) } else { (peer, me) };
-        Key {
-            kind: Kind::PointToPoint,
-            call: 0,
-            stack: Stacks::EMPTY,
-            line: None,
-            side,
-            source,
-            target,
-            group: Some(0),
-            tag: Some(tag),
-            object: None,
-            other: None,
-            region: None,
-        }
+        let (kind, path) = (Kind::PointToPoint, Stacks::EMPTY.into());
+        let key = Key::new(kind, 0, path, side, (source, target));
+        Key { group: Some(0), tag: Some(tag), ..key }
     }
 
     /// Counts messages of one channel, one call each, into the two rows that the pattern selects.

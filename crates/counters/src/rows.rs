@@ -4,7 +4,7 @@ use crate::extents::Extents;
 use crate::order::Order;
 use crate::time::{add, coarsen};
 use commsan_callsite::{StackId, Stacks};
-use commsan_rundir::traffic::{Bin, End, Kind, Side};
+use commsan_rundir::traffic::{self, Bin, Kind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Distinct tags kept of one call site, whatever the number of rows.
@@ -17,41 +17,29 @@ const MAX_TAGGED_ROWS: u32 = 256;
 /// Maximum number of rows before call sites are merged.
 pub const MAX_ROWS: usize = 1 << 18;
 
-/// The key of a row: everything but time and bytes that describes a transfer.
+/// The call path of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Key {
-    /// The kind of transfer.
-    pub kind: Kind,
-    /// The call or instruction, as the number of a string.
-    pub call: u32,
-    /// The call path.
+pub struct Path {
+    /// The call stack.
     pub stack: StackId,
-    /// The source line in a kernel, which precedes the call path: see
+    /// The source line in a kernel, which precedes the call stack: see
     /// [`Traffic::line`](crate::Traffic::line).
     pub line: Option<u32>,
-    /// Which end this process is: source or target.
-    pub side: Side,
-    /// The source.
-    pub source: End,
-    /// The target.
-    pub target: End,
-    /// The communicator's group.
-    pub group: Option<u32>,
-    /// The message tag.
-    pub tag: Option<i32>,
-    /// The object at the end that `side` names.
-    pub object: Option<u32>,
-    /// The object at the other end, where this process sees both.
-    pub other: Option<u32>,
-    /// The user-defined region, as the number of a string.
-    pub region: Option<u32>,
 }
 
-impl Key {
-    /// The key without the parts that multiply rows.
-    fn general(self) -> Key {
-        Key { stack: Stacks::EMPTY, line: None, tag: None, object: None, other: None, ..self }
+impl From<StackId> for Path {
+    fn from(stack: StackId) -> Path {
+        Path { stack, line: None }
     }
+}
+
+/// The key of a row: everything but time and bytes that describes a transfer. Its object is at the
+/// end that `side` names, and the other one at the other end, where this process sees both.
+pub type Key = traffic::Key<Path>;
+
+/// The key without the parts that multiply rows.
+fn general(key: Key) -> Key {
+    Key { tag: None, object: None, other: None, ..key.with_path(Stacks::EMPTY.into()) }
 }
 
 /// The counters of one key.
@@ -122,7 +110,7 @@ impl Rows {
 
     fn find_or_add(&mut self, mut key: Key) -> u32 {
         if let Some(tag) = key.tag {
-            let tags = self.tags.entry((key.stack, key.kind)).or_default();
+            let tags = self.tags.entry((key.path.stack, key.kind)).or_default();
             if tags.known.contains(&tag)
                 || tags.known.len() < MAX_TAGS
                 || tags.rows < MAX_TAGGED_ROWS
@@ -134,7 +122,7 @@ impl Rows {
             }
         }
         if self.all.len() >= MAX_ROWS && !self.known.contains_key(&key) {
-            key = key.general();
+            key = general(key);
         }
         let next = self.all.len() as u32;
         *self.known.entry(key).or_insert_with(|| {
@@ -161,24 +149,13 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commsan_rundir::traffic::Place;
+    use commsan_rundir::traffic::{End, Place, Side};
 
     fn key(tag: i32) -> Key {
         let at = |rank| End::At(Place::Rank(rank));
-        Key {
-            kind: Kind::PointToPoint,
-            call: 0,
-            stack: Stacks::EMPTY,
-            line: None,
-            side: Side::Source,
-            source: at(0),
-            target: at(1),
-            group: None,
-            tag: Some(tag),
-            object: None,
-            other: None,
-            region: None,
-        }
+        let path = Stacks::EMPTY.into();
+        let key = Key::new(Kind::PointToPoint, 0, path, Side::Source, (at(0), at(1)));
+        Key { tag: Some(tag), ..key }
     }
 
     #[test]

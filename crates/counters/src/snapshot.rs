@@ -63,17 +63,11 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
     let number = |object: u32| used.binary_search(&object).ok().map(|number| number as u32);
     let sums = traffic.channels.sums();
     let transfers = traffic.rows.all().iter().map(|row| Transfer {
-        kind: row.key.kind,
-        call: row.key.call,
-        stack: tables.stack(row.key.line, row.key.stack),
-        side: row.key.side,
-        source: row.key.source,
-        target: row.key.target,
-        group: row.key.group,
-        tag: row.key.tag,
-        object: row.key.object.and_then(number),
-        other: row.key.other.and_then(number),
-        region: row.key.region,
+        key: file::Key {
+            object: row.key.object.and_then(number),
+            other: row.key.other.and_then(number),
+            ..row.key.with_path(tables.stack(row.key.path.line, row.key.path.stack))
+        },
         count: row.count,
         bytes: row.bytes,
         bins: row.bins.clone(),

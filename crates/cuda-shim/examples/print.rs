@@ -188,13 +188,13 @@ impl Findings for Nothing {
         true
     }
 
-    fn report(&mut self, _: &Report, _: &Stacks) -> u32 {
+    fn report(&mut self, _: Report<'_>, _: usize, _: &Stacks) -> u32 {
         0
     }
 
     fn emit(&mut self, _: Record<'_, Placed>, _: &Stacks) {}
 
-    fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
+    fn uses(&mut self, _: Use<'_>, _: &Stacks) {}
 }
 
 /// Runs when the library is loaded.

@@ -5,7 +5,7 @@ use crate::call::Call;
 use crate::process::quietly;
 use crate::real::SUCCESS;
 use crate::{ask, sites, symbols, traffic, watch};
-use commsan_cuda::{Bytes, Modules, Shape, Strength, Touch, Wait, Work};
+use commsan_cuda::{Bytes, KernelAccess, Modules, Shape, Strength, Wait, Work};
 use commsan_cuda_abi::{Dim3, KernelNodeParams, LaunchConfig};
 use commsan_shadow::Mode;
 use parking_lot::{Mutex, MutexGuard};
@@ -89,12 +89,12 @@ impl Kernel {
             // SAFETY: the program's arguments.
             unsafe { modules.launch(self.function, shape, self.arguments, variable) }
         });
-        let (kernel, touches) = match launched {
-            Some(launched) => (Some(launched.kernel), launched.touches),
+        let (kernel, accesses) = match launched {
+            Some(launched) => (Some(launched.kernel), launched.accesses),
             None => (None, Arc::clone(&ANYTHING)),
         };
         let stream = call.stream(stream);
-        Work { call: call.name, stream, kernel, touches, wait: Wait::Nothing }
+        Work { call: call.name, stream, kernel, accesses, wait: Wait::Nothing }
     }
 
     /// Launches it.
@@ -141,13 +141,13 @@ fn sizes(sizes: Dim3) -> [u32; 3] {
 }
 
 /// What a kernel may do of which nothing is known.
-static ANYTHING: LazyLock<Arc<[Touch]>> = LazyLock::new(|| {
-    let touch = |mode| Touch {
+static ANYTHING: LazyLock<Arc<[KernelAccess]>> = LazyLock::new(|| {
+    let access = |mode| KernelAccess {
         mode,
         strength: Strength::Weak,
         bytes: Bytes::Anywhere,
         certain: false,
         line: None,
     };
-    Arc::new([touch(Mode::Read), touch(Mode::Write)])
+    Arc::new([access(Mode::Read), access(Mode::Write)])
 });

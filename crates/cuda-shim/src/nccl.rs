@@ -5,7 +5,7 @@
 use crate::call::Call;
 use crate::real::{SUCCESS, real};
 use crate::traffic;
-use commsan_cuda::{Bytes, StreamName, Strength, Touch, Wait, Work};
+use commsan_cuda::{Bytes, KernelAccess, StreamName, Strength, Wait, Work};
 use commsan_shadow::{Footprint, Mode};
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int};
@@ -38,11 +38,12 @@ impl Part {
         Part(self.0, self.1 * ask_count(comm).unwrap_or(1).max(1) as usize)
     }
 
-    fn touch(self, mode: Mode, size: usize) -> Option<Touch> {
+    fn kernel_access(self, mode: Mode, size: usize) -> Option<KernelAccess> {
         let Part(start, count) = self;
         let bytes = Bytes::Exactly(Footprint::Dense(start..start + count * size));
-        let touch = Touch { mode, strength: Strength::Weak, bytes, certain: true, line: None };
-        (start != 0 && count > 0).then_some(touch)
+        let access =
+            KernelAccess { mode, strength: Strength::Weak, bytes, certain: true, line: None };
+        (start != 0 && count > 0).then_some(access)
     }
 }
 
@@ -84,7 +85,10 @@ fn ask_count(comm: usize) -> Option<c_int> {
 impl Operation {
     fn work(&self, call: &Call) -> Work {
         let size = size_of(self.datatype);
-        let touches = [self.send.touch(Mode::Read, size), self.receive.touch(Mode::Write, size)];
+        let accesses = [
+            self.send.kernel_access(Mode::Read, size),
+            self.receive.kernel_access(Mode::Write, size),
+        ];
         // A default stream is that of the communicator's device.
         let stream = match call.stream(self.stream) {
             StreamName::Legacy { device } => {
@@ -93,8 +97,8 @@ impl Operation {
             }
             stream => stream,
         };
-        let touches = touches.into_iter().flatten().collect();
-        Work { call: call.name, stream, kernel: None, touches, wait: Wait::Nothing }
+        let accesses = accesses.into_iter().flatten().collect();
+        Work { call: call.name, stream, kernel: None, accesses, wait: Wait::Nothing }
     }
 }
 

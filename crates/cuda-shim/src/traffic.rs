@@ -102,8 +102,7 @@ fn count_copy(copy: &Copy, stack: StackId, here: &Here, traffic: &mut Traffic, m
     let key = Key {
         kind,
         call: traffic.strings.fixed(copy.call),
-        stack,
-        line: None,
+        path: stack.into(),
         side: Side::Both,
         source: end(source_place),
         target: end(target_place),

@@ -13,14 +13,13 @@ mod stack;
 pub use failure::Failure;
 pub use graphs::NodeKind;
 pub use may_conflict::Suspect;
-pub use shared::Time;
 
 use crate::clock::{Clock, Epoch};
 use crate::graphs::{Act, Graphs};
 use crate::ipc::{Ipc, Recorded, SharedEvent};
 use crate::memory::{Block, Memory};
 use crate::order::{Kind, Order};
-use crate::work::{Copy, Rows, Set, StreamName, Touch, Wait, Work};
+use crate::work::{Copy, KernelAccess, Line, Rows, Set, StreamName, Wait, Work};
 use commsan_callsite::{Doing, Findings, Place, Site, Stacks, Subscribers};
 use commsan_findings::Role;
 use commsan_findings::record::Record;
@@ -42,7 +41,7 @@ pub struct Ticket(pub u64);
 ///
 /// **Soundness.** Both sides of a finding touch a common byte, one of them writes, and what the
 /// CUDA Runtime API says of streams, events and the host's waits orders neither before the other
-/// (`order.rs`, `rules.rs`). What touches are certain is for who makes [`Work`] to say; others are
+/// (`order.rs`, `rules.rs`). Which accesses are certain is for who makes [`Work`] to say; others are
 /// no finding before an execution has shown them. Missed is what was put into streams before more
 /// than [`MAX_IN_FLIGHT`] other pieces of work that nobody has waited for, and what host threads
 /// did to memory before work on it began without being ordered before it.
@@ -60,13 +59,13 @@ pub struct Gpu {
     live: Live<Flight>,
     possible: PossibleConflicts,
     launches: Launches,
-    /// Work in flight by place and touches: the same again takes its place.
+    /// Work in flight by place and accesses: the same again takes its place.
     same: FxHashMap<(u32, usize), OpId>,
     locals: Vec<Local>,
     /// Pages marked for work on memory that is not CUDA's, or whose blocks are marked.
     marked: usize,
     /// What copies and sets touch; made once for each.
-    extents: FxHashMap<Extent, Arc<[Touch]>>,
+    extents: FxHashMap<Extent, Arc<[KernelAccess]>>,
     /// Who acts, if there are several and it is known.
     actor: Option<Actor>,
     /// What host functions in streams come after, and the threads that run one.
@@ -91,7 +90,7 @@ pub struct Ended {
     /// The address of the call.
     pub pc: usize,
     /// What it has touched; only what is certain counts.
-    pub touches: Arc<[Touch]>,
+    pub accesses: Arc<[KernelAccess]>,
 }
 
 /// Work in flight.
@@ -105,7 +104,7 @@ struct Flight {
     stream: Arc<str>,
     device: u32,
     site: Site,
-    touches: Arc<[Touch]>,
+    accesses: Arc<[KernelAccess]>,
     /// What the page filter has for it.
     marks: SmallVec<[Range<usize>; 1]>,
     /// Findings that want to know when the host has waited for it.
@@ -441,10 +440,10 @@ impl Gpu {
         self.forget_locals(id);
         self.report_waited(&flight, call, place, out);
         if let Some(ended) = self.ended.as_mut().filter(|ended| ended.len() < MAX_IN_FLIGHT) {
-            ended.push(Ended { pc: flight.site.pc, touches: Arc::clone(&flight.touches) });
+            ended.push(Ended { pc: flight.site.pc, accesses: Arc::clone(&flight.accesses) });
         }
         self.unmark(flight.marks);
-        let key = (flight.epoch.agent, Arc::as_ptr(&flight.touches).addr());
+        let key = (flight.epoch.agent, Arc::as_ptr(&flight.accesses).addr());
         if self.same.get(&key) == Some(&id) {
             self.same.remove(&key);
         }
@@ -486,8 +485,8 @@ impl Gpu {
         let kind = |start| self.memory.around(start).map(|block| block.kind);
         let wait =
             crate::rules::copy(kind(copy.from.start), kind(copy.to.start), copy.asynchronous);
-        let touches = self.extent((copy.to, Some(copy.from), size));
-        Work { call: copy.call, stream: copy.stream, kernel: None, touches, wait }
+        let accesses = self.extent((copy.to, Some(copy.from), size));
+        Work { call: copy.call, stream: copy.stream, kernel: None, accesses, wait }
     }
 
     /// A setting of bytes, as work.
@@ -495,21 +494,21 @@ impl Gpu {
         let size = [set.width, set.height, set.depth];
         let kind = self.memory.around(set.to.start).map(|block| block.kind);
         let wait = crate::rules::set(kind, set.asynchronous);
-        let touches = self.extent((set.to, None, size));
-        Work { call: set.call, stream: set.stream, kernel: None, touches, wait }
+        let accesses = self.extent((set.to, None, size));
+        Work { call: set.call, stream: set.stream, kernel: None, accesses, wait }
     }
 
-    fn extent(&mut self, extent: Extent) -> Arc<[Touch]> {
-        if let Some(touches) = self.extents.get(&extent) {
-            return Arc::clone(touches);
+    fn extent(&mut self, extent: Extent) -> Arc<[KernelAccess]> {
+        if let Some(accesses) = self.extents.get(&extent) {
+            return Arc::clone(accesses);
         }
         if self.extents.len() == MAX_EXTENTS {
             self.extents.clear();
         }
         let (to, from, size) = extent;
-        let touches: Arc<[Touch]> = Touch::of_rows(to, from, size).into();
-        self.extents.insert(extent, Arc::clone(&touches));
-        touches
+        let accesses: Arc<[KernelAccess]> = KernelAccess::of_rows(to, from, size).into();
+        self.extents.insert(extent, Arc::clone(&accesses));
+        accesses
     }
 
     /// Work has been put into a stream.
@@ -600,18 +599,16 @@ impl Gpu {
     }
 
     /// What findings say of work that is about to be put into a stream.
-    pub fn doing(&mut self, work: &Work, touch: &Touch) -> Doing {
+    pub fn doing(&mut self, work: &Work, access: &KernelAccess) -> Doing {
         let slot = self.slot(work.stream);
-        self.doing_in(slot, work, touch)
+        self.doing_in(slot, work, access)
     }
 
     /// What findings say of work in a stream slot.
-    fn doing_in(&self, slot: u32, work: &Work, touch: &Touch) -> Doing {
-        Doing {
-            kernel: work.kernel.clone(),
-            stream: Arc::clone(&self.labels[&slot]),
-            line: touch.line.as_ref().map(|line| (Arc::clone(&line.file), line.line)),
-        }
+    fn doing_in(&self, slot: u32, work: &Work, access: &KernelAccess) -> Doing {
+        let (kernel, stream) = (work.kernel.clone(), Arc::clone(&self.labels[&slot]));
+        let (file, line) = access.line.as_ref().map(Line::parts).unzip();
+        Doing { kernel, stream, file, line }
     }
 }
 

@@ -7,7 +7,7 @@
 use crate::clock::Clock;
 use crate::gpu::Ticket;
 use crate::memory::Block;
-use crate::work::{Touch, Work};
+use crate::work::{KernelAccess, Work};
 use commsan_callsite::Site;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -396,9 +396,10 @@ impl Graph {
         for node in &mut self.nodes {
             match &mut node.act {
                 Act::Work(work, ..) => {
-                    let doubtful = |touch: &Touch| Touch { certain: false, ..touch.clone() };
-                    let touches = work.touches.iter().map(doubtful).collect();
-                    *work = Arc::new(Work { touches, ..Work::clone(work) });
+                    let doubtful =
+                        |access: &KernelAccess| KernelAccess { certain: false, ..access.clone() };
+                    let accesses = work.accesses.iter().map(doubtful).collect();
+                    *work = Arc::new(Work { accesses, ..Work::clone(work) });
                 }
                 Act::Graph(graph) => *graph = Arc::new(Graph::clone(graph).doubtful()),
                 _ => {}

@@ -1,4 +1,4 @@
-//! What several processes share, in sheets that all of them read: of events,
+//! What several processes share, in segments of shared memory that all of them read: of events,
 //! `cudaIpcGetEventHandle`, what their records stand for; of device memory, `cudaIpcGetMemHandle`,
 //! what each does with it ([`ledger`]).
 //!
@@ -8,7 +8,8 @@
 //! behind them, to further records, and back to the process whose work it is.
 //!
 //! A host that has waited for work of another process may release to that one by any means, and
-//! leaves a note of it on that one's sheet, which takes it as waited for by all of its own threads.
+//! leaves a note of it in that one's segment, which takes it as waited for by all of its own
+//! threads.
 //!
 //! **Soundness.** Where it is not known what a record stands for, for want of room or of somebody
 //! who says so, who waits for it counts as waiting for all work that its process has put into
@@ -39,20 +40,20 @@ const TOO_MANY: u64 = u64::MAX;
 /// Stream slots of a process whose work others can note as waited for; a word counts the notes
 /// before them.
 const HEARD: usize = 512;
-/// Where in a sheet it is written what is done with memory.
+/// Where in a segment it is written what is done with memory.
 const LEDGER: usize = 1 + HEARD + EVENTS * EVENT;
-/// Words of a sheet.
+/// Words of a segment.
 const WORDS: usize = LEDGER + ledger::WORDS;
 /// Looks at an event that somebody else is writing.
 const TRIES: usize = 1000;
 
 type Words = &'static [AtomicU64];
 
-/// An event of some process's sheet, as others find it.
+/// An event of some process's segment, as others find it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedEvent {
-    /// The sheet.
-    pub sheet: u64,
+    /// Its segment of shared memory.
+    pub segment: u64,
     /// Which of its events.
     pub number: u64,
 }
@@ -99,7 +100,7 @@ impl Ipc {
         let place = self.own().filter(|own| own.events < EVENTS).map(|own| {
             own.events += 1;
             let number = own.events - 1;
-            let shared = SharedEvent { sheet: own.name.to_bits(), number: number as u64 };
+            let shared = SharedEvent { segment: own.name.to_bits(), number: number as u64 };
             (shared, words_of(own.words, number))
         });
         self.events.insert(event, place.map(|(_, words)| words));
@@ -108,11 +109,11 @@ impl Ipc {
 
     /// An event of another process was opened.
     pub fn open(&mut self, event: usize, shared: Option<SharedEvent>) {
-        // One's own sheet is needed for what others note.
+        // One's own segment is needed for what others note.
         self.own();
         let words = shared.filter(|shared| shared.number < EVENTS as u64).and_then(|shared| {
-            let sheet = self.read(shared.sheet)?;
-            Some(words_of(sheet, shared.number as usize))
+            let segment = self.read(shared.segment)?;
+            Some(words_of(segment, shared.number as usize))
         });
         self.events.insert(event, words);
     }
@@ -131,10 +132,10 @@ impl Ipc {
         self.own.as_mut()
     }
 
-    fn read(&mut self, sheet: u64) -> Option<Words> {
+    fn read(&mut self, segment: u64) -> Option<Words> {
         match &self.own {
-            Some(own) if own.name.to_bits() == sheet => Some(own.words),
-            _ => self.segments.open(SegmentName::from_bits(sheet), WORDS).ok(),
+            Some(own) if own.name.to_bits() == segment => Some(own.words),
+            _ => self.segments.open(SegmentName::from_bits(segment), WORDS).ok(),
         }
     }
 
@@ -145,8 +146,8 @@ impl Ipc {
         let names: FxHashMap<u32, (u64, u32)> =
             self.slots.iter().map(|(name, slot)| (*slot, *name)).collect();
         let slots = clock.epochs().map(|Epoch { agent: slot, time: number }| {
-            let (sheet, slot) = names.get(&slot).copied().unwrap_or((own, slot));
-            [sheet, u64::from(slot) << 32 | u64::from(number)]
+            let (segment, slot) = names.get(&slot).copied().unwrap_or((own, slot));
+            [segment, u64::from(slot) << 32 | u64::from(number)]
         });
         write(words, &slots.collect::<Vec<_>>());
     }
@@ -162,11 +163,11 @@ impl Ipc {
         };
         let own = self.own.as_ref().map(|own| own.name.to_bits());
         let mut clock = Clock::default();
-        for [sheet, epoch] in slots {
+        for [segment, epoch] in slots {
             let (slot, number) = ((epoch >> 32) as u32, epoch as u32);
-            let slot = match own == Some(sheet) {
+            let slot = match own == Some(segment) {
                 true => slot,
-                false => *self.slots.entry((sheet, slot)).or_insert_with(|| order.add_afar()),
+                false => *self.slots.entry((segment, slot)).or_insert_with(|| order.add_afar()),
             };
             clock.acquire(Epoch { agent: slot, time: number });
         }
@@ -176,12 +177,12 @@ impl Ipc {
     /// The host has waited for this: other processes acquire that of their work in it.
     pub fn release(&mut self, clock: &Clock) {
         let slots: Vec<_> = self.slots.iter().map(|(name, slot)| (*name, *slot)).collect();
-        for ((sheet, theirs), slot) in slots {
+        for ((segment, theirs), slot) in slots {
             let number = clock.time(slot);
             if number == 0 || theirs as usize >= HEARD {
                 continue;
             }
-            let Some(words) = self.read(sheet) else { continue };
+            let Some(words) = self.read(segment) else { continue };
             if words[1 + theirs as usize].fetch_max(number.into(), Release) < number.into() {
                 words[0].fetch_add(1, Release);
             }
@@ -193,18 +194,18 @@ impl Ipc {
     pub fn share(&mut self) -> Option<SharedMemory> {
         let own = self.own().filter(|own| Ledger::has_room(own.memories))?;
         own.memories += 1;
-        Some(SharedMemory { sheet: own.name.to_bits(), number: own.memories - 1 })
+        Some(SharedMemory { segment: own.name.to_bits(), number: own.memories - 1 })
     }
 
     /// Whether memory is this process's.
     pub fn is_own(&self, memory: SharedMemory) -> bool {
-        self.own.as_ref().is_some_and(|own| own.name.to_bits() == memory.sheet)
+        self.own.as_ref().is_some_and(|own| own.name.to_bits() == memory.segment)
     }
 
     /// This process has opened another one's memory, at a place.
     pub fn open_memory(&mut self, memory: SharedMemory, at: Spot) {
         let Some(own) = self.own().map(|own| own.name.to_bits()) else { return };
-        if let Some(ledger) = self.ledger(memory.sheet) {
+        if let Some(ledger) = self.ledger(memory.segment) {
             ledger.open(memory.number, own, at);
         }
     }
@@ -212,19 +213,19 @@ impl Ipc {
     /// It has closed it.
     pub fn close_memory(&mut self, memory: SharedMemory) {
         let Some(own) = self.own.as_ref().map(|own| own.name.to_bits()) else { return };
-        if let Some(ledger) = self.ledger(memory.sheet) {
+        if let Some(ledger) = self.ledger(memory.segment) {
             ledger.close(memory.number, own);
         }
     }
 
     /// Where others have opened memory of this process, which still have it open.
     pub fn openers(&mut self, memory: SharedMemory) -> Vec<Spot> {
-        let ledger = self.ledger(memory.sheet);
+        let ledger = self.ledger(memory.segment);
         let openers = ledger.into_iter().flat_map(|ledger| ledger.openers(memory.number));
-        let is_alive = |sheet| {
-            Path::new(&format!("/proc/{}", SegmentName::from_bits(sheet).process())).exists()
+        let is_alive = |segment| {
+            Path::new(&format!("/proc/{}", SegmentName::from_bits(segment).process())).exists()
         };
-        openers.filter(|(sheet, _)| is_alive(*sheet)).filter_map(|(_, spot)| spot).collect()
+        openers.filter(|(segment, _)| is_alive(*segment)).filter_map(|(_, spot)| spot).collect()
     }
 
     /// Records that concurrent work of this process may synchronise with that of others.
@@ -234,15 +235,15 @@ impl Ipc {
         }
     }
 
-    /// This process does something with such memory; its host has waited for it in a segment,
-    /// unless that is 0.
+    /// This process does something with such memory; its host has waited for it in a segment of its
+    /// time, unless that is 0.
     pub fn note_use(&mut self, used: Use, done: u32) {
         if let Some(own) = &mut self.own {
             own.uses.add(used, done, ledger_of(own.words));
         }
     }
 
-    /// The host has waited for all of this, in a segment.
+    /// The host has waited for all of this, in a segment of its time.
     pub fn complete(&mut self, clock: &Clock, segment: u32) {
         if let Some(own) = &mut self.own {
             own.uses.complete(clock, segment, ledger_of(own.words));
@@ -259,23 +260,23 @@ impl Ipc {
         concerns: impl Fn(&Glimpse) -> bool,
     ) -> Vec<Use> {
         let Some(own) = self.own.as_ref().map(|own| own.name.to_bits()) else { return Vec::new() };
-        let Some(first) = self.ledger(memory.sheet) else { return Vec::new() };
-        let mut sheets = vec![memory.sheet, own];
-        sheets.extend(first.openers(memory.number).map(|(sheet, _)| sheet));
-        sheets.sort_unstable();
-        sheets.dedup();
+        let Some(first) = self.ledger(memory.segment) else { return Vec::new() };
+        let mut segments = vec![memory.segment, own];
+        segments.extend(first.openers(memory.number).map(|(segment, _)| segment));
+        segments.sort_unstable();
+        segments.dedup();
         let mut found = Vec::new();
-        for sheet in sheets {
-            let Some(words) = self.read(sheet) else { continue };
+        for segment in segments {
+            let Some(words) = self.read(segment) else { continue };
             let ledger = ledger_of(words);
             if ledger.signals() {
                 return Vec::new();
             }
-            if sheet == own {
+            if segment == own {
                 continue;
             }
             let is_known = |epoch: Epoch| {
-                let slot = self.slots.get(&(sheet, epoch.agent));
+                let slot = self.slots.get(&(segment, epoch.agent));
                 let noted =
                     words[1..=HEARD].get(epoch.agent as usize).map(|word| word.load(Acquire));
                 slot.is_some_and(|slot| clock.time(*slot) >= epoch.time)
@@ -290,8 +291,8 @@ impl Ipc {
         found
     }
 
-    fn ledger(&mut self, sheet: u64) -> Option<Ledger> {
-        self.read(sheet).map(ledger_of)
+    fn ledger(&mut self, segment: u64) -> Option<Ledger> {
+        self.read(segment).map(ledger_of)
     }
 
     /// What hosts of other processes have waited for since this was asked last.
@@ -313,12 +314,12 @@ impl Ipc {
     }
 }
 
-fn ledger_of(sheet: Words) -> Ledger {
-    Ledger(&sheet[LEDGER..])
+fn ledger_of(segment: Words) -> Ledger {
+    Ledger(&segment[LEDGER..])
 }
 
-fn words_of(sheet: Words, event: usize) -> Words {
-    &sheet[1 + HEARD + event * EVENT..][..EVENT]
+fn words_of(segment: Words, event: usize) -> Words {
+    &segment[1 + HEARD + event * EVENT..][..EVENT]
 }
 
 /// Replaces a record. One that somebody else writes at the same time stays his.

@@ -5,11 +5,11 @@
 //! first launched itself (`commsan_ptx::Summary`). A launch puts its arguments and its grid into
 //! that.
 //!
-//! **Soundness.** What is [certain](Touch::certain) is touched, to the byte, by every run of the
-//! kernel that ends without a fault. All touches together cover what the kernel may touch, as far
-//! as it is memory that others can name: its own local and shared memory, and variables that the
+//! **Soundness.** What is [certain](KernelAccess::certain) is touched, to the byte, by every run of
+//! the kernel that ends without a fault. All accesses together cover what it may touch, as far as
+//! it is memory that others can name: its own local and shared memory, and variables that the
 //! host does not know of, such as texts to print, are left out. A kernel whose code cannot be read
-//! has no touches but [`None`]. Supposed is what compilers suppose: that a pointer into one
+//! has no accesses but [`None`]. Supposed is what compilers suppose: that a pointer into one
 //! allocation does not reach another, and that indices do not overflow. And the PTX that is read
 //! must be what runs: where a program has code for several architectures, which of it is read
 //! depends on [`Modules::set_architecture`].
@@ -17,11 +17,11 @@
 //! A launch like one before costs a look-up: launches are alike where they agree in the grid, and
 //! in those bytes of the arguments that addresses and conditions depend on.
 
+mod accesses;
 mod code;
 mod join;
-mod touches;
 
-use crate::Touch;
+use crate::KernelAccess;
 pub use code::demangled;
 use code::{Code, Known};
 use rustc_hash::FxHashMap;
@@ -43,7 +43,7 @@ pub struct Launched {
     /// The kernel's name, demangled, without its parameters.
     pub kernel: Arc<str>,
     /// What it touches.
-    pub touches: Arc<[Touch]>,
+    pub accesses: Arc<[KernelAccess]>,
 }
 
 /// The device code of a process, as the compiler's code registers it.
@@ -187,8 +187,8 @@ impl Modules {
         if let Some(launched) = known.launches.get(&key[..]) {
             return Some(launched.clone());
         }
-        let touches = known.touches(&shape, bytes, addresses);
-        let launched = Launched { kernel: known.name.clone(), touches };
+        let accesses = known.accesses(&shape, bytes, addresses);
+        let launched = Launched { kernel: known.name.clone(), accesses };
         if known.launches.len() >= MAX_LAUNCHES {
             known.launches.clear();
         }

@@ -16,10 +16,11 @@ mod stream_checker;
 mod work;
 
 pub use commsan_ptx::Strength;
-pub use gpu::{Ended, Failure, Gpu, NodeKind, Suspect, Ticket, Time};
+pub use gpu::{Ended, Failure, Gpu, NodeKind, Suspect, Ticket};
 pub use ipc::{SharedEvent, SharedMemory};
 pub use kernels::{Launched, Modules, Shape, demangled};
 pub use stream_checker::StreamChecker;
 pub use work::{
-    Allocation, Bytes, Copy, Line, MemoryKind, Release, Rows, Set, StreamName, Touch, Wait, Work,
+    Allocation, Bytes, Copy, KernelAccess, Line, MemoryKind, Release, Rows, Set, StreamName, Wait,
+    Work,
 };

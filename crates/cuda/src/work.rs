@@ -66,7 +66,7 @@ pub enum Release {
 
 /// One access of stream work, to memory of any kind.
 #[derive(Clone, Debug)]
-pub struct Touch {
+pub struct KernelAccess {
     /// Reads or writes.
     pub mode: Mode,
     /// With what else it does not race.
@@ -100,6 +100,13 @@ pub struct Line {
     pub line: u32,
 }
 
+impl Line {
+    /// The file and the line.
+    pub fn parts(&self) -> (Arc<str>, u32) {
+        (Arc::clone(&self.file), self.line)
+    }
+}
+
 /// Work for a stream.
 #[derive(Clone, Debug)]
 pub struct Work {
@@ -110,7 +117,7 @@ pub struct Work {
     /// The kernel, demangled, if it is one.
     pub kernel: Option<Arc<str>>,
     /// What it touches.
-    pub touches: Arc<[Touch]>,
+    pub accesses: Arc<[KernelAccess]>,
     /// What the host waits for before the call returns.
     pub wait: Wait,
 }
@@ -193,11 +200,11 @@ impl Rows {
     }
 }
 
-impl Touch {
+impl KernelAccess {
     /// Those that are certain, with their bytes.
-    pub fn certain(touches: &[Touch]) -> impl Iterator<Item = (&Touch, &Footprint)> {
-        touches.iter().filter(|touch| touch.certain).filter_map(|touch| match &touch.bytes {
-            Bytes::Exactly(footprint) => Some((touch, footprint)),
+    pub fn certain(accesses: &[KernelAccess]) -> impl Iterator<Item = (&KernelAccess, &Footprint)> {
+        accesses.iter().filter(|access| access.certain).filter_map(|access| match &access.bytes {
+            Bytes::Exactly(footprint) => Some((access, footprint)),
             Bytes::Within(_) | Bytes::Anywhere => None,
         })
     }
@@ -213,15 +220,15 @@ impl Touch {
     }
 
     /// What a copy or a set does.
-    pub fn of_rows(to: Rows, from: Option<Rows>, size: [usize; 3]) -> Vec<Touch> {
-        let touch = |mode, rows: Rows| Touch {
+    pub fn of_rows(to: Rows, from: Option<Rows>, size: [usize; 3]) -> Vec<KernelAccess> {
+        let access = |mode, rows: Rows| KernelAccess {
             mode,
             strength: Strength::Weak,
             bytes: Bytes::Exactly(rows.footprint(size)),
             certain: true,
             line: None,
         };
-        let from = from.map(|from| touch(Mode::Read, from));
-        from.into_iter().chain([touch(Mode::Write, to)]).collect()
+        let from = from.map(|from| access(Mode::Read, from));
+        from.into_iter().chain([access(Mode::Write, to)]).collect()
     }
 }

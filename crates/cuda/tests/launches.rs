@@ -3,7 +3,7 @@
 #[path = "../../ptx/tests/toolkit/mod.rs"]
 mod toolkit;
 
-use commsan_cuda::{Bytes, Launched, Modules, Shape, Strength, Touch};
+use commsan_cuda::{Bytes, KernelAccess, Launched, Modules, Shape, Strength};
 use commsan_ptx::fatbin;
 use commsan_shadow::Mode;
 use proptest::prelude::*;
@@ -104,19 +104,19 @@ fn register(embedded: &Embedded, kernels: &[&str]) -> Modules {
 /// A touch as a short text: `w!a+0..52:7` is certainly written, from the first byte of buffer a on,
 /// in line 7; `r?` perhaps read, `x` accessed atomically, `s` so that the host may wait for it,
 /// `{40 of}` not all of these bytes.
-fn text(touch: &Touch) -> String {
-    let mode = match (touch.strength, touch.mode) {
+fn text(access: &KernelAccess) -> String {
+    let mode = match (access.strength, access.mode) {
         (Strength::System, _) => 's',
         (Strength::Device, _) => 'x',
         (Strength::Weak, Mode::Read) => 'r',
         (Strength::Weak, Mode::Write) => 'w',
     };
-    let mut text = format!("{mode}{}", if touch.certain { '!' } else { '?' });
+    let mut text = format!("{mode}{}", if access.certain { '!' } else { '?' });
     let place = |address: usize| {
         let (n, offset) = ((address as u64 - buffer(0)) >> 28, address & 0xFFF_FFFF);
         format!("{}+{offset}", char::from(b'a' + n as u8))
     };
-    let _ = match &touch.bytes {
+    let _ = match &access.bytes {
         Bytes::Exactly(footprint) => {
             let span = footprint.span();
             let _ = write!(text, "{}..{}", place(span.start), span.end & 0xFFF_FFFF);
@@ -128,7 +128,7 @@ fn text(touch: &Touch) -> String {
         Bytes::Within(pointer) => write!(text, "{}..", place(*pointer)),
         Bytes::Anywhere => write!(text, "*"),
     };
-    if let Some(line) = &touch.line {
+    if let Some(line) = &access.line {
         assert!(line.file.ends_with("usual.cu"), "{line:?}");
         let _ = write!(text, ":{}", line.line);
     }
@@ -136,7 +136,7 @@ fn text(touch: &Touch) -> String {
 }
 
 fn texts(launched: &Launched) -> Vec<String> {
-    let mut texts: Vec<String> = launched.touches.iter().map(text).collect();
+    let mut texts: Vec<String> = launched.accesses.iter().map(text).collect();
     texts.sort();
     texts
 }
@@ -243,7 +243,7 @@ fn launches_are_alike_where_nothing_depends_on_their_difference() {
         let arguments = [pointer(0), factor.to_le_bytes().into(), n.to_le_bytes().into()];
         launch(modules, function, shape([2, 1, 1], [8, 1, 1]), &arguments)
             .expect("a kernel")
-            .touches
+            .accesses
     };
     let first = launched(&mut modules, FUNCTION, 1.0, 10);
     assert!(std::sync::Arc::ptr_eq(&first, &launched(&mut modules, 0x2000, 2.0, 10)));

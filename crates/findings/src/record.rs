@@ -7,6 +7,7 @@
 //! Every type borrows where it can, so that a rank serialises from its own state into a
 //! fixed buffer without allocating.
 
+mod build;
 mod map;
 
 use crate::{Code, NeedKind, Problem, Role, Step};
@@ -180,12 +181,13 @@ pub struct RawArgument<'a> {
     pub kind: Option<Problem>,
 }
 
-/// A call that uses memory of a variable.
+/// A call that uses memory of a variable. Addresses are those of the process within it, and in its
+/// log module and offset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(bound(deserialize = "S: Deserialize<'de>"))]
-pub struct RawUse<'a, S: Clone = RawSite<'a>> {
+#[serde(bound(deserialize = "S: Deserialize<'de>, A: Deserialize<'de>"))]
+pub struct RawUse<'a, S: Clone = RawSite<'a>, A = (u32, u64)> {
     /// Where the memory lies.
-    pub variable: RawVariable,
+    pub variable: RawVariable<A>,
     /// What the elements are by the call's datatype; absent if they are of several types, or of
     /// any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -195,20 +197,20 @@ pub struct RawUse<'a, S: Clone = RawSite<'a>> {
 }
 
 /// Memory of a variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RawVariable {
+pub enum RawVariable<A = (u32, u64)> {
     /// Of a function's frame.
     Local {
-        /// A place in the function, as module and offset.
-        at: (u32, u64),
+        /// A place in the function.
+        at: A,
         /// Distance from the frame pointer in bytes.
         offset: i64,
     },
-    /// In a module, at this offset from its load address.
+    /// In a module.
     Static {
-        /// Module and offset.
-        at: (u32, u64),
+        /// Where.
+        at: A,
     },
 }
 
@@ -226,23 +228,24 @@ pub struct RawElements<'a> {
 pub struct RawWork<'a> {
     /// The offending side, if that is work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub access: Option<RawDoing<'a>>,
+    pub access: Option<RawDoing<Cow<'a, str>>>,
     /// The operation, if that is work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub operation: Option<RawDoing<'a>>,
+    pub operation: Option<RawDoing<Cow<'a, str>>>,
 }
 
-/// What a stream does.
+/// What a stream does. The semantics share its texts among all that the stream does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RawDoing<'a> {
+#[serde(bound(deserialize = "T: Deserialize<'de>"))]
+pub struct RawDoing<T = Cow<'static, str>> {
     /// The kernel, demangled; absent for copies and sets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kernel: Option<Cow<'a, str>>,
+    pub kernel: Option<T>,
     /// The stream in words: `stream 1 of device 0`.
-    pub stream: Cow<'a, str>,
+    pub stream: T,
     /// The source file of the access inside the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<Cow<'a, str>>,
+    pub file: Option<T>,
     /// Its line, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,

@@ -215,6 +215,19 @@ pub enum Compare {
 }
 
 impl Compare {
+    /// What holds where this does not.
+    pub fn negated(self) -> Compare {
+        match self {
+            Compare::Equal => Compare::NotEqual,
+            Compare::NotEqual => Compare::Equal,
+            Compare::Less => Compare::GreaterOrEqual,
+            Compare::LessOrEqual => Compare::Greater,
+            Compare::Greater => Compare::LessOrEqual,
+            Compare::GreaterOrEqual => Compare::Less,
+            Compare::Other => Compare::Other,
+        }
+    }
+
     /// What it says of two numbers that have signs.
     pub fn of(self, left: i64, right: i64) -> Option<bool> {
         Some(match self {

@@ -21,6 +21,7 @@
 
 mod arithmetic;
 mod asked;
+mod buffer_bounds;
 mod calls;
 mod collective_matching;
 mod comms;
@@ -30,7 +31,6 @@ mod havoc;
 mod interpreter;
 mod messages;
 mod outside;
-mod room;
 mod store;
 mod text;
 mod types;

@@ -38,8 +38,10 @@ mod thread_divergence;
 mod word;
 
 use crate::Calls;
+use crate::environment::Environment;
 use crate::{Analysis, Options};
 use commsan_ir::{FunctionId, InstId, Program};
+use commsan_mpi_calls::abi::Constants;
 use commsan_points_to::PointsTo;
 use instances::Instances;
 use rustc_hash::FxHashSet;
@@ -86,10 +88,25 @@ impl std::fmt::Display for Level {
 }
 
 impl Level {
-    /// From the value of MPI's constant, which is the same in MPICH and in Open MPI.
-    fn from_constant(value: i64) -> Option<Level> {
-        let levels = [Level::Single, Level::Funneled, Level::Serialized, Level::Multiple];
-        usize::try_from(value).ok().and_then(|value| levels.get(value)).copied()
+    const ALL: [Level; 4] = [Level::Single, Level::Funneled, Level::Serialized, Level::Multiple];
+
+    /// From the value of the constant in `mpi.h`.
+    fn from_constant(constants: &Constants, value: i64) -> Option<Level> {
+        Level::ALL.into_iter().find(|level| value == level.constant(constants))
+    }
+
+    fn constant(self, constants: &Constants) -> i64 {
+        match self {
+            Level::Single => constants.thread_single,
+            Level::Funneled => constants.thread_funneled,
+            Level::Serialized => constants.thread_serialized,
+            Level::Multiple => constants.thread_multiple,
+        }
+    }
+
+    /// The next higher one.
+    fn next(self) -> Option<Level> {
+        Level::ALL.into_iter().find(|level| *level > self)
     }
 }
 
@@ -121,6 +138,7 @@ pub fn check(
     program: &Program,
     calls: &Calls,
     points_to: &PointsTo,
+    environment: &Environment,
     options: &Options,
     analysis: &mut Analysis,
 ) {
@@ -137,7 +155,7 @@ pub fn check(
     }
     let asked = match options.level {
         Some(level) => Some(Asked { level, at: None }),
-        None => asked(program, calls),
+        None => asked(program, calls, environment.constants()),
     };
     let pairs = concurrent::pairs(&instances);
     report::Report::new(&instances, &pairs, asked).write(analysis);
@@ -179,14 +197,15 @@ fn is_thread_of_cxx(name: &str) -> bool {
 
 /// The level named where MPI is initialised, or a higher one that the program finds provided; none
 /// where it is not known, or where there are several.
-fn asked(program: &Program, calls: &Calls) -> Option<Asked> {
-    let asked = named(program, calls)?;
-    let level = provided::compared(program, calls).map_or(asked.level, |l| l.max(asked.level));
+fn asked(program: &Program, calls: &Calls, constants: &Constants) -> Option<Asked> {
+    let asked = named(program, calls, constants)?;
+    let level =
+        provided::compared(program, calls, constants).map_or(asked.level, |l| l.max(asked.level));
     Some(Asked { level, ..asked })
 }
 
 /// The level named where MPI is initialised.
-fn named(program: &Program, calls: &Calls) -> Option<Asked> {
+fn named(program: &Program, calls: &Calls, constants: &Constants) -> Option<Asked> {
     let mut found: Option<Asked> = None;
     for (function, _, body) in program.defined() {
         for (index, inst) in body.code.iter().enumerate() {
@@ -195,7 +214,7 @@ fn named(program: &Program, calls: &Calls) -> Option<Asked> {
                 "MPI_Init" => Level::Single,
                 "MPI_Init_thread" => {
                     let index = if mpi.by_reference { 0 } else { 2 };
-                    Level::from_constant(mpi.integer(program, body, inst, index)?)?
+                    Level::from_constant(constants, mpi.integer(program, body, inst, index)?)?
                 }
                 _ => continue,
             };

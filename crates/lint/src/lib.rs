@@ -70,7 +70,7 @@ pub fn analyse(program: &mut Program, options: &Options) -> Analysis {
     pointers::resolve(program, &calls, &points_to);
     let environment = environment::Environment::of(program, &calls);
     let mut analysis = Analysis::default();
-    levels::check(program, &calls, &points_to, options, &mut analysis);
+    levels::check(program, &calls, &points_to, &environment, options, &mut analysis);
     local_concurrency::check(program, &calls, &points_to, &environment, &mut analysis);
     arguments::check(program, &calls, &environment, &mut analysis);
     objects::check(program, &calls, &points_to, &environment, options.leaks, &mut analysis);

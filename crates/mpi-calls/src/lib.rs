@@ -5,6 +5,7 @@
 //! names and parameters, the run-time checker for effects and accesses, lint for both.
 
 mod call;
+mod datatype;
 mod demands;
 mod effect;
 mod facts;
@@ -16,6 +17,7 @@ mod rules;
 
 pub use call::Call;
 pub use commsan_mpi_abi as abi;
+pub use datatype::Datatype;
 pub use demands::{Demand, Topology};
 pub use effect::Effect;
 pub use facts::{Fit, Flow, Message, Object};

@@ -23,7 +23,8 @@ use crate::datatypes;
 use crate::library::Mpi;
 use crate::rank::Rank;
 use crate::windows;
-use commsan_callsite::{Place, Use, Variable};
+use commsan_callsite::{Place, Variable};
+use commsan_findings::record::RawElements;
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::{Args, Library, Used, Wrong};
 use commsan_mpi_calls::{Effect, Extent, Role, Rule};
@@ -201,27 +202,31 @@ fn is_new(pc: usize, bytes: &Range<usize>) -> bool {
 fn variable(rank: &dyn Rank, args: &Args, used: &Used, rule: Option<&Rule>, here: &Here) -> bool {
     let Some(variable) = find(used.bytes.start, here) else { return false };
     let elements = rule.and_then(|rule| elements(args, rule));
-    let by = Use { variable, elements };
-    rank.with(here.thread, &mut |tracker, out| tracker.reporter.uses(args, used, &by, here, out));
+    rank.with(here.thread, &mut |tracker, out| {
+        tracker.reporter.uses(args, used, (variable, elements.clone()), here, out);
+    });
     true
 }
 
 /// The variable that an address is in.
 fn find(address: usize, here: &Here) -> Option<Variable> {
     let Some(frame) = here.frame_of(address) else {
-        return modules::data_at(address).map(|_| Variable::Static { address });
+        return modules::data_at(address).map(|_| Variable::Static { at: address });
     };
     let mut frames = [0; commsan_callsite::DEPTH];
     let depth = here.frames(&mut frames);
     let pc = *frames[..depth].get(here.frame_index(address)?)?;
-    (frame != 0).then(|| Variable::Local { pc, offset: address.wrapping_sub(frame) as isize })
+    // A return address may belong to the next function; the byte before is in the call.
+    let (at, offset) = (pc.wrapping_sub(1), address.wrapping_sub(frame) as i64);
+    (frame != 0).then_some(Variable::Local { at, offset })
 }
 
 /// The basic type that all elements of a buffer are of.
-fn elements(args: &Args, rule: &Rule) -> Option<(&'static str, u64)> {
+fn elements(args: &Args, rule: &Rule) -> Option<RawElements<'static>> {
     let is_simple = args.call.params[rule.datatype].role == Role::Datatype
         && matches!(rule.extent, Extent::Blocks { .. });
     let datatype = args.words[rule.datatype];
     (is_simple && datatypes::is_predefined(datatype))
         .then(|| datatypes::signature(datatype).elements())?
+        .map(|(class, bytes)| RawElements { class: class.into(), bytes })
 }

@@ -42,8 +42,9 @@ pub mod transfers;
 pub mod typemap;
 
 pub use buffers::{Args, Library};
+pub use commsan_job_shm::RankTime;
 pub use ids::Token;
-pub use other_work::{OtherWork, RankTime, Status};
+pub use other_work::{OtherWork, Status};
 pub use tracker::{
     Acquisition, Asked, AtomicUse, BufferOwner, Did, Entering, Facts, Got, MemoryModel,
     MetOperation, MetRemote, Operation, Passed, Simple, Sought, Standing, Synchronisation,

@@ -6,22 +6,10 @@
 //! [`Status`].
 
 use commsan_callsite::{Findings, MetWork, Place, Stacks};
+use commsan_job_shm::RankTime;
 use commsan_shadow::{Access, Actor, Footprint, Mode, OpId};
 use std::any::Any;
 use std::ops::Range;
-
-/// The time of this rank among all, when it does something.
-#[derive(Clone, Copy, Debug)]
-pub struct RankTime<'a> {
-    /// The rank.
-    pub rank: u32,
-    /// Its segment.
-    pub segment: u32,
-    /// Its vector clock: up to which segment it comes after each rank.
-    pub known: &'a [u32],
-    /// Whether it may just be acquiring a later clock.
-    pub acquires: bool,
-}
 
 /// What is asked of other work at each call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +41,7 @@ pub trait OtherWork: Any + Send {
     fn act_as(&mut self, actor: Option<&Actor>, alone: bool) {}
 
     /// The time among ranks as of now; `None` where ranks do not exchange clocks.
-    fn set_time(&mut self, time: Option<RankTime<'_>>) {}
+    fn set_time(&mut self, time: Option<RankTime<&[u32]>>) {}
 
     /// A call of MPI, or the program itself, accesses memory.
     fn accessed(

@@ -9,11 +9,14 @@
 //! program's stores are seen; where they are not, a program that has overwritten one of them is
 //! taken to have moved handles.
 
+mod detached;
+
 use crate::ids::{Of, Token};
 use crate::ledger::Repeated;
 use commsan_callsite::Site;
 use commsan_mpi_calls::Call;
 use commsan_shadow::{Access, Mode, OpId, Pages};
+use detached::Detached;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -123,6 +126,18 @@ pub(crate) struct Requests {
     watched: usize,
     /// The program's stores are seen.
     stores_are_seen: bool,
+    detached: Detached,
+}
+
+/// What becomes of operations whose request is freed.
+#[derive(Default)]
+pub(crate) struct Freed {
+    /// Of each request that must not be freed while it is active, its operations.
+    pub faulty: Vec<Vec<OpId>>,
+    /// Operations that may be complete.
+    pub complete: Vec<OpId>,
+    /// Operations that read the arrays of a persistent collective.
+    pub arrays: Vec<OpId>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -139,7 +154,69 @@ impl Requests {
             pages,
             watched: 0,
             stores_are_seen: false,
+            detached: Detached::default(),
         }
+    }
+
+    /// The requests that a token stands for are complete; persistent ones stay. Returns their
+    /// operations, in a list to be given to [`reuse`](Self::reuse), and whether these are certain.
+    pub fn complete(&mut self, token: Token) -> (Vec<OpId>, bool) {
+        let mut done = self.detached.take_list();
+        let mut certain = true;
+        self.each(token, |request| {
+            // If it was stored in another variable, another operation of the same handle may be
+            // meant.
+            certain &= request.variable == token.variable;
+            match std::mem::replace(&mut request.state, State::Inactive) {
+                State::Active(id) => done.push(id),
+                State::Partitions(ids) => done.extend(ids.into_iter().flatten()),
+                State::Inactive | State::Complete => {}
+            }
+            request.persistent.is_none()
+        });
+        (done, certain)
+    }
+
+    /// Takes back a list of [`complete`](Self::complete), which is empty now.
+    pub fn reuse(&mut self, list: Vec<OpId>) {
+        self.detached.return_list(list);
+    }
+
+    /// Frees the requests that a token stands for. Operations that may go on without them are kept
+    /// until this process [communicates](Self::communicated).
+    pub fn free(&mut self, token: Token) -> Freed {
+        let mut freed = Freed::default();
+        // A shared handle may mean another operation than this one.
+        let certain = matches!(self.meant(token), Meant::One(_));
+        let mut detached = std::mem::take(&mut self.detached);
+        self.each(token, |request| {
+            let ids: Vec<OpId> = match &request.state {
+                State::Active(id) => vec![*id],
+                State::Partitions(ids) => ids.iter().flatten().copied().collect(),
+                State::Inactive | State::Complete => Vec::new(),
+            };
+            freed.arrays.extend(request.persistent.as_ref().and_then(|p| p.arrays));
+            let certain = certain && !request.cancelled;
+            match certain && !request.call.may_be_freed() {
+                true => freed.faulty.push(ids),
+                false if detached.may_be_complete(request) => freed.complete.extend(ids),
+                false => detached.extend(ids),
+            }
+            true
+        });
+        self.detached = detached;
+        freed
+    }
+
+    /// This process communicates; [`pop_detached`](Self::pop_detached) has the operations that count
+    /// as complete by that.
+    pub fn communicated(&mut self) {
+        self.detached.communicated(self.next);
+    }
+
+    /// Takes the last operation that goes on without its request.
+    pub fn pop_detached(&mut self) -> Option<OpId> {
+        self.detached.pop()
     }
 
     /// Sets whether the program's stores are seen.

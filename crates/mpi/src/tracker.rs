@@ -6,7 +6,7 @@
 //! "should not modify", receive: "should not access") or §6.12 for collectives, however the library
 //! timed it. Reading what a pending operation only reads is legal and never reported.
 //! - A send whose active request was freed is complete when this process communicates next
-//!   (`detached.rs`): that misses findings, and makes no false ones.
+//!   (`requests/detached.rs`): that misses findings, and makes no false ones.
 //! - An operation that a finding ended, since its memory was freed, is not reported again.
 //! - Whether another copy of an overwritten request exists cannot be seen; only a request that is
 //!   never completed by `MPI_Finalize` is reported.
@@ -22,7 +22,6 @@ mod checks;
 mod collectives;
 mod concurrent;
 mod conflicts;
-mod detached;
 mod group_creation;
 mod handles;
 mod levels;
@@ -72,7 +71,7 @@ use crate::buffers::{Accesses, Args};
 use crate::ids::Token;
 use crate::nursery::Nursery;
 use crate::other_work::Others;
-use crate::requests::{Request, Requests, State};
+use crate::requests::{Freed, Request, Requests, State};
 use crate::steps::Steps;
 use crate::threads::Threads;
 use accounts::Accounts;
@@ -83,7 +82,6 @@ use commsan_callsite::{Findings, Place, Report, Site};
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
 use commsan_shadow::{Access, Footprint, OpId, Pages};
-use detached::Detached;
 use levels::ThreadCalls;
 use objects::Objects;
 use operation::envelope;
@@ -100,7 +98,6 @@ pub struct Tracker {
     requests: Requests,
     /// Operations that are not in `operations` and `requests` yet.
     nursery: Nursery,
-    detached: Detached,
     /// Memory that passes between the program and the library.
     pub library_memory: LibraryMemory,
     /// One-sided communication, and the order of ranks.
@@ -130,7 +127,6 @@ impl Tracker {
             operations: Operations::new(pages),
             requests: Requests::new(pages),
             nursery: Nursery::new(),
-            detached: Detached::default(),
             library_memory: LibraryMemory::default(),
             rma: OneSided::new(pages),
             together: Together::default(),
@@ -221,19 +217,7 @@ impl Tracker {
             self.end_young(call, pc, mode, bytes);
             return;
         }
-        let mut done = self.detached.take_list();
-        let mut certain = true;
-        self.requests.each(token, |request| {
-            // If it was stored in another variable, another operation of the same handle may be
-            // meant.
-            certain &= request.variable == token.variable;
-            match std::mem::replace(&mut request.state, State::Inactive) {
-                State::Active(id) => done.push(id),
-                State::Partitions(ids) => done.extend(ids.into_iter().flatten()),
-                State::Inactive | State::Complete => {}
-            }
-            request.persistent.is_none()
-        });
+        let (mut done, certain) = self.requests.complete(token);
         for id in done.drain(..) {
             self.request_complete(id, place, out);
             if !certain {
@@ -241,7 +225,7 @@ impl Tracker {
             }
             self.finish(id, Some(call), place, out);
         }
-        self.detached.return_list(done);
+        self.requests.reuse(done);
     }
 
     /// `MPI_Request_get_status` has returned true: the buffer is free, the request stays.
@@ -281,29 +265,11 @@ impl Tracker {
         self.rma.forget_request(token.key);
         self.settle();
         self.unbalance_request(token, true);
-        let (mut faulty, mut complete, mut over) = (Vec::new(), Vec::new(), Vec::new());
-        // A shared handle may mean another operation than this one.
-        let certain = matches!(self.requests.meant(token), crate::requests::Meant::One(_));
-        let detached = &mut self.detached;
-        self.requests.each(token, |request| {
-            let ids: Vec<OpId> = match &request.state {
-                State::Active(id) => vec![*id],
-                State::Partitions(ids) => ids.iter().flatten().copied().collect(),
-                State::Inactive | State::Complete => Vec::new(),
-            };
-            over.extend(request.persistent.as_ref().and_then(|persistent| persistent.arrays));
-            let certain = certain && !request.cancelled;
-            match certain && !request.call.may_be_freed() {
-                true => faulty.push(ids),
-                false if detached.may_be_complete(request) => complete.extend(ids),
-                false => detached.extend(ids),
-            }
-            true
-        });
+        let Freed { faulty, complete, arrays } = self.requests.free(token);
         for id in complete {
             self.end(id);
         }
-        for id in over {
+        for id in arrays {
             self.finish(id, Some(call), place, out);
         }
         let is_wrong = !faulty.is_empty();
@@ -330,8 +296,8 @@ impl Tracker {
 
     /// This process has received something from another one, or sent something.
     pub fn communicated(&mut self) {
-        self.detached.communicated(self.requests.next());
-        while let Some(id) = self.detached.pop() {
+        self.requests.communicated();
+        while let Some(id) = self.requests.pop_detached() {
             self.end(id);
         }
     }
@@ -361,16 +327,8 @@ impl Tracker {
                 continue;
             }
             sites.push((Role::Operation, op.site));
-            let report = Report {
-                code,
-                access: None,
-                operation: op.party(),
-                concerned: self.operations.first_access(id),
-                sites: &sites,
-                threads: false,
-                about: None,
-            };
-            self.reporter.report(&report, out);
+            let report = Report::new(code, self.operations.described(id, op), sites);
+            self.reporter.report(report, &op.site, out);
         }
         self.report_lost_requests(out);
         self.finalize_windows(place, out);

@@ -1,7 +1,8 @@
 //! Three ranks share a rendezvous and enter collectives in whatever order the schedule has it: what
 //! the standard allows is silent, and what it does not is found, in every schedule.
 
-use commsan_callsite::{DEPTH, Findings, Place, Placed, Report, Stacks, Use};
+use commsan_callsite::testing::At;
+use commsan_callsite::{Findings, Placed, Report, Stacks, Use};
 use commsan_findings::Code;
 use commsan_findings::record::Record;
 use commsan_job_shm::Memory;
@@ -11,47 +12,13 @@ use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::rma::Group;
 use commsan_mpi::{Entering, Tracker};
 use commsan_mpi_calls::named;
-use commsan_shadow::{Epoch, GRANULE_WORDS, Pages};
+use commsan_shadow::Pages;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU8, AtomicU64};
 
 const RANKS: usize = 3;
 /// Handles of the world and of two duplicates.
 const COMMS: [usize; 3] = [1, 2, 3];
-
-struct Step(usize);
-
-impl Place for Step {
-    fn pc(&self) -> usize {
-        self.0
-    }
-
-    fn thread(&self) -> u32 {
-        0
-    }
-
-    fn frames(&self, frames: &mut [usize; DEPTH]) -> usize {
-        frames[0] = self.0;
-        1
-    }
-
-    fn frame_of(&self, _: usize) -> Option<usize> {
-        None
-    }
-
-    fn thread_of(&self, _: Epoch) -> u32 {
-        0
-    }
-
-    fn name_at(&self, _: usize) -> Option<&'static str> {
-        None
-    }
-
-    fn is_popped(&self, _: usize) -> bool {
-        false
-    }
-}
 
 #[derive(Default)]
 struct Codes(BTreeSet<Code>);
@@ -61,14 +28,14 @@ impl Findings for Codes {
         false
     }
 
-    fn report(&mut self, report: &Report, _: &Stacks) -> u32 {
+    fn report(&mut self, report: Report<'_>, _: usize, _: &Stacks) -> u32 {
         self.0.insert(report.code);
         0
     }
 
     fn emit(&mut self, _: Record<'_, Placed>, _: &Stacks) {}
 
-    fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
+    fn uses(&mut self, _: Use<'_>, _: &Stacks) {}
 }
 
 /// One call, identical on all ranks.
@@ -112,20 +79,13 @@ fn step() -> impl Strategy<Value = Call> {
     )
 }
 
-fn pages() -> Pages {
-    let filter = Vec::leak((0..4).map(|_| AtomicU8::new(0)).collect());
-    let counts = Vec::leak((0..4).map(|_| AtomicU64::new(0)).collect());
-    let plane = || [const { AtomicU64::new(0) }; GRANULE_WORDS];
-    Pages::new(filter, counts, Some(&*Vec::leak((0..4).map(|_| plane()).collect())))
-}
-
 /// Runs what each rank does, one step of the rank that comes next in the schedule at a time.
 fn run(programs: &[Vec<Call>; RANKS], schedule: &[usize]) -> BTreeSet<Code> {
     let (memory, _file, _) = Memory::create(RANKS).expect("memory for three ranks");
     let mut codes = Codes::default();
     let mut ranks: Vec<Tracker> = (0..RANKS as u32)
         .map(|me| {
-            let mut tracker = Tracker::new(pages());
+            let mut tracker = Tracker::new(Pages::leaked(4));
             tracker.together.connect(memory.rendezvous(), me);
             tracker.together.name_world(COMMS[0], RANKS, (0, 0));
             let dup = named("MPI_Comm_dup").expect("a call of the table");
@@ -140,7 +100,7 @@ fn run(programs: &[Vec<Call>; RANKS], schedule: &[usize]) -> BTreeSet<Code> {
                     none_precede,
                     alike: 0,
                 };
-                tracker.enter(&dup.entering(), &Step(9000), &mut codes);
+                tracker.enter(&dup.entering(), &At(9000), &mut codes);
                 tracker.together.made(COMMS[0], On::Comm(*child), &Group::new(vec![0, 1, 2]));
             }
             tracker
@@ -152,11 +112,11 @@ fn run(programs: &[Vec<Call>; RANKS], schedule: &[usize]) -> BTreeSet<Code> {
     {
         if let Some(step) = programs[rank].get(next[rank]) {
             next[rank] += 1;
-            ranks[rank].enter(&step.entering(), &Step(100 * (rank + 1) + next[rank]), &mut codes);
+            ranks[rank].enter(&step.entering(), &At(100 * (rank + 1) + next[rank]), &mut codes);
         }
     }
     for (rank, tracker) in ranks.iter_mut().enumerate() {
-        tracker.finalize(&Step(9100 + rank), &mut codes);
+        tracker.finalize(&At(9100 + rank), &mut codes);
     }
     codes.0
 }

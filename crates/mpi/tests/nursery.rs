@@ -11,9 +11,8 @@ use commsan_mpi::buffers::resolve;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::{Args, Datatype, Library, Token, Tracker};
 use commsan_mpi_calls::{CALLS, Call};
-use commsan_shadow::{GRANULE_WORDS, Mode, Pages, Pattern};
+use commsan_shadow::{Mode, Pages, Pattern};
 use proptest::prelude::*;
-use std::sync::atomic::{AtomicU8, AtomicU64};
 
 /// An MPI with two datatypes: 1 is a byte, 2 every other byte of eight.
 struct Mpi;
@@ -125,16 +124,15 @@ impl Findings for Log {
         known
     }
 
-    fn report(&mut self, report: &Report, stacks: &Stacks) -> u32 {
+    fn report(&mut self, report: Report<'_>, operation: usize, stacks: &Stacks) -> u32 {
         let site = |(role, site): &(_, Site)| {
             let frames = stacks.frames(site.stack).to_vec();
             format!("{role:?} {} {frames:?}", site.pc)
         };
         let sites: Vec<_> = report.sites.iter().map(site).collect();
-        let call = report.operation.call;
-        self.lines.push(format!("{} {call} {:?} {sites:?}", report.code, report.concerned));
+        self.lines.push(format!("{} {:?} {sites:?}", report.code, report.operation));
         let offender = if sites.len() > 1 { report.sites[0].1.pc } else { 0 };
-        self.seen.push((report.code, offender, report.operation.site.pc));
+        self.seen.push((report.code, offender, operation));
         self.next += 1;
         self.next - 1
     }
@@ -145,7 +143,7 @@ impl Findings for Log {
         }
     }
 
-    fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
+    fn uses(&mut self, _: Use<'_>, _: &Stacks) {}
 }
 
 #[derive(Clone, Debug)]
@@ -183,14 +181,6 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         1 => base().prop_map(|at| Event::Leave { frame: at | 0xff }),
     ];
     prop::collection::vec(event, 0..60)
-}
-
-fn pages() -> Pages {
-    let filter = Vec::leak((0..4).map(|_| AtomicU8::new(0)).collect());
-    let counts = Vec::leak((0..4).map(|_| AtomicU64::new(0)).collect());
-    let plane = || [const { AtomicU64::new(0) }; GRANULE_WORDS];
-    let granules = &*Vec::leak((0..4).map(|_| plane()).collect());
-    Pages::new(filter, counts, Some(granules))
 }
 
 fn call(name: &str) -> &'static Call {
@@ -242,8 +232,8 @@ proptest! {
 
     #[test]
     fn the_nursery_changes_nothing(events in events()) {
-        let with = run(Tracker::new(pages()), &events);
-        let without = run(Tracker::without_nursery(pages()), &events);
+        let with = run(Tracker::new(Pages::leaked(4)), &events);
+        let without = run(Tracker::without_nursery(Pages::leaked(4)), &events);
         prop_assert_eq!(with, without);
     }
 }

@@ -379,29 +379,30 @@ impl Merged {
     }
 
     fn row(&mut self, of: &Transfer, snapshot: &Snapshot, numbers: &Numbers) -> Option<Row> {
-        let source = self.end(of.source, numbers);
-        let target = self.end(of.target, numbers);
+        let key = &of.key;
+        let source = self.end(key.source, numbers);
+        let target = self.end(key.target, numbers);
         if matches!((source, target), (End::Of(..), End::Of(..))) {
             return None;
         }
-        let region = of.region.map(|region| snapshot.strings[region as usize].clone());
+        let region = key.region.map(|region| snapshot.strings[region as usize].clone());
         let instance = |object: u32| numbers.instances[object as usize];
         Some(Row {
-            kind: of.kind,
-            side: of.side,
-            counted: of.side != Side::Target,
+            kind: key.kind,
+            side: key.side,
+            counted: key.side != Side::Target,
             told_object: false,
             told_line: false,
             source,
             target,
-            site: self.site(of.call, of.stack, numbers),
+            site: self.site(key.call, key.path, numbers),
             target_site: None,
-            object: of.object.map(instance),
-            other: of.other.map(instance),
+            object: key.object.map(instance),
+            other: key.other.map(instance),
             target_object: None,
             region: region.map(|region| number(&mut self.regions, region)),
-            tag: of.tag,
-            group: of.group.map(|group| numbers.groups[group as usize]),
+            tag: key.tag,
+            group: key.group.map(|group| numbers.groups[group as usize]),
             count: of.count,
             bytes: of.bytes,
             clock: numbers.clock,

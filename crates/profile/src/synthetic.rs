@@ -6,7 +6,7 @@
 //! for. Everything follows from the shape: equal shapes give equal runs.
 
 use commsan_rundir::traffic::{
-    Bin, Calls, End, Extent, Frame, Kind, Memory, Object, Place, Side, Snapshot, Transfer,
+    Bin, Calls, End, Extent, Frame, Key, Kind, Memory, Object, Place, Side, Snapshot, Transfer,
 };
 use commsan_rundir::{RunDirectory, RunInfo};
 use rand::rngs::SmallRng;
@@ -239,25 +239,14 @@ impl<'s> Writer<'s> {
         side: Side,
     ) -> usize {
         let (count, bytes) = (u64::from(self.shape.bins) * 2, u64::from(self.shape.bins) * 1024);
-        let transfer = Transfer {
-            kind,
-            call: self.string(call),
-            stack: self.stack(line),
-            side,
-            source: ends.0,
-            target: ends.1,
+        let (call, path) = (self.string(call), self.stack(line));
+        let key = Key {
             group: matches!(kind, Kind::PointToPoint | Kind::Collective).then_some(0),
-            tag: None,
-            object: None,
-            other: None,
             region: Some(self.string(if line < 26 { "solve" } else { "output" })),
-            count,
-            bytes,
-            bins: self.bins(count, bytes),
-            extents: vec![],
-            other_extents: vec![],
-            order: None,
+            ..Key::new(kind, call, path, side, ends)
         };
+        let bins = self.bins(count, bytes);
+        let transfer = Transfer { bins, ..Transfer::new(key, count, bytes) };
         self.snapshot.transfers.push(transfer);
         self.snapshot.transfers.len() - 1
     }
@@ -299,7 +288,7 @@ impl<'s> Writer<'s> {
             let got = self.transfer(Shared::Irecv as u32, "MPI_Irecv", p2p, (it, me), Side::Target);
             for (row, inner) in [(sent, 1), (got, 0)] {
                 let transfer = &mut self.snapshot.transfers[row];
-                (transfer.object, transfer.tag) = (object, Some(0));
+                (transfer.key.object, transfer.key.tag) = (object, Some(0));
                 transfer.extents = halo(direction, inner, transfer.count);
             }
         }
@@ -317,7 +306,7 @@ impl<'s> Writer<'s> {
                 if side == Side::Source { (me, End::Others(0)) } else { (End::Others(0), me) };
             let row = self.transfer(Shared::Allreduce as u32, "MPI_Allreduce", kind, ends, side);
             let transfer = &mut self.snapshot.transfers[row];
-            transfer.object = object;
+            transfer.key.object = object;
             transfer.extents = vec![Extent { start: 0, bytes: ELEMENT, count: transfer.count }];
         }
         self.called(Shared::Allreduce as u32, "MPI_Allreduce");
@@ -330,8 +319,8 @@ impl<'s> Writer<'s> {
             let ends = (me, End::Others(1));
             let row =
                 self.transfer(Shared::Alltoall as u32, "MPI_Alltoall", kind, ends, Side::Source);
-            self.snapshot.transfers[row].group = Some(1);
-            self.snapshot.transfers[row].object = object;
+            self.snapshot.transfers[row].key.group = Some(1);
+            self.snapshot.transfers[row].key.object = object;
             self.called(Shared::Alltoall as u32, "MPI_Alltoall");
         }
         let root = End::At(Place::Rank(0));
@@ -340,7 +329,7 @@ impl<'s> Writer<'s> {
             _ => ((root, me), Side::Target),
         };
         let row = self.transfer(Shared::Bcast as u32, "MPI_Bcast", kind, ends, side);
-        self.snapshot.transfers[row].object = object;
+        self.snapshot.transfers[row].key.object = object;
     }
 
     fn one_sided(&mut self) {
@@ -349,7 +338,7 @@ impl<'s> Writer<'s> {
             let ends = (self.me(), End::At(Place::Rank(next)));
             let object = self.object(2, Place::Rank(self.rank));
             let row = self.transfer(Shared::Put as u32, "MPI_Put", Kind::Rma, ends, Side::Source);
-            self.snapshot.transfers[row].object = object;
+            self.snapshot.transfers[row].key.object = object;
         }
     }
 
@@ -372,7 +361,7 @@ impl<'s> Writer<'s> {
             let (object, target) = (self.object(3, from), self.object(4, to));
             let row = self.transfer(line as u32, call, kind, ends, Side::Both);
             let transfer = &mut self.snapshot.transfers[row];
-            (transfer.object, transfer.other) = (object, target);
+            (transfer.key.object, transfer.key.other) = (object, target);
             transfer.extents = halo(0, 0, transfer.count);
             transfer.other_extents = halo(2, 0, transfer.count);
         }
@@ -406,7 +395,7 @@ impl<'s> Writer<'s> {
         let object = self.object(line, Place::Rank(self.rank));
         let row = self.transfer(line, call, Kind::PointToPoint, ends, side);
         let transfer = &mut self.snapshot.transfers[row];
-        (transfer.object, transfer.tag) = (object, Some(tag as i32));
+        (transfer.key.object, transfer.key.tag) = (object, Some(tag as i32));
         let start = u64::from(line % 32) * SIDE * ELEMENT;
         transfer.extents = vec![Extent { start, bytes: SIDE * ELEMENT, count: transfer.count }];
     }

@@ -4,7 +4,7 @@ use commsan_profile::Profile;
 use commsan_profile::api::{By, Filter, Level, Matrix, MatrixQuery, TimelineQuery};
 use commsan_rundir::RunInfo;
 use commsan_rundir::traffic::{
-    Bin, End, Frame, Kind, Memory, Object, Place, Side, Snapshot, Transfer,
+    Bin, End, Frame, Key, Kind, Memory, Object, Place, Side, Snapshot, Transfer,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,25 +69,10 @@ fn snapshots(ranks: u32, groups: &[(u8, u8)], all: &[Random]) -> (Vec<Snapshot>,
             let sum = naive.entry(key).or_default();
             *sum = (sum.0 + count, sum.1 + bytes);
         }
-        snapshots[rank as usize].transfers.push(Transfer {
-            kind: KINDS[kind],
-            call: 0,
-            stack: random.line.into(),
-            side: Side::Source,
-            source,
-            target,
-            group: None,
-            tag: None,
-            object: None,
-            other: None,
-            region: None,
-            count,
-            bytes,
-            bins: vec![Bin { bin: random.bin.into(), count, amount: bytes }],
-            extents: vec![],
-            other_extents: vec![],
-            order: None,
-        });
+        let key = Key::new(KINDS[kind], 0, random.line.into(), Side::Source, (source, target));
+        let bins = vec![Bin { bin: random.bin.into(), count, amount: bytes }];
+        let transfer = Transfer { bins, ..Transfer::new(key, count, bytes) };
+        snapshots[rank as usize].transfers.push(transfer);
     }
     (snapshots, naive)
 }
@@ -328,33 +313,18 @@ fn both_sides(messages: &[Message], lost: Option<u32>) -> Vec<Snapshot> {
             (Side::Source, message.source, message.line, message.object),
             (Side::Target, message.target, message.target_line, message.target_object),
         ] {
-            let of = Transfer {
-                kind: Kind::PointToPoint,
-                call: 0,
-                stack: line.into(),
-                side,
-                source: End::At(Place::Rank(message.source)),
-                target: End::At(Place::Rank(message.target)),
-                group: None,
+            let place = |rank| End::At(Place::Rank(rank));
+            let ends = (place(message.source), place(message.target));
+            let key = Key {
                 tag: Some(message.tag),
                 object: Some(object.into()),
-                other: None,
-                region: None,
-                count: 1,
-                bytes: message.bytes.into(),
-                bins: vec![],
-                extents: vec![],
-                other_extents: vec![],
-                order: None,
+                ..Key::new(Kind::PointToPoint, 0, line.into(), side, ends)
             };
+            let bytes = u64::from(message.bytes);
             let rows = &mut snapshots[rank as usize].transfers;
-            let same = |row: &&mut Transfer| {
-                (row.side, row.source, row.target) == (of.side, of.source, of.target)
-                    && (row.tag, row.stack, row.object) == (of.tag, of.stack, of.object)
-            };
-            match rows.iter_mut().find(same) {
-                Some(row) => (row.count, row.bytes) = (row.count + 1, row.bytes + of.bytes),
-                None => rows.push(of),
+            match rows.iter_mut().find(|row| row.key == key) {
+                Some(row) => (row.count, row.bytes) = (row.count + 1, row.bytes + bytes),
+                None => rows.push(Transfer::new(key, 1, bytes)),
             }
         }
     }

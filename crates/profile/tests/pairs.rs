@@ -6,7 +6,7 @@ use commsan_profile::api::{
 };
 use commsan_rundir::RunInfo;
 use commsan_rundir::traffic::{
-    Bin, End, Frame, Kind, Memory, Object, Place, Side, Snapshot, Transfer,
+    Bin, End, Frame, Key, Kind, Memory, Object, Place, Side, Snapshot, Transfer,
 };
 
 const RANKS: u32 = 3;
@@ -41,25 +41,13 @@ impl Run {
         object: u32,
         bytes: u64,
     ) -> Run {
-        self.0[rank as usize].transfers.push(Transfer {
-            kind,
-            call: 0,
-            stack: line,
-            side,
-            source,
-            target,
+        let key = Key {
             group: Some(0),
             tag: (kind == Kind::PointToPoint).then_some(1),
             object: Some(object),
-            other: None,
-            region: None,
-            count: 1,
-            bytes,
-            bins: vec![],
-            extents: vec![],
-            other_extents: vec![],
-            order: None,
-        });
+            ..Key::new(kind, 0, line, side, (source, target))
+        };
+        self.0[rank as usize].transfers.push(Transfer::new(key, 1, bytes));
         self
     }
 

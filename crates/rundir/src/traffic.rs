@@ -301,15 +301,16 @@ pub enum End {
     Below(u32),
 }
 
-/// Transfers that have everything in common but time and the bytes of their objects.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Transfer {
+/// Everything but time and bytes that describes a transfer. In a file, numbers stand for call paths;
+/// in the process that counts them, `P` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Key<P = u32> {
     /// What kind.
     pub kind: Kind,
     /// The call or instruction: `MPI_Isend`, `ld.global.f32`: a string.
     pub call: u32,
     /// The call path, or that of the launch, preceded by the line in the kernel.
-    pub stack: u32,
+    pub path: P,
     /// Who has seen it.
     pub side: Side,
     /// From where.
@@ -326,6 +327,38 @@ pub struct Transfer {
     pub other: Option<u32>,
     /// The region of the program, set by `commsan_begin`: a string.
     pub region: Option<u32>,
+}
+
+impl<P> Key<P> {
+    /// Transfers from the first of `ends` to the second, without what only some have.
+    pub fn new(kind: Kind, call: u32, path: P, side: Side, ends: (End, End)) -> Key<P> {
+        Key {
+            kind,
+            call,
+            path,
+            side,
+            source: ends.0,
+            target: ends.1,
+            group: None,
+            tag: None,
+            object: None,
+            other: None,
+            region: None,
+        }
+    }
+
+    /// The key with another call path.
+    pub fn with_path<Q>(self, path: Q) -> Key<Q> {
+        let Key { kind, call, side, source, target, group, tag, object, other, region, .. } = self;
+        Key { kind, call, path, side, source, target, group, tag, object, other, region }
+    }
+}
+
+/// Transfers that have everything in common but time and the bytes of their objects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// What they have in common.
+    pub key: Key,
     /// How many, to each target.
     pub count: u64,
     /// Bytes of all of them, to each target.
@@ -339,6 +372,14 @@ pub struct Transfer {
     /// Of messages: the same for the very same ones at both ends, and for no others. `None` where
     /// their order is not known.
     pub order: Option<u64>,
+}
+
+impl Transfer {
+    /// Transfers of which neither the time nor the bytes of the objects are known.
+    pub fn new(key: Key, count: u64, bytes: u64) -> Transfer {
+        let (bins, extents, other_extents) = Default::default();
+        Transfer { key, count, bytes, bins, extents, other_extents, order: None }
+    }
 }
 
 /// What happened in one time bin.
@@ -542,14 +583,14 @@ impl Snapshot {
                     && !matches!(object.memory, Memory::Global(number, _) if !module(number))
             })
             && self.transfers.iter().all(|transfer| {
-                string(transfer.call)
-                    && stack(transfer.stack)
-                    && end(transfer.source)
-                    && end(transfer.target)
-                    && transfer.group.is_none_or(group)
-                    && object(transfer.object)
-                    && object(transfer.other)
-                    && transfer.region.is_none_or(string)
+                string(transfer.key.call)
+                    && stack(transfer.key.path)
+                    && end(transfer.key.source)
+                    && end(transfer.key.target)
+                    && transfer.key.group.is_none_or(group)
+                    && object(transfer.key.object)
+                    && object(transfer.key.other)
+                    && transfer.key.region.is_none_or(string)
             })
             && self.calls.iter().all(|calls| string(calls.call) && stack(calls.stack))
     }
@@ -560,6 +601,9 @@ mod tests {
     use super::*;
 
     fn snapshot() -> Snapshot {
+        let ends = (End::At(Place::Rank(1)), End::At(Place::Rank(0)));
+        let key = Key::new(Kind::PointToPoint, 0, 1, Side::Source, ends);
+        let key = Key { tag: Some(7), ..key };
         Snapshot {
             rank: 1,
             size: 2,
@@ -570,23 +614,10 @@ mod tests {
             modules: vec!["/bin/app".to_owned()],
             stacks: vec![vec![], vec![Frame::Code(0, 0x1234)]],
             transfers: vec![Transfer {
-                kind: Kind::PointToPoint,
-                call: 0,
-                stack: 1,
-                side: Side::Source,
-                source: End::At(Place::Rank(1)),
-                target: End::At(Place::Rank(0)),
-                group: None,
-                tag: Some(7),
-                object: None,
-                other: None,
-                region: None,
-                count: 3,
-                bytes: 24,
                 bins: vec![Bin { bin: 2, count: 3, amount: 24 }],
                 extents: vec![Extent { start: 0, bytes: 8, count: 3 }],
-                other_extents: vec![],
                 order: Some(1),
+                ..Transfer::new(key, 3, 24)
             }],
             ..Snapshot::default()
         }
@@ -622,7 +653,7 @@ mod tests {
     #[test]
     fn numbers_beyond_their_tables_are_damage() {
         let mut snapshot = snapshot();
-        snapshot.transfers[0].stack = 2;
+        snapshot.transfers[0].key.path = 2;
         assert!(matches!(Snapshot::decode(&snapshot.encode()), Err(ReadError::Damaged(_))));
     }
 }

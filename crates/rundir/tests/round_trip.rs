@@ -78,7 +78,7 @@ fn finding() -> impl Strategy<Value = RawFinding<'static>> {
         })
 }
 
-fn doing() -> impl Strategy<Value = RawDoing<'static>> {
+fn doing() -> impl Strategy<Value = RawDoing> {
     let optional = || prop::option::of(text());
     (optional(), text(), optional(), any::<Option<u32>>())
         .prop_map(|(kernel, stream, file, line)| RawDoing { kernel, stream, file, line })

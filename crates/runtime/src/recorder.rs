@@ -6,18 +6,15 @@
 //! is found before the rank is known is kept in memory until then.
 
 use crate::options::Options;
-use commsan_callsite::{About, Doing, Findings, Placed, Report, Site, Stacks, Use, Variable};
+use commsan_callsite::{Findings, Placed, Report, Site, Stacks, Use};
 use commsan_findings::{Code, Role};
 use commsan_process::abi;
 use commsan_process::modules::Modules;
 use commsan_process::python::{self, Line};
 use commsan_rundir::record::{
-    End, Ending, Module, RawAccess, RawArgument, RawCollective, RawDoing, RawElements, RawFinding,
-    RawLevel, RawOperation, RawParts, RawSite, RawUse, RawVariable, RawWork, Record, Start,
-    VERSION,
+    End, Ending, Module, RawFinding, RawParts, RawSite, RawUse, Record, Start, VERSION,
 };
 use commsan_rundir::{World, writer};
-use commsan_shadow::Mode;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -166,37 +163,8 @@ impl Recorder {
         located.collect()
     }
 
-    fn finding<'r>(&mut self, id: u32, report: &'r Report, stacks: &Stacks) -> RawFinding<'r> {
-        let sites = report.sites.iter().map(|(role, site)| self.raw(*role, site, stacks)).collect();
-        let (mode, span, bytes) = report.concerned.clone().unwrap_or((Mode::Read, 0..0, 0));
-        RawFinding {
-            id,
-            code: report.code,
-            access: report.access.as_ref().map(|side| RawAccess {
-                by: Cow::Borrowed(side.by),
-                write: side.mode == Mode::Write,
-                addr: side.bytes.start as u64,
-                size: side.bytes.len() as u64,
-                peer: None,
-            }),
-            operation: RawOperation {
-                call: Cow::Borrowed(report.operation.call),
-                write: mode == Mode::Write,
-                addr: span.start as u64,
-                size: span.len() as u64,
-                bytes: bytes as u64,
-                peer: report.operation.peer,
-                tag: report.operation.tag,
-                window: report.operation.window,
-                base: report.operation.base.map(|base| base as u64),
-            },
-            sites: Cow::Owned(sites),
-            threads: report.threads,
-            collective: collective(report.about.as_ref()),
-            level: level(report.about.as_ref()),
-            argument: argument(report.about.as_ref()),
-            work: work(report.about.as_ref()),
-        }
+    fn finding<'r>(&mut self, report: Report<'r>, stacks: &Stacks) -> RawFinding<'r> {
+        report.map_sites(&mut |(role, site)| self.raw(role, &site, stacks))
     }
 
     fn raw(&mut self, role: Role, site: &Site, stacks: &Stacks) -> RawSite<'static> {
@@ -230,7 +198,7 @@ impl Findings for Recorder {
         true
     }
 
-    fn report(&mut self, report: &Report, stacks: &Stacks) -> u32 {
+    fn report(&mut self, report: Report<'_>, operation: usize, stacks: &Stacks) -> u32 {
         let id = self.next;
         if id as usize >= self.options.max_findings {
             self.dropped += 1;
@@ -238,13 +206,12 @@ impl Findings for Recorder {
         }
         self.next += 1;
         let offender = report.sites.first().map_or(0, |(_, site)| site.pc);
-        let operation = report.operation.site.pc;
         // Findings about the operation alone have one site, and are looked up without another.
         let offender = if report.sites.len() > 1 { offender } else { 0 };
         let count = Count { id, observed: 1, written: 1 };
         self.known.insert((report.code, offender, operation), count);
 
-        let finding = self.finding(id, report, stacks);
+        let finding = RawFinding { id, ..self.finding(report, stacks) };
         self.log.write(&Record::Finding(finding));
         if self.options.halt_on_error {
             self.end(Ending::Halted);
@@ -256,18 +223,12 @@ impl Findings for Recorder {
         id
     }
 
-    fn uses(&mut self, used: &Use, report: &Report, stacks: &Stacks) {
+    fn uses(&mut self, used: Use<'_>, stacks: &Stacks) {
         let (modules, log) = (&mut self.modules, &mut self.log);
-        let mut locate = |address: usize| locate(modules, log, address);
-        let variable = match used.variable {
-            Variable::Local { pc, offset } => locate(pc.wrapping_sub(1))
-                .map(|at| RawVariable::Local { at, offset: offset as i64 }),
-            Variable::Static { address } => locate(address).map(|at| RawVariable::Static { at }),
+        let Some(variable) = used.variable.locate(|address| locate(modules, log, address)) else {
+            return;
         };
-        let Some(variable) = variable else { return };
-        let elements =
-            used.elements.map(|(class, bytes)| RawElements { class: class.into(), bytes });
-        let finding = self.finding(0, report, stacks);
+        let (elements, finding) = (used.elements, self.finding(used.finding, stacks));
         self.log.write(&Record::Use(RawUse { variable, elements, finding }));
     }
 
@@ -309,44 +270,6 @@ fn each_line(record: Record<'_, Placed>, to: &mut dyn FnMut(Record<'_, Placed>))
             }
         }
         record => to(record),
-    }
-}
-
-fn collective(about: Option<&About>) -> Option<RawCollective<'_>> {
-    let About::Collective { on, number, passed } = about? else { return None };
-    let passed = passed.as_ref().map(|both| both.each_ref().map(|one| Cow::Borrowed(&**one)));
-    Some(RawCollective { on: Cow::Borrowed(on), number: *number, passed })
-}
-
-fn level(about: Option<&About>) -> Option<RawLevel<'_>> {
-    let About::Level { required, provided } = about? else { return None };
-    Some(RawLevel { required: Cow::Borrowed(required), provided: Cow::Borrowed(provided) })
-}
-
-fn argument(about: Option<&About>) -> Option<RawArgument<'_>> {
-    let (parameter, problem, kind) = match about? {
-        About::Argument { parameter, problem, kind } => (*parameter, problem, *kind),
-        About::Failure { problem, .. } => ("", problem, None),
-        _ => return None,
-    };
-    Some(RawArgument { parameter: parameter.into(), problem: Cow::Borrowed(problem), kind })
-}
-
-fn work(about: Option<&About>) -> Option<RawWork<'_>> {
-    let (access, operation) = match about? {
-        About::Work { access, operation } => (access.as_ref(), operation.as_ref()),
-        About::Failure { work, .. } => (Some(work), None),
-        _ => return None,
-    };
-    Some(RawWork { access: access.map(doing), operation: operation.map(doing) })
-}
-
-fn doing(doing: &Doing) -> RawDoing<'_> {
-    RawDoing {
-        kernel: doing.kernel.as_deref().map(Cow::Borrowed),
-        stream: Cow::Borrowed(&doing.stream),
-        file: doing.line.as_ref().map(|(file, _)| Cow::Borrowed(&**file)),
-        line: doing.line.as_ref().map(|(_, line)| *line),
     }
 }
 

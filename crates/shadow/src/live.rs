@@ -19,6 +19,13 @@ pub enum Mode {
     Write,
 }
 
+impl Mode {
+    /// Whether the bytes may change.
+    pub fn is_write(self) -> bool {
+        self == Mode::Write
+    }
+}
+
 /// One access of an operation.
 #[derive(Clone, Debug)]
 pub struct Access {

@@ -61,6 +61,19 @@ impl Pages {
         Pages { filter, counts, granules }
     }
 
+    /// A filter over this many pages with tables of its own, which are never freed: for tests.
+    ///
+    /// # Panics
+    /// If the number is not a power of two.
+    pub fn leaked(pages: usize) -> Pages {
+        let plane = || [const { AtomicU64::new(0) }; GRANULE_WORDS];
+        Pages::new(
+            Vec::leak((0..pages).map(|_| AtomicU8::new(0)).collect()),
+            Vec::leak((0..pages).map(|_| AtomicU64::new(0)).collect()),
+            Some(Vec::leak((0..pages).map(|_| plane()).collect())),
+        )
+    }
+
     /// Whether an access to `range` may concern a live range. False is certain.
     #[inline]
     pub fn may_conflict(&self, range: &Range<usize>, mode: Mode) -> bool {

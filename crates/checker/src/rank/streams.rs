@@ -1,7 +1,7 @@
 //! The work of streams, as MPI's operations meet it.
 
 use commsan_callsite::{Findings, MetWork, Place, Stacks};
-use commsan_cuda::{Gpu, Time, Touch};
+use commsan_cuda::{Gpu, KernelAccess};
 use commsan_mpi::{OtherWork, RankTime, Status};
 use commsan_shadow::{Access, Actor, Footprint, Mode, OpId, Pages};
 use std::any::Any;
@@ -43,14 +43,8 @@ impl OtherWork for Streams {
         self.gpu.act_as(actor, alone);
     }
 
-    fn set_time(&mut self, time: Option<RankTime<'_>>) {
-        self.gpu.set_time(time.map(|now| {
-            move |time: &mut Time| {
-                (time.rank, time.segment, time.learns) = (now.rank, now.segment, now.acquires);
-                time.known.clear();
-                time.known.extend_from_slice(now.known);
-            }
-        }));
+    fn set_time(&mut self, time: Option<RankTime<&[u32]>>) {
+        self.gpu.set_time(time);
     }
 
     fn accessed(
@@ -103,8 +97,8 @@ impl OtherWork for Streams {
 
     fn take_ended(&mut self, each: &mut dyn FnMut(usize, Mode, &Footprint)) {
         for ended in self.gpu.take_ended() {
-            for (touch, footprint) in Touch::certain(&ended.touches) {
-                each(ended.pc, touch.mode, footprint);
+            for (access, footprint) in KernelAccess::certain(&ended.accesses) {
+                each(ended.pc, access.mode, footprint);
             }
         }
     }

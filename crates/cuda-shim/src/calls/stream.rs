@@ -218,8 +218,8 @@ fn waited(call: &Call, stream: usize) {
 
 /// Something is put into a stream that is no access.
 fn mark(call: &Call, stream: usize) {
-    static NOTHING: LazyLock<Arc<[commsan_cuda::Touch]>> = LazyLock::new(|| Arc::new([]));
-    let (stream, touches) = (call.stream(stream), Arc::clone(&NOTHING));
-    let work = Work { call: call.name, stream, kernel: None, touches, wait: Wait::Nothing };
+    static NOTHING: LazyLock<Arc<[commsan_cuda::KernelAccess]>> = LazyLock::new(|| Arc::new([]));
+    let (stream, accesses) = (call.stream(stream), Arc::clone(&NOTHING));
+    let work = Work { call: call.name, stream, kernel: None, accesses, wait: Wait::Nothing };
     call.with(|streams, place, out| streams.enqueue(&work, place, out));
 }

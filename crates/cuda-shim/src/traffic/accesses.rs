@@ -5,7 +5,7 @@ use crate::call::Call;
 use crate::process::{process, quietly};
 use crate::real::Real;
 use commsan_callsite::StackId;
-use commsan_counters::{Amount, Key, Traffic, ticks};
+use commsan_counters::{Amount, Key, Path, Traffic, ticks};
 use commsan_cuda::demangled;
 use commsan_cuda_abi::observe::{Accesses, HOST, LOAD, STORE, SetProfile};
 use commsan_process::inside::Inside;
@@ -106,8 +106,7 @@ fn count(accesses: &Accesses, traffic: &mut Traffic, me: u32) {
             Some(call) => call,
             None => traffic.strings.number(&name(accesses.instruction).unwrap_or_default()),
         },
-        stack,
-        line,
+        path: Path { stack, line },
         side: Side::Both,
         source,
         target,

@@ -95,8 +95,7 @@ fn moves<'a>(moved: &'a Moved, here: &Here, traffic: &mut Traffic, me: u32) {
     let key = Key {
         kind: Kind::Nvshmem,
         call: traffic.strings.fixed(moved.call),
-        stack,
-        line: None,
+        path: stack.into(),
         side,
         source,
         target,

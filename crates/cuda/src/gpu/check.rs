@@ -4,10 +4,9 @@ use super::polling::{listens, strength};
 use super::{Flight, Gpu, Knowledge, MAX_IN_FLIGHT, Started};
 use crate::clock::Clock;
 use crate::memory::{Block, Freed};
-use crate::work::{Bytes, MemoryKind, Touch, Work};
-use commsan_callsite::{
-    About, Doing, Findings, MetWork, Party, Place, Report, Side, Site, Stacks, Subscribers,
-};
+use crate::work::{Bytes, KernelAccess, Line, MemoryKind, Work};
+use commsan_callsite::{Doing, Findings, MetWork, Place, Report, Site, Stacks, Subscribers};
+use commsan_findings::record::{RawAccess, RawOperation, RawWork};
 use commsan_findings::{Code, Role};
 use commsan_ptx::Strength;
 use commsan_shadow::{Access, Conflict, Footprint, Mode, OpId};
@@ -20,7 +19,7 @@ const MAX_REPORTED: usize = 4;
 
 /// One side of a finding, that of whoever acts now.
 struct Now<'a> {
-    side: Side<'a>,
+    access: RawAccess<'a>,
     role: Role,
     site: Site,
     doing: Option<Doing>,
@@ -59,18 +58,18 @@ impl Gpu {
             self.signals(work);
         }
         self.listens |= listens(work);
-        for (touch, footprint) in Touch::certain(&work.touches) {
-            let met = self.meets_work(work, touch, footprint, started, out);
-            self.meets_memory(work, touch, footprint, (started, met), out);
+        for (access, footprint) in KernelAccess::certain(&work.accesses) {
+            let met = self.meets_work(work, access, footprint, started, out);
+            self.meets_memory(work, access, footprint, (started, met), out);
             if self.shares_memory() {
-                self.meets_others(work, (touch, footprint), started, out);
+                self.meets_others(work, (access, footprint), started, out);
             }
         }
         self.begin_uncertain(work, started);
         if self.awaits_host(work) && self.waiting.len() < MAX_IN_FLIGHT {
             self.waiting.push(epoch);
         }
-        let key = (epoch.agent, Arc::as_ptr(&work.touches).addr());
+        let key = (epoch.agent, Arc::as_ptr(&work.accesses).addr());
         if let Some(&same) = self.same.get(&key)
             && let Some(flight) = self.live.get_mut(same)
         {
@@ -92,11 +91,11 @@ impl Gpu {
     fn take_off(&mut self, work: &Work, started: &Started<'_>) -> OpId {
         let mut marks = SmallVec::new();
         let mut accesses: SmallVec<[Option<Access>; 8]> = SmallVec::new();
-        for (touch, footprint) in Touch::certain(&work.touches) {
+        for (access, footprint) in KernelAccess::certain(&work.accesses) {
             if footprint.bytes() > 0 {
                 self.mark(&footprint.span(), &mut marks);
             }
-            accesses.push(Some(Access { mode: touch.mode, footprint: footprint.clone() }));
+            accesses.push(Some(Access { mode: access.mode, footprint: footprint.clone() }));
         }
         let flight = self.flight(work, started, marks);
         self.live.begin(&mut accesses, flight)
@@ -118,7 +117,7 @@ impl Gpu {
             stream: Arc::clone(&self.labels[&epoch.agent]),
             device: self.order.device(epoch.agent),
             site,
-            touches: Arc::clone(&work.touches),
+            accesses: Arc::clone(&work.accesses),
             marks,
             findings: Subscribers::default(),
         }
@@ -136,23 +135,23 @@ impl Gpu {
     fn meets_work(
         &mut self,
         work: &Work,
-        touch: &Touch,
+        access: &KernelAccess,
         footprint: &Footprint,
         started: &Started<'_>,
         out: &mut dyn Findings,
     ) -> bool {
         let Started { epoch, clock, site, .. } = *started;
         let device = self.order.device(epoch.agent);
-        let found = self.conflicts(touch.mode, footprint, |flight, other| {
+        let found = self.conflicts(access.mode, footprint, |flight, other| {
             let one_device = flight.device == device;
-            !are_strong(touch.strength, flight.strength(other), one_device)
+            !are_strong(access.strength, flight.strength(other), one_device)
                 && !flight.epoch.happens_before(clock)
                 && !self.may_wait_for_work(work, (device, clock), flight)
         });
         let met = !found.is_empty();
         for conflict in found {
             if self.is_new(Code::StreamsRace, site.pc, &conflict, out) {
-                let now = self.now(work, touch, conflict.bytes.clone(), (epoch.agent, site));
+                let now = self.now(work, access, conflict.bytes.clone(), (epoch.agent, site));
                 self.report(Code::StreamsRace, now, &conflict, out);
             }
         }
@@ -164,7 +163,7 @@ impl Gpu {
     fn meets_memory(
         &mut self,
         work: &Work,
-        touch: &Touch,
+        access: &KernelAccess,
         footprint: &Footprint,
         (started, met): (&Started<'_>, bool),
         out: &mut dyn Findings,
@@ -184,7 +183,7 @@ impl Gpu {
                 None => return,
             },
         };
-        let now = self.now(work, touch, span, (epoch.agent, site));
+        let now = self.now(work, access, span, (epoch.agent, site));
         self.report_end(Code::FreedDeviceMemory, now, end, out);
     }
 
@@ -192,11 +191,11 @@ impl Gpu {
     pub(super) fn refused(&mut self, work: &Work, place: &dyn Place, out: &mut dyn Findings) {
         let slot = self.slot(work.stream);
         let site = place.site(Some(work.call), &mut self.stacks);
-        for touch in work.touches.iter() {
-            let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+        for access in work.accesses.iter() {
+            let Bytes::Exactly(footprint) = &access.bytes else { continue };
             let span = footprint.span();
             if let Some(end) = self.memory.freed(span.start).map(End::from) {
-                let now = self.now(work, touch, span, (slot, site));
+                let now = self.now(work, access, span, (slot, site));
                 self.report_end(Code::FreedDeviceMemory, now, end, out);
             }
         }
@@ -231,11 +230,11 @@ impl Gpu {
             _ => None,
         };
         if let Some((code, end)) = misused {
-            let side = Side { by, mode: *mode, bytes: span };
+            let access = RawAccess::new(by, mode.is_write(), &span);
             let site = place.site(call, &mut self.stacks);
             return self.report_end(
                 code,
-                Now { side, role: Role::Access, site, doing: None },
+                Now { access, role: Role::Access, site, doing: None },
                 end,
                 out,
             );
@@ -270,9 +269,9 @@ impl Gpu {
             return;
         }
         let end = End::from(block);
-        let side = Side { by, mode: access.mode, bytes: span };
+        let access = RawAccess::new(by, access.mode.is_write(), &span);
         let site = place.site(call, &mut self.stacks);
-        let now = Now { side, role: Role::Access, site, doing: None };
+        let now = Now { access, role: Role::Access, site, doing: None };
         self.report_end(Code::FreedDeviceMemory, now, end, out);
     }
 
@@ -319,9 +318,9 @@ impl Gpu {
         let met = !found.is_empty();
         for conflict in found {
             if self.is_new(code, place.pc(), &conflict, out) {
-                let side = Side { by, mode, bytes: conflict.bytes.clone() };
+                let access = RawAccess::new(by, mode.is_write(), &conflict.bytes);
                 let site = place.site(call, &mut self.stacks);
-                self.report(code, Now { side, role, site, doing: None }, &conflict, out);
+                self.report(code, Now { access, role, site, doing: None }, &conflict, out);
             }
         }
         met
@@ -374,8 +373,8 @@ impl Gpu {
         });
         for conflict in found {
             if self.is_new(code, site.pc, &conflict, out) {
-                let side = Side { by: call, mode: Mode::Write, bytes: conflict.bytes.clone() };
-                let now = Now { side, role: Role::Release, site, doing: None };
+                let access = RawAccess::new(call, true, &conflict.bytes);
+                let now = Now { access, role: Role::Release, site, doing: None };
                 self.report(code, now, &conflict, out);
             }
         }
@@ -427,27 +426,32 @@ impl Gpu {
     fn now<'a>(
         &self,
         work: &'a Work,
-        touch: &Touch,
+        kernel_access: &KernelAccess,
         bytes: Range<usize>,
         (slot, site): (u32, Site),
     ) -> Now<'a> {
-        let side = Side { by: work.by(), mode: touch.mode, bytes };
-        Now { side, role: Role::Access, site, doing: Some(self.doing_in(slot, work, touch)) }
+        let access = RawAccess::new(work.by(), kernel_access.mode.is_write(), &bytes);
+        Now {
+            access,
+            role: Role::Access,
+            site,
+            doing: Some(self.doing_in(slot, work, kernel_access)),
+        }
     }
 
     fn report(&mut self, code: Code, now: Now<'_>, conflict: &Conflict, out: &mut dyn Findings) {
         let Some(flight) = self.live.get(conflict.id) else { return };
-        let operation = flight.doing(conflict.mode, &conflict.span);
+        let doing = flight.doing(conflict.mode, &conflict.span);
+        let Conflict { mode, span, touched, .. } = conflict;
+        let operation = RawOperation::of(flight.call);
+        let operation = operation.with_access(mode.is_write(), span, *touched);
+        let sites = [(now.role, now.site), (Role::Operation, flight.site)];
         let report = Report {
-            code,
-            access: Some(now.side),
-            operation: Party::at(flight.call, flight.site),
-            concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
-            sites: &[(now.role, now.site), (Role::Operation, flight.site)],
-            threads: false,
-            about: Some(About::Work { access: now.doing, operation: Some(operation) }),
+            access: Some(now.access),
+            work: Some(RawWork::new(now.doing.as_ref(), Some(&doing))),
+            ..Report::new(code, operation, sites)
         };
-        let number = out.report(&report, &self.stacks);
+        let number = out.report(report, flight.site.pc, &self.stacks);
         if let Some(flight) = self.live.get_mut(conflict.id) {
             flight.findings.subscribe(number);
         }
@@ -460,16 +464,17 @@ impl Gpu {
             return;
         }
         let report = Report {
-            code,
-            access: Some(now.side),
-            operation: Party::at(site.call.unwrap_or_default(), site),
-            concerned: Some((Mode::Write, bytes.clone(), bytes.len())),
-            sites: &[(now.role, now.site), (role, site)],
-            threads: false,
-            about: Some(About::Work { access: now.doing, operation: None }),
+            access: Some(now.access),
+            work: Some(RawWork::new(now.doing.as_ref(), None)),
+            ..Report::new(code, allocation(site, &bytes), [(now.role, now.site), (role, site)])
         };
-        out.report(&report, &self.stacks);
+        out.report(report, site.pc, &self.stacks);
     }
+}
+
+/// The call that has allocated memory or given it back, with the memory.
+pub(super) fn allocation(site: Site, bytes: &Range<usize>) -> RawOperation<'static> {
+    RawOperation::of(site.call.unwrap_or_default()).with_access(true, bytes, bytes.len())
 }
 
 /// Whether two accesses are so strong that they do not race; `one_device` performs both, or not.
@@ -484,25 +489,22 @@ impl Flight {
     }
 
     /// The touch that an access of the engine stands for.
-    fn touch(&self, mode: Mode, span: &Range<usize>) -> Option<&Touch> {
-        self.touches.iter().find(|touch| {
+    fn kernel_access(&self, mode: Mode, span: &Range<usize>) -> Option<&KernelAccess> {
+        self.accesses.iter().find(|access| {
             let same = |bytes: &Bytes| matches!(bytes, Bytes::Exactly(f) if f.span() == *span);
-            touch.mode == mode && same(&touch.bytes)
+            access.mode == mode && same(&access.bytes)
         })
     }
 
     pub(super) fn strength(&self, access: &Access) -> Strength {
-        let touch = self.touch(access.mode, &access.footprint.span());
-        touch.map_or(Strength::Weak, |touch| touch.strength)
+        let kernel_access = self.kernel_access(access.mode, &access.footprint.span());
+        kernel_access.map_or(Strength::Weak, |kernel_access| kernel_access.strength)
     }
 
     /// What findings say of it.
     pub(super) fn doing(&self, mode: Mode, span: &Range<usize>) -> Doing {
-        let line = self.touch(mode, span).and_then(|touch| touch.line.as_ref());
-        Doing {
-            kernel: self.kernel.clone(),
-            stream: Arc::clone(&self.stream),
-            line: line.map(|line| (Arc::clone(&line.file), line.line)),
-        }
+        let line = self.kernel_access(mode, span).and_then(|access| access.line.as_ref());
+        let (file, line) = line.map(Line::parts).unzip();
+        Doing { kernel: self.kernel.clone(), stream: Arc::clone(&self.stream), file, line }
     }
 }

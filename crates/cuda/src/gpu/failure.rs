@@ -2,10 +2,12 @@
 //! been executed: it is an error of the kernel. Where the launch was is known for the last
 //! [`MAX_LAUNCHES`] launches at least.
 
+use super::check::allocation;
 use super::{Gpu, Started, Ticket};
 use crate::memory::{Block, Freed};
 use crate::work::{Line, Work};
-use commsan_callsite::{About, Doing, Findings, Party, Report, Side, Site};
+use commsan_callsite::{Doing, Findings, Report, Site};
+use commsan_findings::record::{RawAccess, RawArgument, RawOperation, RawWork};
 use commsan_findings::{Code, Role};
 use commsan_shadow::Mode;
 use rustc_hash::FxHashMap;
@@ -65,8 +67,9 @@ impl Launches {
 
 impl Launched {
     fn doing(&self, failure: &Failure) -> Doing {
-        let line = failure.line.as_ref().map(|line| (Arc::clone(&line.file), line.line));
-        Doing { kernel: Some(Arc::clone(&self.kernel)), stream: Arc::clone(&self.stream), line }
+        let (kernel, stream) = (Some(Arc::clone(&self.kernel)), Arc::clone(&self.stream));
+        let (file, line) = failure.line.as_ref().map(Line::parts).unzip();
+        Doing { kernel, stream, file, line }
     }
 }
 
@@ -91,33 +94,30 @@ impl Gpu {
         let Launched { call, kernel, site, .. } = launched;
         let access = failure.access.as_ref();
         let beside = access.and_then(|(_, bytes)| self.beside(bytes));
-        let (mut sites, mut operation) = (vec![(Role::Access, *site)], Party::at(call, *site));
-        if let Some(block) = beside {
-            sites.push((Role::Operation, block.site));
-            operation = Party::at(block.site.call.unwrap_or_default(), block.site);
-        }
         // As the log has them: of one site there is no second that offends.
-        let offender = if sites.len() > 1 { site.pc } else { 0 };
-        if out.again(Code::KernelFailed, offender, operation.site.pc) {
+        let (offender, by) = match beside {
+            Some(block) => (site.pc, block.site),
+            None => (0, *site),
+        };
+        if out.again(Code::KernelFailed, offender, by.pc) {
             return;
         }
-        let report = Report {
-            code: Code::KernelFailed,
-            access: access.map(|(mode, bytes)| Side {
-                by: kernel,
-                mode: *mode,
-                bytes: bytes.clone(),
-            }),
-            operation,
-            concerned: beside.map(|block| (Mode::Write, block.bytes.clone(), block.bytes.len())),
-            sites: &sites,
-            threads: false,
-            about: Some(About::Failure {
-                work: launched.doing(failure),
-                problem: failure.problem(beside),
-            }),
+        let mut sites = vec![(Role::Access, *site)];
+        let operation = match beside {
+            Some(block) => {
+                sites.push((Role::Operation, block.site));
+                allocation(block.site, &block.bytes)
+            }
+            None => RawOperation::of(call),
         };
-        out.report(&report, &self.stacks);
+        let doing = launched.doing(failure);
+        let report = Report {
+            access: access.map(|(mode, bytes)| RawAccess::new(kernel, mode.is_write(), bytes)),
+            argument: Some(RawArgument::new("", failure.problem(beside), None)),
+            work: Some(RawWork::new(Some(&doing), None)),
+            ..Report::new(Code::KernelFailed, operation, sites)
+        };
+        out.report(report, by.pc, &self.stacks);
     }
 
     /// A kernel has failed since its memory was given back: before it was launched, or while it
@@ -136,29 +136,28 @@ impl Gpu {
         {
             return;
         }
-        let doing = Some(launched.doing(failure));
-        let report = if ticket > freed.after {
-            Report {
-                code: Code::FreedDeviceMemory,
-                access: Some(Side { by: kernel, mode, bytes: bytes.clone() }),
-                operation: Party::at(by, freed.site),
-                concerned: Some((Mode::Write, freed.bytes.clone(), freed.bytes.len())),
-                sites: &[(Role::Access, *site), (Role::Release, freed.site)],
-                threads: false,
-                about: Some(About::Work { access: doing, operation: None }),
-            }
+        let doing = launched.doing(failure);
+        let (report, operation) = if ticket > freed.after {
+            let operation = allocation(freed.site, &freed.bytes);
+            let sites = [(Role::Access, *site), (Role::Release, freed.site)];
+            let report = Report {
+                access: Some(RawAccess::new(kernel, mode.is_write(), bytes)),
+                work: Some(RawWork::new(Some(&doing), None)),
+                ..Report::new(Code::FreedDeviceMemory, operation, sites)
+            };
+            (report, freed.site.pc)
         } else {
-            Report {
-                code: Code::WorkMemoryReleased,
-                access: Some(Side { by, mode: Mode::Write, bytes: freed.bytes.clone() }),
-                operation: Party::at(call, *site),
-                concerned: Some((mode, bytes.clone(), bytes.len())),
-                sites: &[(Role::Release, freed.site), (Role::Operation, *site)],
-                threads: false,
-                about: Some(About::Work { access: None, operation: doing }),
-            }
+            let operation = RawOperation::of(call);
+            let operation = operation.with_access(mode.is_write(), bytes, bytes.len());
+            let sites = [(Role::Release, freed.site), (Role::Operation, *site)];
+            let report = Report {
+                access: Some(RawAccess::new(by, true, &freed.bytes)),
+                work: Some(RawWork::new(None, Some(&doing))),
+                ..Report::new(Code::WorkMemoryReleased, operation, sites)
+            };
+            (report, site.pc)
         };
-        out.report(&report, &self.stacks);
+        out.report(report, operation, &self.stacks);
     }
 
     /// The memory nearest to bytes that are in none.

@@ -19,9 +19,9 @@ use super::polling::strength;
 use super::{Flight, Gpu, Knowledge, Started, Ticket};
 use crate::clock::Epoch;
 use crate::order::Order;
-use crate::work::{Bytes, Line, StreamName, Touch, Work};
-use commsan_callsite::{About, Doing, Findings, Party, Place, Report, Side, Site, Stacks};
-use commsan_findings::record::Record;
+use crate::work::{Bytes, KernelAccess, Line, StreamName, Work};
+use commsan_callsite::{Doing, Findings, Place, Report, Site, Stacks};
+use commsan_findings::record::{RawAccess, RawOperation, RawWork, Record};
 use commsan_findings::{Code, Role};
 use commsan_ptx::Strength;
 use commsan_shadow::{Access, Footprint, Live, Mode, OpId};
@@ -70,7 +70,7 @@ struct Suspicion {
     /// The offending side, and the operation.
     sides: [Suspect; 2],
     role: Role,
-    party: Party,
+    operation: RawOperation<'static>,
     is_reported: bool,
 }
 
@@ -133,7 +133,7 @@ impl Gpu {
         out: &mut dyn Findings,
     ) {
         let Some(numbers) = self.possible.by_ticket.get(&ticket) else { return };
-        let touched = Touched { ticket, mode, strength, bytes, line };
+        let touched = ObservedAccess { ticket, mode, strength, bytes, line };
         let mut is_kept = false;
         for number in numbers.clone() {
             let PossibleConflicts { suspicions, seen, .. } = &mut self.possible;
@@ -154,24 +154,23 @@ impl Gpu {
     }
 
     fn report_suspicion(&mut self, number: usize, bytes: Range<usize>, out: &mut dyn Findings) {
-        let Suspicion { code, sides: [now, before], role, party, .. } =
+        let Suspicion { code, sides: [now, before], role, operation, .. } =
             &self.possible.suspicions[number];
         if out.again(*code, now.site.pc, before.site.pc) {
             return;
         }
-        let report = Report {
-            code: *code,
-            access: Some(Side { by: &now.by, mode: now.mode, bytes: bytes.clone() }),
-            operation: *party,
-            concerned: Some(match before.open {
-                Some(_) => (before.mode, bytes.clone(), bytes.len()),
-                None => (before.mode, before.bytes.span(), before.bytes.bytes()),
-            }),
-            sites: &[(*role, now.site), (Role::Operation, before.site)],
-            threads: false,
-            about: Some(About::Work { access: now.doing.clone(), operation: before.doing.clone() }),
+        let (span, touched) = match before.open {
+            Some(_) => (bytes.clone(), bytes.len()),
+            None => (before.bytes.span(), before.bytes.bytes()),
         };
-        let finding = out.report(&report, &self.stacks);
+        let operation = operation.clone().with_access(before.mode.is_write(), &span, touched);
+        let sites = [(*role, now.site), (Role::Operation, before.site)];
+        let report = Report {
+            access: Some(RawAccess::new(&now.by, now.mode.is_write(), &bytes)),
+            work: Some(RawWork::new(now.doing.as_ref(), before.doing.as_ref())),
+            ..Report::new(*code, operation, sites)
+        };
+        let finding = out.report(report, before.site.pc, &self.stacks);
         let Some(ticket) = before.flight else { return };
         for live in [&mut self.possible.live, &mut self.live] {
             let found = live.iter().find(|(_, flight)| flight.ticket == ticket).map(|(id, _)| id);
@@ -194,14 +193,14 @@ impl Gpu {
     fn may_meet_work(&mut self, work: &Work, started: &Started<'_>) {
         let clock = started.clock;
         let device = self.order.device(started.epoch.agent);
-        for touch in work.touches.iter() {
-            if touch.certain && self.possible.live.ranges() == 0 {
+        for kernel_access in work.accesses.iter() {
+            if kernel_access.certain && self.possible.live.ranges() == 0 {
                 continue;
             }
-            for bytes in self.reach(touch) {
-                let access = Access { mode: touch.mode, footprint: bytes };
-                let doing = || Some(self.doing_in(started.epoch.agent, work, touch));
-                let open = (!touch.certain).then_some((started.ticket, started.epoch));
+            for bytes in self.reach(kernel_access) {
+                let access = Access { mode: kernel_access.mode, footprint: bytes };
+                let doing = || Some(self.doing_in(started.epoch.agent, work, kernel_access));
+                let open = (!kernel_access.certain).then_some((started.ticket, started.epoch));
                 let is_unordered = |flight: &Flight| {
                     !flight.epoch.happens_before(clock)
                         && !self.may_wait_for_work(work, (device, clock), flight)
@@ -209,15 +208,15 @@ impl Gpu {
                 let met = self.doubtful(&access, open.is_some(), is_unordered);
                 let found: SmallVec<[_; 4]> = met
                     .into_iter()
-                    .map(|(party, before)| {
+                    .map(|(operation, before)| {
                         let now =
                             Suspect::certain(work.by(), access.clone(), started.site, doing());
-                        let (device, strength) = (Some(device), touch.strength);
-                        (party, [Suspect { open, device, strength, ..now }, before])
+                        let (device, strength) = (Some(device), kernel_access.strength);
+                        (operation, [Suspect { open, device, strength, ..now }, before])
                     })
                     .collect();
-                for (party, sides) in found {
-                    self.suspect(Code::StreamsRace, Role::Access, party, sides);
+                for (operation, sides) in found {
+                    self.suspect(Code::StreamsRace, Role::Access, operation, sides);
                 }
             }
         }
@@ -227,17 +226,17 @@ impl Gpu {
     /// to the host.
     fn remember_uncertain(&mut self, work: &Work, started: &Started<'_>) {
         let all = self.possible.are_observed;
-        let is_kept = |touch: &&Touch| !touch.certain && (all || touch.signals_host());
+        let is_kept = |access: &&KernelAccess| !access.certain && (all || access.signals_host());
         let full = self.possible.live.ranges() >= MAX_SUSPICIONS;
-        if full || !work.touches.iter().any(|touch| is_kept(&touch)) {
+        if full || !work.accesses.iter().any(|access| is_kept(&access)) {
             return;
         }
         let mut marks = SmallVec::new();
         let mut accesses: SmallVec<[Option<Access>; 8]> = SmallVec::new();
-        for touch in work.touches.iter().filter(is_kept) {
-            for footprint in self.reach(touch) {
+        for access in work.accesses.iter().filter(is_kept) {
+            for footprint in self.reach(access) {
                 self.mark(&footprint.span(), &mut marks);
-                accesses.push(Some(Access { mode: touch.mode, footprint }));
+                accesses.push(Some(Access { mode: access.mode, footprint }));
             }
         }
         let flight = self.flight(work, started, marks);
@@ -263,10 +262,10 @@ impl Gpu {
             return false;
         }
         let site = site(&mut self.stacks);
-        for (party, before) in met {
+        for (operation, before) in met {
             let now = Suspect::certain(by, access.clone(), site, None);
             let now = Suspect { strength: strength(code), ..now };
-            self.suspect(code, role, party, [now, before]);
+            self.suspect(code, role, operation, [now, before]);
         }
         true
     }
@@ -278,14 +277,14 @@ impl Gpu {
         access: &Access,
         is_open: bool,
         is_unordered: impl Fn(&Flight) -> bool,
-    ) -> SmallVec<[(Party, Suspect); 4]> {
+    ) -> SmallVec<[(RawOperation<'static>, Suspect); 4]> {
         let Access { mode, footprint } = access;
         let mut met = SmallVec::new();
         let mut look = |live: &Live<Flight>, open: bool| {
             let _ = live.conflicts::<()>(*mode, footprint, |id, other, _| {
                 let Some(flight) = live.get(id) else { return ControlFlow::Continue(()) };
                 if is_unordered(flight) {
-                    met.push((Party::at(flight.call, flight.site), flight.suspect(other, open)));
+                    met.push((RawOperation::of(flight.call), flight.suspect(other, open)));
                 }
                 match met.len() < MAX_EACH {
                     true => ControlFlow::Continue(()),
@@ -301,7 +300,13 @@ impl Gpu {
     }
 
     /// Keeps a suspicion until its work is executed.
-    fn suspect(&mut self, code: Code, role: Role, party: Party, sides: [Suspect; 2]) {
+    fn suspect(
+        &mut self,
+        code: Code,
+        role: Role,
+        operation: RawOperation<'static>,
+        sides: [Suspect; 2],
+    ) {
         if !self.possible.are_observed || self.possible.suspicions.len() == MAX_SUSPICIONS {
             return;
         }
@@ -309,7 +314,8 @@ impl Gpu {
         for (ticket, _) in sides.iter().filter_map(|side| side.open) {
             self.possible.by_ticket.entry(ticket).or_default().push(number);
         }
-        self.possible.suspicions.push(Suspicion { code, sides, role, party, is_reported: false });
+        let suspicion = Suspicion { code, sides, role, operation, is_reported: false };
+        self.possible.suspicions.push(suspicion);
     }
 
     /// The sides that work which has just been put into its stream is of suspicions that it meets
@@ -326,10 +332,10 @@ impl Gpu {
         }
         let site = place.site(Some(work.call), &mut self.stacks);
         let epoch = self.order.latest(slot);
-        for touch in work.touches.iter().filter(|touch| !touch.certain) {
-            for footprint in self.reach(touch) {
-                let access = Access { mode: touch.mode, footprint };
-                let doing = Some(self.doing_in(slot, work, touch));
+        for kernel_access in work.accesses.iter().filter(|kernel_access| !kernel_access.certain) {
+            for footprint in self.reach(kernel_access) {
+                let access = Access { mode: kernel_access.mode, footprint };
+                let doing = Some(self.doing_in(slot, work, kernel_access));
                 let side = Suspect::certain(work.by(), access.clone(), site, doing);
                 suspects.push((access, Suspect { open: Some((ticket, epoch)), ..side }));
             }
@@ -337,22 +343,22 @@ impl Gpu {
         suspects
     }
 
-    /// Keeps the suspicion that work meets one of MPI's operations, which is pending: its party,
-    /// with a place in `stacks`, and its access.
+    /// Keeps the suspicion that work meets one of MPI's operations, which is pending: where it was
+    /// started, as a place in `stacks`, and its access.
     pub fn suspect_operation(
         &mut self,
         now: Suspect,
-        (party, access): (Party, Access),
+        (operation, site, access): (RawOperation<'static>, Site, Access),
         stacks: &Stacks,
     ) {
-        let party = Party { site: self.stacks.adopt(party.site, stacks), ..party };
-        let before = Suspect::certain(party.call, access, party.site, None);
-        self.suspect(Code::CallMeetsWork, Role::Access, party, [now, before]);
+        let site = self.stacks.adopt(site, stacks);
+        let before = Suspect::certain(&operation.call, access, site, None);
+        self.suspect(Code::CallMeetsWork, Role::Access, operation, [now, before]);
     }
 
-    /// What a touch may reach.
-    pub(super) fn reach(&self, touch: &Touch) -> SmallVec<[Footprint; 2]> {
-        match &touch.bytes {
+    /// What an access may reach.
+    pub(super) fn reach(&self, access: &KernelAccess) -> SmallVec<[Footprint; 2]> {
+        match &access.bytes {
             Bytes::Exactly(footprint) => SmallVec::from_iter([footprint.clone()]),
             Bytes::Within(address) => {
                 let block = self.memory.around(*address);
@@ -409,7 +415,7 @@ impl PossibleConflicts {
     }
 
     /// Whether something in flight may touch these bytes.
-    pub(super) fn touch(&self, bytes: &Range<usize>) -> bool {
+    pub(super) fn kernel_access(&self, bytes: &Range<usize>) -> bool {
         self.live.touching(bytes, |_, _, _| ControlFlow::Break(())).is_break()
     }
 }
@@ -431,7 +437,7 @@ impl Flight {
 }
 
 /// What work has touched.
-struct Touched<'t> {
+struct ObservedAccess<'t> {
     ticket: Ticket,
     mode: Mode,
     strength: Strength,
@@ -451,7 +457,7 @@ enum Borne {
 
 impl Suspicion {
     /// Takes in what work has touched, and what other work has before.
-    fn bear_out(&mut self, touched: &Touched<'_>, seen: &Observed) -> Borne {
+    fn bear_out(&mut self, touched: &ObservedAccess<'_>, seen: &Observed) -> Borne {
         let is_it = |side: &Suspect| side.open.is_some_and(|(open, _)| open == touched.ticket);
         let Some(at) = self.sides.iter().position(is_it) else { return Borne::Not };
         let other = &self.sides[1 - at];
@@ -476,7 +482,7 @@ impl Suspicion {
         };
         self.is_reported = true;
         if let (Some(line), Some(doing)) = (touched.line, &mut self.sides[at].doing) {
-            doing.line = Some((Arc::clone(&line.file), line.line));
+            (doing.file, doing.line) = Some(line.parts()).unzip();
         }
         Borne::Out(met)
     }

@@ -222,7 +222,7 @@ impl Gpu {
         }
         let bytes = block.bytes.clone();
         let busy = self.live.touching(&bytes, |_, _, _| ControlFlow::Break(())).is_break();
-        if !busy && !self.possible.touch(&bytes) {
+        if !busy && !self.possible.kernel_access(&bytes) {
             if let Some(block) = self.memory.around_mut(address) {
                 block.marked = false;
             }

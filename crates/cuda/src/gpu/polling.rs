@@ -15,7 +15,7 @@
 
 use super::{Flight, Gpu};
 use crate::clock::Clock;
-use crate::work::{Bytes, MemoryKind, Touch, Work};
+use crate::work::{Bytes, KernelAccess, MemoryKind, Work};
 use commsan_callsite::{Findings, Place};
 use commsan_findings::Code;
 use commsan_ptx::Strength;
@@ -32,7 +32,7 @@ pub(super) fn strength(code: Code) -> Strength {
 }
 
 /// A device, and what work there touches.
-type Talker<'t> = (u32, &'t [Touch]);
+type Talker<'t> = (u32, &'t [KernelAccess]);
 
 impl Gpu {
     /// The host loads these bytes, and may find there what work in flight signals.
@@ -70,10 +70,12 @@ impl Gpu {
             let block = self.memory.around(address);
             block.is_none_or(|block| block.kind != MemoryKind::Device)
         };
-        work.touches.iter().filter(|touch| touch.awaits_host()).any(|touch| match &touch.bytes {
-            Bytes::Exactly(footprint) => is_visible(footprint.span().start),
-            Bytes::Within(address) => is_visible(*address),
-            Bytes::Anywhere => true,
+        work.accesses.iter().filter(|access| access.awaits_host()).any(|access| {
+            match &access.bytes {
+                Bytes::Exactly(footprint) => is_visible(footprint.span().start),
+                Bytes::Within(address) => is_visible(*address),
+                Bytes::Anywhere => true,
+            }
         })
     }
 
@@ -99,8 +101,8 @@ impl Gpu {
         if !self.listens {
             return false;
         }
-        let one = self.talkers((device, &work.touches), clock);
-        let other = self.talkers((other.device, &other.touches), &other.clock);
+        let one = self.talkers((device, &work.accesses), clock);
+        let other = self.talkers((other.device, &other.accesses), &other.clock);
         one.iter().any(|one| other.iter().any(|other| self.may_talk(*one, *other)))
     }
 
@@ -109,10 +111,10 @@ impl Gpu {
     fn talkers<'f>(&'f self, work: Talker<'f>, clock: &Clock) -> SmallVec<[Talker<'f>; 4]> {
         let flights = self.live.iter().chain(self.possible.live.iter());
         let before = flights.filter(|(_, flight)| flight.epoch.happens_before(clock));
-        let before = before.map(|(_, flight)| (flight.device, &*flight.touches));
-        let is_strong = |touch: &Touch| touch.strength != Strength::Weak;
+        let before = before.map(|(_, flight)| (flight.device, &*flight.accesses));
+        let is_strong = |access: &KernelAccess| access.strength != Strength::Weak;
         let all = std::iter::once(work).chain(before);
-        all.filter(|(_, touches)| touches.iter().any(is_strong)).collect()
+        all.filter(|(_, accesses)| accesses.iter().any(is_strong)).collect()
     }
 
     fn may_talk(&self, one: Talker<'_>, other: Talker<'_>) -> bool {
@@ -123,7 +125,7 @@ impl Gpu {
     fn may_await(&self, one: Talker<'_>, other: Talker<'_>) -> bool {
         let least = if one.0 == other.0 { Strength::Device } else { Strength::System };
         let reach =
-            |touches, mode| strong(touches, mode, least).flat_map(|touch| self.reach(touch));
+            |accesses, mode| strong(accesses, mode, least).flat_map(|access| self.reach(access));
         let stores: SmallVec<[Footprint; 4]> = reach(other.1, Mode::Write).collect();
         reach(one.1, Mode::Read).any(|load| stores.iter().any(|store| store.meets(&load).is_some()))
     }
@@ -136,9 +138,9 @@ impl Gpu {
         }
         for one in over.iter().filter_map(|id| self.live.get(*id)) {
             for (_, other) in self.live.iter() {
-                let talker = (other.device, &*other.touches);
+                let talker = (other.device, &*other.accesses);
                 if !self.order.is_known_to_all(other.epoch)
-                    && self.may_await((one.device, &*one.touches), talker)
+                    && self.may_await((one.device, &*one.accesses), talker)
                 {
                     heard.join(&other.clock);
                     heard.acquire(other.epoch);
@@ -150,17 +152,21 @@ impl Gpu {
 
     fn signals_host(&self, flight: &Flight, footprint: &Footprint) -> bool {
         let meets = |reached: Footprint| reached.meets(footprint).is_some();
-        let mut flags = flight.touches.iter().filter(|touch| touch.signals_host());
-        flags.any(|touch| self.reach(touch).into_iter().any(meets))
+        let mut flags = flight.accesses.iter().filter(|access| access.signals_host());
+        flags.any(|access| self.reach(access).into_iter().any(meets))
     }
 }
 
 /// Loads or stores that are at least so strong.
-fn strong(touches: &[Touch], mode: Mode, least: Strength) -> impl Iterator<Item = &Touch> {
-    touches.iter().filter(move |touch| touch.mode == mode && touch.strength >= least)
+fn strong(
+    accesses: &[KernelAccess],
+    mode: Mode,
+    least: Strength,
+) -> impl Iterator<Item = &KernelAccess> {
+    accesses.iter().filter(move |access| access.mode == mode && access.strength >= least)
 }
 
 /// Whether work may wait for what other work stores.
 pub(super) fn listens(work: &Work) -> bool {
-    strong(&work.touches, Mode::Read, Strength::Device).next().is_some()
+    strong(&work.accesses, Mode::Read, Strength::Device).next().is_some()
 }

@@ -12,36 +12,24 @@
 //! these can signal each other while they run; and without MPI. What hosts communicate by other
 //! means, pipes or signals, is not seen either.
 //!
-//! Missed is what is not certain ([`Touch::certain`]), too scattered, or more than a process can
-//! remember; what operations of MPI on parts of buffers do between their start and their
+//! Missed is what is not certain ([`KernelAccess::certain`]), too scattered, or more than a process
+//! can remember; what operations of MPI on parts of buffers do between their start and their
 //! completion; and what ranks on other nodes do, which cannot open the memory.
 
 use super::{Gpu, Started};
 use crate::clock::{Clock, Epoch};
 use crate::ipc::{Glimpse, SharedMemory, Spot, Use};
-use crate::work::{Bytes, MemoryKind, Touch, Work};
-use commsan_callsite::{About, Doing, Findings, Party, Place, Report, Side, Site, StackId};
-use commsan_findings::record::Record;
+use crate::work::{Bytes, KernelAccess, MemoryKind, Work};
+use commsan_callsite::{Doing, Findings, Place, Report, Site, StackId};
+use commsan_findings::record::{RawAccess, RawOperation, RawWork, Record};
 use commsan_findings::{Code, Role};
+use commsan_job_shm::RankTime;
 use commsan_ptx::Strength;
 use commsan_shadow::{Access, Footprint, Mode, OpId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// The time of a process among others, when it does something.
-#[derive(Clone, Debug, Default)]
-pub struct Time {
-    /// Its rank in the job.
-    pub rank: u32,
-    /// Its segment then.
-    pub segment: u32,
-    /// Up to which segment it knows each rank.
-    pub known: Vec<u32>,
-    /// It may just be learning more.
-    pub learns: bool,
-}
 
 /// What only concerns memory that several processes use.
 #[derive(Default)]
@@ -50,7 +38,7 @@ pub(super) struct Shared {
     blocks: usize,
     /// Whether ranks exchange their clocks.
     has_time: bool,
-    time: Time,
+    time: RankTime,
     /// Numbers of places that others may refer to.
     sites: FxHashMap<(StackId, Option<&'static str>), u32>,
     /// Operations of MPI that are pending, with where they were started.
@@ -85,11 +73,10 @@ impl Gpu {
         self.shared.blocks != 0
     }
 
-    /// The time among other processes as of now, set by who knows it; `None` where ranks exchange
-    /// no clocks.
-    pub fn set_time(&mut self, tell: Option<impl FnOnce(&mut Time)>) {
-        self.shared.has_time = tell.is_some();
-        tell.into_iter().for_each(|tell| tell(&mut self.shared.time));
+    /// The time among other processes as of now; `None` where ranks exchange no clocks.
+    pub fn set_time(&mut self, now: Option<RankTime<&[u32]>>) {
+        self.shared.has_time = now.is_some();
+        now.into_iter().for_each(|now| self.shared.time.set(now));
     }
 
     /// Other processes may open memory, by a handle that may have been `known` for other memory,
@@ -151,16 +138,14 @@ impl Gpu {
             if out.again(Code::FreedWhileOpen, site.pc, other.pc) {
                 continue;
             }
+            let operation = RawOperation::of("cudaIpcOpenMemHandle");
+            let operation = operation.with_access(true, bytes, bytes.len());
+            let sites = [(Role::Release, site), (Role::Operation, other)];
             let report = Report {
-                code: Code::FreedWhileOpen,
-                access: Some(Side { by: call, mode: Mode::Write, bytes: bytes.clone() }),
-                operation: Party::at("cudaIpcOpenMemHandle", other),
-                concerned: Some((Mode::Write, bytes.clone(), bytes.len())),
-                sites: &[(Role::Release, site), (Role::Operation, other)],
-                threads: false,
-                about: None,
+                access: Some(RawAccess::new(call, true, bytes)),
+                ..Report::new(Code::FreedWhileOpen, operation, sites)
             };
-            out.report(&report, &self.stacks);
+            out.report(report, other.pc, &self.stacks);
         }
     }
 
@@ -191,14 +176,14 @@ impl Gpu {
             Some(block) => block.kind != MemoryKind::Device || block.shared.is_some(),
             None => true,
         };
-        let may_tell = |touch: &Touch| match &touch.bytes {
+        let may_tell = |access: &KernelAccess| match &access.bytes {
             Bytes::Exactly(footprint) => is_seen(footprint.span().start),
             Bytes::Within(address) => is_seen(*address),
             Bytes::Anywhere => true,
         };
-        let strong = |touch: &&Touch| touch.strength >= Strength::Device;
+        let strong = |access: &&KernelAccess| access.strength >= Strength::Device;
         let is_library = ["nccl", "nvshmem"].iter().any(|name| work.call.starts_with(name));
-        if is_library || work.touches.iter().filter(strong).any(may_tell) {
+        if is_library || work.accesses.iter().filter(strong).any(may_tell) {
             self.ipc.signal();
         }
     }
@@ -207,7 +192,7 @@ impl Gpu {
     pub(super) fn meets_others(
         &mut self,
         work: &Work,
-        (touch, footprint): (&Touch, &Footprint),
+        (access, footprint): (&KernelAccess, &Footprint),
         started: &Started<'_>,
         out: &mut dyn Findings,
     ) {
@@ -215,10 +200,10 @@ impl Gpu {
         let mine = Mine {
             by: work.by(),
             call: work.call,
-            mode: touch.mode,
+            mode: access.mode,
             footprint,
             site,
-            doing: Some(self.doing_in(epoch.agent, work, touch)),
+            doing: Some(self.doing_in(epoch.agent, work, access)),
         };
         self.compare(&mine, Some(epoch), (clock, 0), out);
     }
@@ -312,7 +297,7 @@ impl Gpu {
         let is_unordered = |other: &Glimpse| {
             let both_read = mine.mode == Mode::Read && other.mode == Mode::Read;
             let known = time.known.get(other.spot.rank as usize).copied().unwrap_or(u32::MAX);
-            let is_told = other.done != 0 && (time.learns || known >= other.done);
+            let is_told = other.done != 0 && (time.acquires || known >= other.done);
             !both_read && !is_told
         };
         for other in self.ipc.uses_of_others(memory, clock, is_unordered) {
@@ -344,21 +329,21 @@ impl Gpu {
         if out.again(Code::ProcessesRace, mine.site.pc, site.pc) {
             return;
         }
+        let operation = RawOperation::of(call);
+        let operation =
+            operation.with_access(other.mode.is_write(), &theirs.span(), theirs.bytes());
+        let sites = [(Role::Access, mine.site), (Role::Operation, site)];
         let report = Report {
-            code: Code::ProcessesRace,
-            access: Some(Side { by: mine.by, mode: mine.mode, bytes }),
-            operation: Party::at(call, site),
-            concerned: Some((other.mode, theirs.span(), theirs.bytes())),
-            sites: &[(Role::Access, mine.site), (Role::Operation, site)],
-            threads: false,
-            about: Some(About::Work { access: mine.doing.clone(), operation: other.doing.clone() }),
+            access: Some(RawAccess::new(mine.by, mine.mode.is_write(), &bytes)),
+            work: Some(RawWork::new(mine.doing.as_ref(), other.doing.as_ref())),
+            ..Report::new(Code::ProcessesRace, operation, sites)
         };
-        out.report(&report, &self.stacks);
+        out.report(report, site.pc, &self.stacks);
     }
 }
 
 impl Shared {
-    fn time(&self) -> Option<&Time> {
+    fn time(&self) -> Option<&RankTime> {
         self.has_time.then_some(&self.time)
     }
 

@@ -1,8 +1,9 @@
 //! Copies and sets of variables of functions that return before the work is complete.
 
 use super::{Flight, Gpu};
-use crate::work::{Touch, Work};
-use commsan_callsite::{About, Findings, Party, Place, Report, Side};
+use crate::work::{KernelAccess, Work};
+use commsan_callsite::{Findings, Place, Report};
+use commsan_findings::record::{RawAccess, RawOperation, RawWork};
 use commsan_findings::{Code, Role};
 use commsan_shadow::{Mode, OpId};
 use std::ops::Range;
@@ -31,10 +32,10 @@ impl Gpu {
             return;
         }
         self.forget_locals(id);
-        for (touch, footprint) in Touch::certain(&work.touches) {
+        for (access, footprint) in KernelAccess::certain(&work.accesses) {
             let bytes = footprint.span();
             if let Some(frame) = place.frame_of(bytes.start).filter(|frame| *frame != 0) {
-                self.locals.push(Local { id, frame, mode: touch.mode, bytes });
+                self.locals.push(Local { id, frame, mode: access.mode, bytes });
             }
         }
     }
@@ -59,18 +60,17 @@ impl Gpu {
                 continue;
             }
             let Flight { call, site, .. } = *flight;
-            let about = About::Work { access: None, operation: Some(flight.doing(mode, &bytes)) };
+            let doing = flight.doing(mode, &bytes);
             let returns = place.site(None, &mut self.stacks);
+            let operation = RawOperation::of(call);
+            let operation = operation.with_access(mode.is_write(), &bytes, bytes.len());
+            let sites = [(Role::Return, returns), (Role::Operation, site)];
             let report = Report {
-                code,
-                access: Some(Side { by: "return", mode: Mode::Write, bytes: bytes.clone() }),
-                operation: Party::at(call, site),
-                concerned: Some((mode, bytes.clone(), bytes.len())),
-                sites: &[(Role::Return, returns), (Role::Operation, site)],
-                threads: false,
-                about: Some(about),
+                access: Some(RawAccess::new("return", true, &bytes)),
+                work: Some(RawWork::new(None, Some(&doing))),
+                ..Report::new(code, operation, sites)
             };
-            let number = out.report(&report, &self.stacks);
+            let number = out.report(report, site.pc, &self.stacks);
             if let Some(flight) = self.live.get_mut(id) {
                 flight.findings.subscribe(number);
             }

@@ -8,44 +8,16 @@ mod stack;
 
 use super::{Gpu, Ticket};
 use crate::clock::{Clock, Epoch};
-use crate::work::{Allocation, Bytes, MemoryKind, Release, StreamName, Touch, Wait, Work};
-use commsan_callsite::{About, DEPTH, Doing, Findings, Place, Placed, Report, Stacks, Use};
+use crate::work::{Allocation, Bytes, KernelAccess, MemoryKind, Release, StreamName, Wait, Work};
+use commsan_callsite::testing::At;
+use commsan_callsite::{Findings, Place, Placed, Report, Stacks, Use};
 use commsan_findings::Code;
-use commsan_findings::record::Record;
+use commsan_findings::record::{RawDoing, RawOperation, Record};
 use commsan_ptx::Strength;
-use commsan_shadow::{Access, Footprint, GRANULE_WORDS, Mode, Pages};
+use commsan_shadow::{Access, Footprint, Mode, Pages};
 use proptest::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64};
-
-/// A place known by a number.
-struct At(usize);
-
-impl Place for At {
-    fn pc(&self) -> usize {
-        self.0
-    }
-    fn thread(&self) -> u32 {
-        0
-    }
-    fn frames(&self, frames: &mut [usize; DEPTH]) -> usize {
-        frames[0] = self.0;
-        1
-    }
-    fn frame_of(&self, _: usize) -> Option<usize> {
-        None
-    }
-    fn thread_of(&self, _: Epoch) -> u32 {
-        0
-    }
-    fn name_at(&self, _: usize) -> Option<&'static str> {
-        None
-    }
-    fn is_popped(&self, _: usize) -> bool {
-        false
-    }
-}
 
 /// Findings: code, and the places of both sides; the lines inside kernels; and of which work was
 /// waited for where.
@@ -56,11 +28,11 @@ impl Findings for Found {
     fn again(&mut self, code: Code, offender: usize, operation: usize) -> bool {
         self.0.contains(&(code, offender, operation))
     }
-    fn report(&mut self, report: &Report, _: &Stacks) -> u32 {
-        self.0.push((report.code, report.sites[0].1.pc, report.operation.site.pc));
-        if let Some(About::Work { access, operation }) = &report.about {
-            let line = |doing: &Option<Doing>| Some(doing.as_ref()?.line.as_ref()?.1);
-            self.1.push([line(access), line(operation)]);
+    fn report(&mut self, report: Report<'_>, operation: usize, _: &Stacks) -> u32 {
+        self.0.push((report.code, report.sites[0].1.pc, operation));
+        if let (Some(work), None) = (&report.work, &report.argument) {
+            let line = |doing: &Option<RawDoing<_>>| doing.as_ref()?.line;
+            self.1.push([line(&work.access), line(&work.operation)]);
         }
         self.0.len() as u32 - 1
     }
@@ -70,23 +42,12 @@ impl Findings for Found {
         }
     }
 
-    fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
+    fn uses(&mut self, _: Use<'_>, _: &Stacks) {}
 }
 
-fn pages() -> Pages {
-    const SLOTS: usize = 1 << 10;
-    let granules: Vec<[AtomicU64; GRANULE_WORDS]> =
-        (0..SLOTS).map(|_| std::array::from_fn(|_| AtomicU64::new(0))).collect();
-    Pages::new(
-        (0..SLOTS).map(|_| AtomicU8::new(0)).collect::<Vec<_>>().leak(),
-        (0..SLOTS).map(|_| AtomicU64::new(0)).collect::<Vec<_>>().leak(),
-        Some(granules.leak()),
-    )
-}
-
-fn touch(mode: Mode, bytes: Range<usize>) -> Touch {
+fn kernel_access(mode: Mode, bytes: Range<usize>) -> KernelAccess {
     let bytes = Bytes::Exactly(Footprint::Dense(bytes));
-    Touch { mode, strength: Strength::Weak, bytes, certain: true, line: None }
+    KernelAccess { mode, strength: Strength::Weak, bytes, certain: true, line: None }
 }
 
 /// An access of the host or of a call.
@@ -94,10 +55,10 @@ fn access(mode: Mode, bytes: Range<usize>) -> Access {
     Access { mode, footprint: Footprint::Dense(bytes) }
 }
 
-fn work(stream: StreamName, touches: &[Touch]) -> Work {
+fn work(stream: StreamName, accesses: &[KernelAccess]) -> Work {
     let kernel = Some(Arc::from("kernel"));
-    let touches = touches.into();
-    Work { call: "cudaLaunchKernel", stream, kernel, touches, wait: Wait::Nothing }
+    let accesses = accesses.into();
+    Work { call: "cudaLaunchKernel", stream, kernel, accesses, wait: Wait::Nothing }
 }
 
 const MANAGED: usize = 0x10_0000;
@@ -110,7 +71,7 @@ fn created(handle: usize) -> StreamName {
 
 /// Managed memory, and streams 1 and 2, which are blocking, and 3, which is not.
 fn gpu() -> Gpu {
-    let mut gpu = Gpu::new(pages());
+    let mut gpu = Gpu::new(Pages::leaked(1 << 10));
     for handle in 1..=3 {
         gpu.stream_created(handle, 0, handle < 3);
     }
@@ -162,44 +123,44 @@ fn stream(number: usize) -> StreamName {
 /// All that has been put into streams.
 struct Past {
     epoch: Epoch,
-    touches: Arc<[Touch]>,
+    accesses: Arc<[KernelAccess]>,
 }
 
 fn meets(past: &Past, mode: Mode, footprint: &Footprint, clock: &Clock) -> bool {
-    let conflicts = |touch: &Touch| {
-        let Bytes::Exactly(other) = &touch.bytes else { return false };
-        (mode == Mode::Write || touch.mode == Mode::Write) && other.meets(footprint).is_some()
+    let conflicts = |access: &KernelAccess| {
+        let Bytes::Exactly(other) = &access.bytes else { return false };
+        (mode == Mode::Write || access.mode == Mode::Write) && other.meets(footprint).is_some()
     };
-    !past.epoch.happens_before(clock) && past.touches.iter().any(conflicts)
+    !past.epoch.happens_before(clock) && past.accesses.iter().any(conflicts)
 }
 
 fn compare(kernels: &[Vec<(Mode, Range<usize>)>], steps: &[Step]) -> Result<(), TestCaseError> {
     let (mut gpu, mut past, mut out) = (gpu(), Vec::<Past>::new(), Found::default());
-    let touches: Vec<Arc<[Touch]>> = kernels
+    let accesses: Vec<Arc<[KernelAccess]>> = kernels
         .iter()
-        .map(|all| all.iter().map(|(mode, bytes)| touch(*mode, bytes.clone())).collect())
+        .map(|all| all.iter().map(|(mode, bytes)| kernel_access(*mode, bytes.clone())).collect())
         .collect();
     for (number, step) in steps.iter().enumerate() {
         let (at, before) = (At(100 + number), out.0.len());
         let mut expected = false;
         match step {
             Step::Work(slot, which) => {
-                let touches = Arc::clone(&touches[which % touches.len()]);
+                let accesses = Arc::clone(&accesses[which % accesses.len()]);
                 let slot_number = gpu.slot(stream(*slot));
                 let clock = gpu.order.of_stream(slot_number);
                 let mut clock = clock;
                 clock.join(&gpu.order.host(None));
-                expected = touches.iter().any(|touch| {
-                    let Bytes::Exactly(footprint) = &touch.bytes else { return false };
-                    past.iter().any(|past| meets(past, touch.mode, footprint, &clock))
+                expected = accesses.iter().any(|access| {
+                    let Bytes::Exactly(footprint) = &access.bytes else { return false };
+                    past.iter().any(|past| meets(past, access.mode, footprint, &clock))
                 });
-                let work = Work { touches: Arc::clone(&touches), ..work(stream(*slot), &[]) };
+                let work = Work { accesses: Arc::clone(&accesses), ..work(stream(*slot), &[]) };
                 gpu.enqueue(&work, &at, &mut out);
                 let epoch = Epoch {
                     agent: slot_number,
                     time: 1 + past.iter().filter(|p| p.epoch.agent == slot_number).count() as u32,
                 };
-                past.push(Past { epoch, touches });
+                past.push(Past { epoch, accesses });
             }
             Step::Sync(slot) => {
                 gpu.stream_synchronized(stream(*slot), "cudaStreamSynchronize", &at, &mut out);
@@ -242,8 +203,8 @@ proptest! {
 #[test]
 fn marks_go_with_what_they_are_for() {
     let (mut gpu, mut out) = (gpu(), Found::default());
-    let on_host = [touch(Mode::Write, PAGEABLE..PAGEABLE + 8)];
-    let managed = [touch(Mode::Write, MANAGED..MANAGED + 8)];
+    let on_host = [kernel_access(Mode::Write, PAGEABLE..PAGEABLE + 8)];
+    let managed = [kernel_access(Mode::Write, MANAGED..MANAGED + 8)];
     gpu.enqueue(&work(created(1), &on_host), &At(10), &mut out);
     gpu.enqueue(&work(created(1), &managed), &At(11), &mut out);
     assert_eq!(gpu.load(), 2);
@@ -265,12 +226,12 @@ fn device_memory_is_not_the_hosts_and_free_memory_nobodys() {
     gpu.meets("store", None, &access, &At(21), &mut out);
     assert_eq!(out.0, [(Code::DeviceMemoryOnHost, 21, 1)]);
     gpu.freed(bytes.start, Release::Device, "cudaFree", 0, &At(22), &mut out);
-    gpu.enqueue(&work(LEGACY, &[touch(Mode::Read, bytes.clone())]), &At(23), &mut out);
+    gpu.enqueue(&work(LEGACY, &[kernel_access(Mode::Read, bytes.clone())]), &At(23), &mut out);
     gpu.meets("MPI_Recv", Some("MPI_Recv"), &access, &At(24), &mut out);
     let freed = Code::FreedDeviceMemory;
     assert_eq!(out.0[1..], [(freed, 23, 22), (freed, 24, 22)]);
     allocate(&mut gpu, MemoryKind::Device, bytes.clone(), None);
-    gpu.enqueue(&work(LEGACY, &[touch(Mode::Read, bytes)]), &At(25), &mut out);
+    gpu.enqueue(&work(LEGACY, &[kernel_access(Mode::Read, bytes)]), &At(25), &mut out);
     assert_eq!(out.0.len(), 3);
 }
 
@@ -284,7 +245,7 @@ fn memory_whose_release_was_refused_is_there_as_before() {
         gpu.freed(bytes.start, Release::Device, "cudaFree", 0, &At(22), &mut out);
         gpu.free_ended(bytes.start, true, &At(22));
         assert_eq!(gpu.load(), marks);
-        gpu.enqueue(&work(LEGACY, &[touch(Mode::Write, bytes.clone())]), &At(23), &mut out);
+        gpu.enqueue(&work(LEGACY, &[kernel_access(Mode::Write, bytes.clone())]), &At(23), &mut out);
         assert_eq!(out.0, []);
         let access = access(Mode::Write, bytes.start..bytes.start + 4);
         gpu.meets("store", None, &access, &At(24), &mut out);
@@ -300,7 +261,11 @@ fn memory_whose_release_was_refused_is_there_as_before() {
 #[test]
 fn a_device_that_has_failed_does_nothing_any_more() {
     let (mut gpu, mut out) = (gpu(), Found::default());
-    gpu.enqueue(&work(created(1), &[touch(Mode::Write, MANAGED..MANAGED + 8)]), &At(40), &mut out);
+    gpu.enqueue(
+        &work(created(1), &[kernel_access(Mode::Write, MANAGED..MANAGED + 8)]),
+        &At(40),
+        &mut out,
+    );
     gpu.stream_failed(created(3), "cudaStreamSynchronize", &At(41), &mut out);
     gpu.meets("load", None, &access(Mode::Read, MANAGED..MANAGED + 4), &At(42), &mut out);
     assert_eq!(out.0, []);
@@ -311,7 +276,7 @@ fn memory_of_a_pool_lives_in_the_order_of_streams() {
     let (mut gpu, mut out) = (gpu(), Found::default());
     let bytes = 0x40_0000..0x40_1000;
     allocate(&mut gpu, MemoryKind::Device, bytes.clone(), Some(created(1)));
-    let use_it = |stream| work(stream, &[touch(Mode::Write, bytes.clone())]);
+    let use_it = |stream| work(stream, &[kernel_access(Mode::Write, bytes.clone())]);
     gpu.enqueue(&use_it(created(1)), &At(30), &mut out);
     assert_eq!(out.0, []);
     gpu.event_recorded(7, created(1), false, &At(0));
@@ -329,7 +294,11 @@ fn memory_of_a_pool_lives_in_the_order_of_streams() {
 #[test]
 fn a_function_of_the_host_comes_after_its_stream() {
     let (mut gpu, mut out) = (gpu(), Found::default());
-    gpu.enqueue(&work(created(1), &[touch(Mode::Write, MANAGED..MANAGED + 8)]), &At(40), &mut out);
+    gpu.enqueue(
+        &work(created(1), &[kernel_access(Mode::Write, MANAGED..MANAGED + 8)]),
+        &At(40),
+        &mut out,
+    );
     let ticket: Ticket = gpu.host_function(created(1));
     assert!(gpu.may_wait_for_host(&work(created(3), &[])));
     let access = access(Mode::Read, MANAGED..MANAGED + 4);
@@ -341,7 +310,11 @@ fn a_function_of_the_host_comes_after_its_stream() {
     gpu.meets("load", None, &access, &At(42), &mut out);
     assert_eq!(out.0, [], "it may have said so");
 
-    gpu.enqueue(&work(created(1), &[touch(Mode::Write, MANAGED..MANAGED + 8)]), &At(43), &mut out);
+    gpu.enqueue(
+        &work(created(1), &[kernel_access(Mode::Write, MANAGED..MANAGED + 8)]),
+        &At(43),
+        &mut out,
+    );
     gpu.host_function(created(1));
     gpu.meets("load", None, &access, &At(44), &mut out);
     assert_eq!(out.0, [(Code::WorkMeetsHost, 44, 43)], "it has not run yet");

@@ -1,5 +1,5 @@
 //! What processes do with device memory that several of them use, as words that each writes in its
-//! own sheet, and the others read.
+//! own segment, and the others read.
 
 use super::Words;
 use crate::clock::{Clock, Epoch};
@@ -14,9 +14,9 @@ use std::sync::atomic::fence;
 const MEMORIES: usize = 64;
 /// Other processes that can have it open.
 const OPENERS: usize = 16;
-/// Words of a memory: of each who has it open the sheet, and where it was opened.
+/// Words of a memory: of each who has it open the segment, and where it was opened.
 const MEMORY: usize = 2 * OPENERS;
-/// Uses that a process's sheet has room for.
+/// Uses that a process's segment has room for.
 const USES: usize = 256;
 /// Rows of runs of bytes that a use can have.
 const ROWS: usize = 4;
@@ -30,9 +30,9 @@ pub(super) const WORDS: usize = 2 + MEMORIES * MEMORY + USES * USE;
 const TRIES: usize = 100;
 
 /// The first words of a use: a version, odd while it is written; the segment up to which its host
-/// has waited for it, 0 before that; the memory's sheet; its number, how many rows, whether it
-/// writes; the work; the place; and the length of the text, with a line of device code. The rows
-/// and the text follow.
+/// has waited for it, 0 before that; the memory's segment of shared memory; its number, how many
+/// rows, whether it writes; the work; the place; and the length of the text, with a line of device
+/// code. The rows and the text follow.
 const HEAD: usize = 7;
 const VERSION: usize = 0;
 const DONE: usize = 1;
@@ -40,8 +40,8 @@ const DONE: usize = 1;
 /// Device memory of some process that others may open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedMemory {
-    /// The sheet of the process.
-    pub sheet: u64,
+    /// The process's segment of shared memory.
+    pub segment: u64,
     /// Which of its memories.
     pub number: u64,
 }
@@ -113,7 +113,7 @@ impl Use {
     fn text(&self) -> String {
         let none: Arc<str> = "".into();
         let doing = self.doing.as_ref();
-        let file = doing.and_then(|doing| doing.line.as_ref()).map(|(file, _)| file);
+        let file = doing.and_then(|doing| doing.file.as_ref());
         let kernel = doing.and_then(|doing| doing.kernel.as_ref());
         let parts = [Some(&self.call), doing.map(|doing| &doing.stream), file, kernel];
         let parts = parts.map(|part| &**part.unwrap_or(&none));
@@ -126,13 +126,13 @@ impl Use {
 
     fn write(&self, to: Words) {
         let doing = self.doing.as_ref();
-        let line = doing.and_then(|doing| doing.line.as_ref()).map_or(0, |(_, line)| *line);
+        let line = doing.and_then(|doing| doing.line).unwrap_or(0);
         let text = self.text();
         let epoch =
             self.epoch.map_or(u64::MAX, |at| u64::from(at.agent) << 32 | u64::from(at.time));
         let rows = self.runs.0.len() as u64;
         let head = [
-            self.memory.sheet,
+            self.memory.segment,
             self.memory.number << 32 | rows << 8 | u64::from(self.mode == Mode::Write),
             epoch,
             self.spot.to_bits(),
@@ -152,7 +152,7 @@ impl Use {
 
     /// What was written, by whatever process: nothing if that makes no sense.
     fn read(words: &[u64]) -> Option<Use> {
-        let [_, _, sheet, what, epoch, spot, text, rest @ ..] = words else { return None };
+        let [_, _, segment, what, epoch, spot, text, rest @ ..] = words else { return None };
         let (rows, texts) = rest.split_at_checked(4 * ROWS)?;
         let row = |row: &[u64]| Comb {
             start: row[0] as i64,
@@ -168,9 +168,10 @@ impl Use {
         let mut parts = text.splitn(4, '\0');
         let mut part = || parts.next().filter(|part| !part.is_empty()).map(Arc::<str>::from);
         let (call, stream, file, kernel) = (part()?, part(), part(), part());
-        let doing = |stream| Doing { kernel, stream, line: file.map(|file| (file, line)) };
+        let line = file.is_some().then_some(line);
+        let doing = |stream| Doing { kernel, stream, file, line };
         Some(Use {
-            memory: SharedMemory { sheet: *sheet, number: what >> 32 },
+            memory: SharedMemory { segment: *segment, number: what >> 32 },
             mode: mode_of(*what),
             runs,
             epoch: epoch_of(*epoch),
@@ -181,7 +182,7 @@ impl Use {
     }
 }
 
-/// The part of a sheet that is about this.
+/// The part of a segment that is about this.
 #[derive(Clone, Copy)]
 pub(super) struct Ledger(pub Words);
 
@@ -210,32 +211,32 @@ impl Ledger {
         self.0[0].load(Relaxed) != 0
     }
 
-    /// A process with this sheet has opened the memory, at a place.
-    pub fn open(self, number: u64, sheet: u64, at: Spot) {
+    /// A process with this segment has opened the memory, at a place.
+    pub fn open(self, number: u64, segment: u64, at: Spot) {
         let openers = self.memory(number).into_iter().flat_map(|memory| memory.chunks_exact(2));
         for opener in openers {
-            if opener[0].compare_exchange(0, sheet, SeqCst, Relaxed).is_ok() {
+            if opener[0].compare_exchange(0, segment, SeqCst, Relaxed).is_ok() {
                 return opener[1].store(at.to_bits() + 1, Release);
             }
         }
     }
 
     /// It has closed it.
-    pub fn close(self, number: u64, sheet: u64) {
+    pub fn close(self, number: u64, segment: u64) {
         let mut openers = self.memory(number).into_iter().flat_map(|memory| memory.chunks_exact(2));
-        if let Some(opener) = openers.find(|opener| opener[0].load(Relaxed) == sheet) {
+        if let Some(opener) = openers.find(|opener| opener[0].load(Relaxed) == segment) {
             opener[1].store(0, Relaxed);
             opener[0].store(0, Release);
         }
     }
 
-    /// The sheets of those who have a memory open, and where each has opened it if that is known.
+    /// The segments of those who have a memory open, and where each has opened it if that is known.
     pub fn openers(self, number: u64) -> impl Iterator<Item = (u64, Option<Spot>)> {
         let openers = self.memory(number).into_iter().flat_map(|memory| memory.chunks_exact(2));
         openers.filter_map(|opener| {
-            let sheet = opener[0].load(Acquire);
+            let segment = opener[0].load(Acquire);
             let at = opener[1].load(Acquire).checked_sub(1).map(Spot::from_bits);
-            (sheet != 0).then_some((sheet, at))
+            (segment != 0).then_some((segment, at))
         })
     }
 
@@ -279,8 +280,8 @@ pub(crate) struct Glimpse {
 impl Glimpse {
     /// Of a use of this memory.
     fn of(memory: SharedMemory, words: &[u64]) -> Option<Glimpse> {
-        let [_, done, sheet, what, epoch, spot, ..] = *words else { return None };
-        let is_it = (sheet, what >> 32) == (memory.sheet, memory.number);
+        let [_, done, segment, what, epoch, spot, ..] = *words else { return None };
+        let is_it = (segment, what >> 32) == (memory.segment, memory.number);
         is_it.then(|| Glimpse {
             mode: mode_of(what),
             epoch: epoch_of(epoch),
@@ -348,7 +349,7 @@ impl Uses {
         number
     }
 
-    /// The host has waited for work, in a segment.
+    /// The host has waited for work, in a segment of its time.
     pub fn complete(&mut self, known: &Clock, segment: u32, ledger: Ledger) {
         for (number, (used, is_over)) in self.all.iter_mut().enumerate() {
             if !*is_over && used.epoch.is_some_and(|epoch| epoch.happens_before(known)) {
@@ -365,9 +366,9 @@ mod tests {
     use proptest::prelude::*;
     use std::sync::atomic::AtomicU64;
 
-    const MEMORY_3: SharedMemory = SharedMemory { sheet: 7, number: 3 };
+    const MEMORY_3: SharedMemory = SharedMemory { segment: 7, number: 3 };
 
-    fn sheet() -> Ledger {
+    fn empty() -> Ledger {
         Ledger(Vec::leak((0..WORDS).map(|_| AtomicU64::new(0)).collect()))
     }
 
@@ -383,7 +384,8 @@ mod tests {
             doing: Some(Doing {
                 kernel: Some(kernel.into()),
                 stream: "stream 1 of device 0".into(),
-                line: Some(("/src/a.cu".into(), 12)),
+                file: Some("/src/a.cu".into()),
+                line: Some(12),
             }),
         }
     }
@@ -401,7 +403,7 @@ mod tests {
 
     #[test]
     fn the_latest_of_each_place_is_read_and_what_is_over_makes_room() {
-        let (ledger, mut uses) = (sheet(), Uses::default());
+        let (ledger, mut uses) = (empty(), Uses::default());
         uses.add(used(1, 4, 1, "a"), 0, ledger);
         uses.add(used(2, 4, 2, "a"), 0, ledger);
         uses.add(used(1, 4, 3, "a"), 0, ledger);
@@ -418,9 +420,10 @@ mod tests {
 
     #[test]
     fn who_has_memory_open_is_known_until_it_is_closed() {
-        let ledger = sheet();
+        let ledger = empty();
         let spot = |site| Spot { rank: 1, site };
-        (0..OPENERS as u64 + 3).for_each(|sheet| ledger.open(5, 100 + sheet, spot(sheet as u32)));
+        (0..OPENERS as u64 + 3)
+            .for_each(|segment| ledger.open(5, 100 + segment, spot(segment as u32)));
         assert_eq!(ledger.openers(5).count(), OPENERS);
         ledger.close(5, 101);
         assert_eq!(ledger.openers(5).nth(1), Some((102, Some(spot(2)))));
@@ -435,7 +438,7 @@ mod tests {
             (size, stride, count) in (1isize..9, 9isize..99, 1usize..9),
             from_stream in any::<bool>(),
         ) {
-            let (ledger, mut uses) = (sheet(), Uses::default());
+            let (ledger, mut uses) = (empty(), Uses::default());
             let pattern = commsan_shadow::Pattern::dense(3, 3 + size).repeat(count, stride);
             let footprint = Footprint::new(5000, pattern);
             let mut sent = Use {

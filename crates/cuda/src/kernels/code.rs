@@ -1,8 +1,8 @@
 //! The code of modules and kernels, and the arguments of launches.
 
-use super::touches::{self, Told};
+use super::accesses::{self, Told};
 use super::{Launched, Shape};
-use crate::Touch;
+use crate::KernelAccess;
 use commsan_ptx::{Inputs, Launch, Module, Summary, fatbin};
 use cpp_demangle::{DemangleOptions, Symbol};
 use rustc_hash::FxHashMap;
@@ -52,7 +52,7 @@ pub(super) struct Known {
     summary: Summary,
     /// What findings say of each access.
     told: Vec<Told>,
-    /// The bytes of arguments that touches depend on.
+    /// The bytes of arguments that accesses depend on.
     inputs: Vec<Range<usize>>,
     variables: Vec<Variable>,
     /// By shape, inputs and addresses of variables.
@@ -105,7 +105,7 @@ impl Known {
         })
     }
 
-    /// What stands on the host for the variables whose addresses touches depend on.
+    /// What stands on the host for the variables whose addresses accesses depend on.
     pub(super) fn variables(&self) -> impl Iterator<Item = Option<usize>> + '_ {
         self.variables.iter().map(|variable| variable.host)
     }
@@ -152,12 +152,12 @@ impl Known {
     }
 
     /// What a launch touches.
-    pub(super) fn touches(
+    pub(super) fn accesses(
         &self,
         shape: &Shape,
         arguments: &[u8],
         addresses: &[Option<u64>],
-    ) -> Arc<[Touch]> {
+    ) -> Arc<[KernelAccess]> {
         let variable = |index: u32| {
             let at = self.variables.iter().position(|variable| variable.index == index)?;
             addresses.get(at).copied().flatten()
@@ -169,7 +169,7 @@ impl Known {
             let known = self.variables.iter().find(|variable| variable.index == index)?;
             known.host.map(|_| Some(variable(index)?..variable(index)?.checked_add(known.size)?))
         };
-        touches::of(&effects, &self.told, arguments, &extent).into()
+        accesses::of(&effects, &self.told, arguments, &extent).into()
     }
 }
 

@@ -37,7 +37,7 @@ impl<'p> Job<'_, 'p> {
     fn asked(&mut self, asked: &Asked<'p>) -> Option<()> {
         let call = asked.call;
         self.outside(asked)?;
-        self.room(asked);
+        self.check_bounds(asked);
         let rank = asked.rank;
         match call.effect {
             Effect::Begin => {

@@ -121,7 +121,10 @@ impl Facts<'_> {
             (Value::Int(_), _) => (mirrored(how), right, left),
             _ => (how, left, right),
         };
-        let how = if holds { how } else { opposite(how)? };
+        let how = if holds { how } else { how.negated() };
+        if !holds && how == Compare::Other {
+            return None;
+        }
         let number = match right {
             Value::Int(number) => Some(number),
             _ => None,
@@ -298,16 +301,4 @@ fn mirrored(how: Compare) -> Compare {
         Compare::GreaterOrEqual => Compare::LessOrEqual,
         same => same,
     }
-}
-
-fn opposite(how: Compare) -> Option<Compare> {
-    Some(match how {
-        Compare::Equal => Compare::NotEqual,
-        Compare::NotEqual => Compare::Equal,
-        Compare::Less => Compare::GreaterOrEqual,
-        Compare::LessOrEqual => Compare::Greater,
-        Compare::Greater => Compare::LessOrEqual,
-        Compare::GreaterOrEqual => Compare::Less,
-        Compare::Other => return None,
-    })
 }

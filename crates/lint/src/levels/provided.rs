@@ -5,6 +5,7 @@ use super::Level;
 use crate::Calls;
 use crate::openmp::{Runtime, runtime};
 use commsan_ir::{Body, Callee, Compare, FunctionId, Inst, InstId, Op, Program, Value};
+use commsan_mpi_calls::abi::Constants;
 use rustc_hash::FxHashSet;
 
 /// A value in a function; global variables belong to none.
@@ -12,13 +13,13 @@ type Known = (Option<FunctionId>, Value);
 
 /// The highest level that the program makes sure of, on some way, by comparing what MPI has
 /// provided.
-pub fn compared(program: &Program, mpi: &Calls) -> Option<Level> {
+pub fn compared(program: &Program, mpi: &Calls, constants: &Constants) -> Option<Level> {
     let mut search =
         Search { program, addresses: seeds(program, mpi), values: FxHashSet::default() };
     while search.pass() {}
     let mut highest = None;
     for (function, _, body) in program.defined() {
-        let levels = body.code.iter().filter_map(|inst| search.level(function, inst));
+        let levels = body.code.iter().filter_map(|inst| search.level(function, inst, constants));
         highest = highest.max(levels.max());
     }
     highest
@@ -100,13 +101,16 @@ impl Search<'_> {
     }
 
     /// The level that a comparison makes sure of.
-    fn level(&self, function: FunctionId, inst: &Inst) -> Option<Level> {
+    fn level(&self, function: FunctionId, inst: &Inst, constants: &Constants) -> Option<Level> {
         let Op::Compare(how) = inst.op else { return None };
         let level = match *inst.args {
             [value, Value::Int(level)] if self.values.contains(&known(function, value)) => level,
             _ => return None,
         };
-        let beyond = matches!(how, Compare::Greater | Compare::LessOrEqual);
-        Level::from_constant(level + i64::from(beyond))
+        let level = Level::from_constant(constants, level)?;
+        match how {
+            Compare::Greater | Compare::LessOrEqual => level.next(),
+            _ => Some(level),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Natural loops of a function, and a block order that visits a loop before its exits.
 
-use commsan_ir::graph::{Flow, dominators, post_dominators};
+use commsan_ir::graph::{self, Flow, dominators, post_dominators};
 use commsan_ir::{BlockId, Body};
 use rustc_hash::FxHashSet;
 
@@ -28,7 +28,7 @@ impl Ways {
     pub fn of(body: &Body) -> Ways {
         let flow = Flow::of(body);
         let dominators = dominators(body);
-        let loops = loops(&flow, &dominators);
+        let loops = loops(body, &flow);
         let ranks = ranks(body, &loops);
         Ways { post_dominators: post_dominators(body), flow, dominators, loops, ranks }
     }
@@ -72,23 +72,11 @@ fn reached(tree: &[Option<BlockId>], from: BlockId, to: BlockId) -> bool {
     false
 }
 
-fn loops(flow: &Flow, dominators: &[Option<BlockId>]) -> Vec<Loop> {
-    let mut loops: Vec<Loop> = Vec::new();
-    for header in &flow.order {
-        let back = flow.previous[header.0 as usize].iter().copied();
-        let mut open: Vec<_> = back.filter(|from| reached(dominators, *from, *header)).collect();
-        if open.is_empty() {
-            continue;
-        }
-        let mut blocks = FxHashSet::from_iter([*header]);
-        while let Some(block) = open.pop() {
-            if blocks.insert(block) {
-                open.extend(&flow.previous[block.0 as usize]);
-            }
-        }
-        loops.push(Loop { header: *header, blocks });
-    }
-    loops
+/// The loops of a function, by where they begin.
+fn loops(body: &Body, flow: &Flow) -> Vec<Loop> {
+    let mut found = graph::loops(body, flow);
+    let headers = flow.order.iter();
+    headers.filter_map(|&header| Some(Loop { header, blocks: found.remove(&header)? })).collect()
 }
 
 fn ranks(body: &Body, loops: &[Loop]) -> Vec<Option<u32>> {

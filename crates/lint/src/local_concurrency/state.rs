@@ -196,7 +196,7 @@ impl State {
                     let left = Linear::of(body, &self.known, inst.args[0]);
                     let right = Linear::of(body, &self.known, inst.args[1]);
                     if let (Some(left), Some(right)) = (left, right) {
-                        let how = if truth { how } else { opposite(how) };
+                        let how = if truth { how } else { how.negated() };
                         self.bound(&left.plus(&right, -1), how);
                     }
                     return;
@@ -429,18 +429,6 @@ pub fn by_how_much(
 
 fn negated(terms: &Terms) -> Terms {
     terms.iter().map(|(value, factor)| (*value, factor.wrapping_neg())).collect()
-}
-
-fn opposite(how: Compare) -> Compare {
-    match how {
-        Compare::Equal => Compare::NotEqual,
-        Compare::NotEqual => Compare::Equal,
-        Compare::Less => Compare::GreaterOrEqual,
-        Compare::LessOrEqual => Compare::Greater,
-        Compare::Greater => Compare::LessOrEqual,
-        Compare::GreaterOrEqual => Compare::Less,
-        Compare::Other => Compare::Other,
-    }
 }
 
 /// A condition that is only tested for being true or false.

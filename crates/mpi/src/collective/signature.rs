@@ -4,6 +4,8 @@
 //! modulo the prime 2^61 - 1 (a Karp-Rabin fingerprint), so that sequences are concatenated and
 //! repeated without visiting their elements.
 
+use commsan_mpi_calls::Datatype;
+
 /// The sequence of basic datatypes of some data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Signature {
@@ -198,28 +200,14 @@ enum Class {
 }
 
 fn class(name: &str) -> Option<Class> {
-    let name = name.strip_prefix("MPI_")?;
-    // MPI_REAL8, MPI_INTEGER4, MPI_COMPLEX16
-    let family = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    Some(match family {
-        "SHORT" | "INT" | "LONG" | "LONG_LONG" | "LONG_LONG_INT" | "CHAR" | "SIGNED_CHAR"
-        | "CHARACTER" | "WCHAR" | "INTEGER" | "AINT" | "OFFSET" | "COUNT" => Class::Integer,
-        "UNSIGNED" | "UNSIGNED_CHAR" | "UNSIGNED_SHORT" | "UNSIGNED_LONG"
-        | "UNSIGNED_LONG_LONG" => Class::Unsigned,
-        "FLOAT" | "DOUBLE" | "LONG_DOUBLE" | "REAL" | "DOUBLE_PRECISION" => Class::Real,
-        "COMPLEX"
-        | "DOUBLE_COMPLEX"
-        | "C_COMPLEX"
-        | "C_FLOAT_COMPLEX"
-        | "C_DOUBLE_COMPLEX"
-        | "C_LONG_DOUBLE_COMPLEX"
-        | "CXX_FLOAT_COMPLEX"
-        | "CXX_DOUBLE_COMPLEX"
-        | "CXX_LONG_DOUBLE_COMPLEX" => Class::Complex,
-        "LOGICAL" | "C_BOOL" | "CXX_BOOL" => Class::Logical,
-        _ if name.starts_with("INT") && name.ends_with("_T") => Class::Integer,
-        _ if name.starts_with("UINT") && name.ends_with("_T") => Class::Unsigned,
-        _ => return None,
+    use Datatype::{Address, Byte, Character, FortranInteger, Packed, Pair, Signed};
+    Some(match Datatype::named(name)? {
+        Signed | FortranInteger | Address | Character => Class::Integer,
+        Datatype::Unsigned => Class::Unsigned,
+        Datatype::Real => Class::Real,
+        Datatype::Complex => Class::Complex,
+        Datatype::Logical => Class::Logical,
+        Byte | Pair | Packed => return None,
     })
 }
 

@@ -1,8 +1,9 @@
 //! Calls with arguments that MPI does not allow.
 
-use super::{Operation, Reporter, Tracker};
+use super::{Reporter, Tracker};
 use crate::buffers::Args;
-use commsan_callsite::{About, Findings, Place, Report, Site};
+use commsan_callsite::{Findings, Place, Report, Site};
+use commsan_findings::record::{RawArgument, RawOperation};
 use commsan_findings::{Code, Problem, Role};
 use commsan_mpi_calls::Call;
 use std::ops::Range;
@@ -69,20 +70,13 @@ impl Reporter {
         let site = self.site(args.call, place);
         let freed = wrong.freed.map(|freed| (Role::Release, freed));
         let sites: Vec<_> = [(Role::Operation, site)].into_iter().chain(freed).collect();
+        let operation = self.operation(args, place).described();
+        let kind = (wrong.code == Code::InvalidArgument).then_some(wrong.kind);
         let report = Report {
-            code: wrong.code,
-            access: None,
-            operation: self.operation(args, place).party(),
-            concerned: None,
-            sites: &sites,
-            threads: false,
-            about: Some(About::Argument {
-                parameter: wrong.parameter,
-                problem: wrong.problem.clone(),
-                kind: (wrong.code == Code::InvalidArgument).then_some(wrong.kind),
-            }),
+            argument: Some(RawArgument::new(wrong.parameter, &wrong.problem, kind)),
+            ..Report::new(wrong.code, operation, sites)
         };
-        self.report(&report, out);
+        self.report(report, &site, out);
     }
 
     /// Reports a call before MPI is initialised or after it is finalised; `problem` says which.
@@ -101,16 +95,9 @@ impl Reporter {
     /// Reports that the process exits with success, but what `call` initialised was never
     /// finalised.
     pub fn never_ended(&mut self, call: &'static Call, site: Site, out: &mut dyn Findings) {
-        let report = Report {
-            code: Code::NeverFinalized,
-            access: None,
-            operation: Operation::at(call, site).party(),
-            concerned: None,
-            sites: &[(Role::Operation, site)],
-            threads: false,
-            about: None,
-        };
-        self.report(&report, out);
+        let operation = RawOperation::of(&call.name);
+        let sites = [(Role::Operation, site)];
+        self.report(Report::new(Code::NeverFinalized, operation, sites), &site, out);
     }
 
     /// Reports that the library ends the program within a call.
@@ -128,29 +115,22 @@ impl Reporter {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let about = About::Argument { parameter, problem: problem.to_owned(), kind: None };
-        self.ended_within(args, Code::CallCrashed, Some(about), place, out);
+        let argument = RawArgument::new(parameter, problem, None);
+        self.ended_within(args, Code::CallCrashed, Some(argument), place, out);
     }
 
     fn ended_within(
         &mut self,
         args: &Args,
         code: Code,
-        about: Option<About>,
+        argument: Option<RawArgument<'_>>,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
         let operation = self.operation(args, place);
-        let report = Report {
-            code,
-            access: None,
-            operation: operation.party(),
-            concerned: None,
-            sites: &[(Role::Operation, operation.site)],
-            threads: false,
-            about,
-        };
-        self.report(&report, out);
+        let sites = [(Role::Operation, operation.site)];
+        let report = Report { argument, ..Report::new(code, operation.described(), sites) };
+        self.report(report, &operation.site, out);
     }
 }
 

@@ -5,7 +5,8 @@ use super::Tracker;
 use crate::buffers::Args;
 use crate::ids::Token;
 use crate::requests::State;
-use commsan_callsite::{About, Place};
+use commsan_callsite::Place;
+use commsan_findings::record::RawArgument;
 use commsan_shadow::OpId;
 use std::ops::Range;
 
@@ -27,10 +28,10 @@ impl Arrays {
     }
 
     /// What a finding says of the array of this operation that begins there.
-    pub fn about(&self, id: OpId, start: usize) -> Option<About> {
+    pub fn argument(&self, id: OpId, start: usize) -> Option<RawArgument<'static>> {
         let is_there = |known: &&(OpId, usize, &'static str)| (known.0, known.1) == (id, start);
         let (_, _, parameter) = self.0.iter().find(is_there)?;
-        Some(About::Argument { parameter, problem: String::new(), kind: None })
+        Some(RawArgument::new(parameter, "", None))
     }
 }
 

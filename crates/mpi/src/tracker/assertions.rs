@@ -9,7 +9,8 @@ use super::operation::Operation;
 use super::{OneSided, Reporter, Tracker};
 use crate::buffers::Args;
 use crate::rma::message::{AccessEpoch, Announced};
-use commsan_callsite::{Findings, Place, Report, Side, Site};
+use commsan_callsite::{Findings, Place, Report, Site};
+use commsan_findings::record::RawAccess;
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::{Call, Effect};
 use commsan_shadow::{Mode, Past};
@@ -120,15 +121,12 @@ impl Reporter {
         }
         let (window, base) = (Some(number), Some(base));
         let operation = Operation { window, base, ..Operation::at(call, site) };
+        let operation = operation.described().with_access(false, &bytes, bytes.len());
+        let sites = [(Role::Access, access), (Role::Operation, site)];
         let report = Report {
-            code: Code::FalseAssertion,
-            access: Some(Side { by, mode: Mode::Write, bytes: bytes.clone() }),
-            operation: operation.party(),
-            concerned: Some((Mode::Read, bytes.clone(), bytes.len())),
-            sites: &[(Role::Access, access), (Role::Operation, site)],
-            threads: false,
-            about: None,
+            access: Some(RawAccess::new(by, true, &bytes)),
+            ..Report::new(Code::FalseAssertion, operation, sites)
         };
-        self.report(&report, out);
+        self.report(report, &site, out);
     }
 }

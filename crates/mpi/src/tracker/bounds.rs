@@ -2,7 +2,8 @@
 
 use super::Reporter;
 use crate::buffers::Args;
-use commsan_callsite::{About, Findings, Place, Report, Stacks, Use, Variable};
+use commsan_callsite::{Findings, Place, Report, Use, Variable};
+use commsan_findings::record::{RawArgument, RawElements};
 use commsan_findings::{Code, Role};
 use commsan_shadow::Mode;
 use rustc_hash::FxHashMap;
@@ -25,11 +26,11 @@ pub(crate) struct Bounds {
     reported: FxHashMap<(usize, &'static str, Variable), Reported>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Reported {
     times: u8,
     size: usize,
-    elements: Option<(&'static str, u64)>,
+    elements: Option<RawElements<'static>>,
 }
 
 /// Uses that are reported at most.
@@ -39,17 +40,24 @@ const MAX_REPEATS: u8 = 16;
 
 impl Bounds {
     /// Whether a use says more than earlier ones.
-    fn is_new(&mut self, pc: usize, used: &Used, by: &Use) -> bool {
+    fn is_new(
+        &mut self,
+        pc: usize,
+        used: &Used,
+        variable: Variable,
+        elements: Option<&RawElements<'static>>,
+    ) -> bool {
         let count = self.reported.len();
-        let reported = self.reported.entry((pc, used.parameter, by.variable)).or_default();
-        let (size, elements) = (used.bytes.len(), by.elements);
-        let is_new =
-            (size > reported.size || elements != reported.elements) && reported.times < MAX_REPEATS;
-        if is_new && count < MAX_USES {
-            *reported =
-                Reported { times: reported.times + 1, size: reported.size.max(size), elements };
+        let reported = self.reported.entry((pc, used.parameter, variable)).or_default();
+        let size = used.bytes.len();
+        let says_more = size > reported.size || elements != reported.elements.as_ref();
+        let is_new = says_more && reported.times < MAX_REPEATS && count < MAX_USES;
+        if is_new {
+            reported.times += 1;
+            reported.size = reported.size.max(size);
+            reported.elements = elements.cloned();
         }
-        is_new && count < MAX_USES
+        is_new
     }
 }
 
@@ -75,9 +83,8 @@ impl Reporter {
                 block.len()
             ),
         };
-        self.report_use(args, used, problem, place, &mut |report, stacks| {
-            out.report(report, stacks);
-        });
+        let finding = self.too_short(args, used, problem, place);
+        out.report(finding, place.pc(), &self.stacks);
     }
 
     /// Records that a call is about to use memory of a variable; its size is judged after the run.
@@ -85,36 +92,30 @@ impl Reporter {
         &mut self,
         args: &Args,
         used: &Used,
-        by: &Use,
+        (variable, elements): (Variable, Option<RawElements<'static>>),
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        if self.bounds.is_new(place.pc(), used, by) {
-            self.report_use(args, used, String::new(), place, &mut |report, stacks| {
-                out.uses(by, report, stacks);
-            });
+        if self.bounds.is_new(place.pc(), used, variable, elements.as_ref()) {
+            let finding = self.too_short(args, used, String::new(), place);
+            out.uses(Use { variable, elements, finding }, &self.stacks);
         }
     }
 
-    fn report_use(
+    fn too_short(
         &mut self,
         args: &Args,
         used: &Used,
         problem: String,
         place: &impl Place,
-        emit: &mut dyn FnMut(&Report, &Stacks),
-    ) {
+    ) -> Report<'static> {
         let operation = self.operation(args, place);
-        let report = Report {
-            code: Code::BufferTooShort,
-            access: None,
-            operation: operation.party(),
-            concerned: Some((used.mode, used.bytes.clone(), used.bytes.len())),
-            sites: &[(Role::Operation, operation.site)],
-            threads: false,
-            about: Some(About::Argument { parameter: used.parameter, problem, kind: None }),
-        };
-        emit(&report, &self.stacks);
+        let Used { parameter, mode, bytes } = used;
+        let described = operation.described().with_access(mode.is_write(), bytes, bytes.len());
+        Report {
+            argument: Some(RawArgument::new(parameter, problem, None)),
+            ..Report::new(Code::BufferTooShort, described, [(Role::Operation, operation.site)])
+        }
     }
 }
 
@@ -125,13 +126,9 @@ mod tests {
     #[test]
     fn uses_are_told_again_only_when_they_grow() {
         let mut uses = Bounds::default();
-        let mut reported = |pc: usize, offset: isize, size: usize| {
+        let mut reported = |pc: usize, offset: i64, size: usize| {
             let used = Used { parameter: "buf", mode: Mode::Read, bytes: 64..64 + size };
-            uses.is_new(
-                pc,
-                &used,
-                &Use { variable: Variable::Local { pc, offset }, elements: None },
-            )
+            uses.is_new(pc, &used, Variable::Local { at: pc, offset }, None)
         };
         assert!(reported(1, -8, 40));
         assert!(!reported(1, -8, 40) && !reported(1, -8, 8));
@@ -146,8 +143,7 @@ mod tests {
         let mut uses = Bounds::default();
         let mut reported = |pc: usize| {
             let used = Used { parameter: "buf", mode: Mode::Read, bytes: 64..72 };
-            let variable = Variable::Static { address: 64 };
-            uses.is_new(pc, &used, &Use { variable, elements: None })
+            uses.is_new(pc, &used, Variable::Static { at: 64 }, None)
         };
         assert_eq!((0..2 * MAX_USES).filter(|pc| reported(*pc)).count(), MAX_USES);
     }

@@ -2,7 +2,8 @@
 
 use super::{Reporter, Tracker};
 use crate::buffers::{Accesses, Args};
-use commsan_callsite::{Findings, Place, Report, Side};
+use commsan_callsite::{Findings, Place, Report};
+use commsan_findings::record::RawAccess;
 use commsan_findings::{Code, Role};
 use commsan_shadow::{Access, Mode};
 
@@ -60,8 +61,7 @@ impl Tracker {
                 self.others.accessed(name, Some(name), access, place, out);
             }
             for conflict in conflicts.into_iter().flatten().flatten() {
-                let by =
-                    Side { by: &args.call.name, mode: access.mode, bytes: conflict.bytes.clone() };
+                let by = RawAccess::new(&args.call.name, access.mode.is_write(), &conflict.bytes);
                 let code = Code::OperationsOverlap;
                 self.report(code, Role::Access, by, Some(&args.call.name), &conflict, place, out);
             }
@@ -115,15 +115,11 @@ impl Reporter {
         }
         let operation = self.operation(args, place);
         let site = operation.site;
+        let sites = [(Role::Access, site), (Role::Operation, site)];
         let report = Report {
-            code,
-            access: Some(Side { by: &args.call.name, mode: b.mode, bytes }),
-            operation: operation.party(),
-            concerned: Some((a.mode, a.footprint.span(), a.footprint.bytes())),
-            sites: &[(Role::Access, site), (Role::Operation, site)],
-            threads: false,
-            about: None,
+            access: Some(RawAccess::new(&args.call.name, b.mode.is_write(), &bytes)),
+            ..Report::new(code, operation.described_with(a), sites)
         };
-        self.report(&report, out);
+        self.report(report, &site, out);
     }
 }

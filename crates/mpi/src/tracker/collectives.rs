@@ -9,11 +9,12 @@ use crate::collective::communicators::{Communicators, Known};
 use crate::collective::entry::{Asserted, Difference, Entry, Progress};
 use crate::collective::signature::Signature;
 use crate::ids::{Group, On};
-use commsan_callsite::{About, Findings, Place, Site, Stacks};
-use commsan_findings::record::Record;
+use commsan_callsite::{Findings, Place, Site, Stacks};
+use commsan_findings::record::{RawCollective, Record};
 use commsan_findings::{Code, Role};
 use commsan_job_shm::{Posted, Rendezvous};
 use commsan_mpi_calls::{Call, Effect, reduction};
+use std::borrow::Cow;
 
 /// Communicators, and the collectives on them.
 #[derive(Default)]
@@ -58,10 +59,16 @@ pub struct Entering {
 struct Mismatch {
     code: Code,
     sites: [Site; 2],
-    about: About,
+    collective: RawCollective<'static>,
 }
 
 impl Together {
+    /// The collective with this number, and what two ranks have passed.
+    fn describe(&self, on: On, number: u32, passed: Option<[String; 2]>) -> RawCollective<'static> {
+        let passed = passed.map(|both| both.map(Cow::Owned));
+        RawCollective { on: self.words_for(on).into(), number, passed }
+    }
+
     /// Sets the rendezvous through which ranks compare their collectives.
     pub fn connect(&mut self, rendezvous: Rendezvous, me: u32) {
         self.rendezvous = Some((rendezvous, me));
@@ -261,10 +268,9 @@ impl Tracker {
         let Some((sent, received)) = entering.data.zip(entering.received) else { return };
         if !sent.matches(received) {
             let passed = Some([received.describe(), sent.describe()]);
-            let about =
-                About::Collective { on: self.together.words_for(entering.on), number, passed };
-            let sites = [site, site];
-            self.report_mismatch(Mismatch { code: Code::SignaturesDiffer, sites, about }, out);
+            let collective = self.together.describe(entering.on, number, passed);
+            let (code, sites) = (Code::SignaturesDiffer, [site, site]);
+            self.report_mismatch(Mismatch { code, sites, collective }, out);
         }
     }
 
@@ -309,8 +315,8 @@ impl Tracker {
             true => [remote, site],
             false => [site, remote],
         };
-        let about = About::Collective { on: self.together.words_for(on), number, passed };
-        self.report_mismatch(Mismatch { code, sites, about }, out);
+        let collective = self.together.describe(on, number, passed);
+        self.report_mismatch(Mismatch { code, sites, collective }, out);
         Some(difference)
     }
 
@@ -365,14 +371,14 @@ impl Tracker {
 
     fn report_crossing(&mut self, sites: [Site; 2], on: [On; 2], out: &mut dyn Findings) {
         let passed = Some(on.map(|on| self.together.words_for(on)));
-        let about = About::Collective { on: self.together.words_for(on[0]), number: 0, passed };
-        self.report_mismatch(Mismatch { code: Code::CollectivesCross, sites, about }, out);
+        let collective = self.together.describe(on[0], 0, passed);
+        self.report_mismatch(Mismatch { code: Code::CollectivesCross, sites, collective }, out);
     }
 
     fn report_mismatch(&mut self, mismatch: Mismatch, out: &mut dyn Findings) {
-        let Mismatch { code, sites: [offender, other], about } = mismatch;
+        let Mismatch { code, sites: [offender, other], collective } = mismatch;
         if out.again(code, offender.pc, other.pc)
-            || !self.reporter.report_calls(code, offender, other, about, out)
+            || !self.reporter.report_calls(code, offender, other, collective, out)
         {
             return;
         }

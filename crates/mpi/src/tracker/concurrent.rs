@@ -15,7 +15,8 @@
 use super::{OneSided, Operation, Reporter, Tracker};
 use crate::buffers::{Accesses, Args};
 use crate::threads::Retired;
-use commsan_callsite::{Findings, Place, Report, Side, Site};
+use commsan_callsite::{Findings, Place, Report, Site};
+use commsan_findings::record::RawAccess;
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::CALLS;
 use commsan_shadow::{Access, Actor, Epoch, Mode, OpId, Past};
@@ -185,10 +186,12 @@ impl Tracker {
             ControlFlow::Continue(())
         });
         for (past, bytes) in found {
-            self.report_past(args, access, &past, bytes, place, out);
+            self.reporter.report_past(args, access, &past, bytes, place, out);
         }
     }
+}
 
+impl Reporter {
     fn report_past(
         &mut self,
         args: &Args,
@@ -208,22 +211,17 @@ impl Tracker {
         if known || out.again(code, past.pc, place.pc()) {
             return;
         }
-        let (site, by) = self.reporter.past(past, place);
-        let operation = self.reporter.operation(args, place);
+        let (site, by) = self.past(past, place);
+        let operation = self.operation(args, place);
+        let sites = [(Role::Access, site), (Role::Operation, operation.site)];
         let report = Report {
-            code,
-            access: Some(Side { by, mode: past.mode, bytes }),
-            operation: operation.party(),
-            concerned: Some((access.mode, access.footprint.span(), access.footprint.bytes())),
-            sites: &[(Role::Access, site), (Role::Operation, operation.site)],
+            access: Some(RawAccess::new(by, past.mode.is_write(), &bytes)),
             threads: true,
-            about: None,
+            ..Report::new(code, operation.described_with(access), sites)
         };
-        self.reporter.report(&report, out);
+        self.report(report, &operation.site, out);
     }
-}
 
-impl Reporter {
     /// The site of a recorded access, and by what it was made.
     pub(super) fn past(&mut self, past: &Past, place: &impl Place) -> (Site, &'static str) {
         let stack = self.stacks.intern(&[past.pc]);

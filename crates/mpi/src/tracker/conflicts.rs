@@ -1,7 +1,8 @@
 //! Conflicts of an access with pending operations, and their reports.
 
 use super::Tracker;
-use commsan_callsite::{Findings, Place, Report, Side};
+use commsan_callsite::{Findings, Place, Report};
+use commsan_findings::record::RawAccess;
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::Effect;
@@ -63,7 +64,7 @@ impl Tracker {
         &mut self,
         code: Code,
         role: Role,
-        side: Side,
+        access: RawAccess<'_>,
         call: Option<&'static str>,
         conflict: &Conflict,
         place: &impl Place,
@@ -78,19 +79,16 @@ impl Tracker {
         if out.again(code, place.pc(), operation.site.pc) {
             return;
         }
+        let Conflict { id, mode, ref span, touched, .. } = *conflict;
+        let described = operation.described().with_access(mode.is_write(), span, touched);
+        let site = place.site(call, &mut self.reporter.stacks);
         let report = Report {
-            code,
-            access: Some(side),
-            operation: operation.party(),
-            concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
-            sites: &[
-                (role, place.site(call, &mut self.reporter.stacks)),
-                (Role::Operation, operation.site),
-            ],
+            access: Some(access),
             threads: operation.retired.is_some(),
-            about: self.operations.arrays.about(conflict.id, conflict.span.start),
+            argument: self.operations.arrays.argument(id, span.start),
+            ..Report::new(code, described, [(role, site), (Role::Operation, operation.site)])
         };
-        let number = self.reporter.report(&report, out);
+        let number = self.reporter.report(report, &operation.site, out);
         match &operation.retired {
             Some(retired) => out.emit(
                 Record::Completed { id: number, site: (Role::Completion, retired.site) },

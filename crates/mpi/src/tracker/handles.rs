@@ -14,8 +14,9 @@
 
 use super::Tracker;
 use crate::threads::Calling;
-use commsan_callsite::{About, Findings, Place, Site};
+use commsan_callsite::{Findings, Place, Site};
 use commsan_findings::Code;
+use commsan_findings::record::RawCollective;
 use commsan_mpi_calls::{Call, Role as Kind};
 use std::collections::VecDeque;
 
@@ -117,13 +118,13 @@ impl Tracker {
             return;
         }
         let site = self.reporter.site(call, place);
-        let what = match object.0 {
+        let what = RawCollective::on(match object.0 {
             Kind::Comm => "the communicator",
             Kind::Datatype => "the datatype",
             Kind::Win => "the window",
             _ => "the group",
-        };
-        self.reporter.report_calls(Code::FreedWhileUsed, site, other, about(what), out);
+        });
+        self.reporter.report_calls(Code::FreedWhileUsed, site, other, what, out);
     }
 
     /// One of several threads has probed a message, and not received it.
@@ -178,13 +179,10 @@ impl Tracker {
         if let Some((taker, prober)) = found
             && !out.again(Code::ProbedTwice, taker.pc, prober.pc)
         {
-            self.reporter.report_calls(Code::ProbedTwice, taker, prober, about("the message"), out);
+            let what = RawCollective::on("the message");
+            self.reporter.report_calls(Code::ProbedTwice, taker, prober, what, out);
         }
     }
-}
-
-fn about(what: &str) -> About {
-    About::Collective { on: what.to_owned(), number: 0, passed: None }
 }
 
 #[cfg(test)]

@@ -22,10 +22,11 @@
 //! and under `MPI_THREAD_SERIALIZED` all but the last call before each call.
 
 use super::handles::ObjectUses;
-use super::{Operation, Reporter, Tracker};
+use super::{Reporter, Tracker};
 use crate::ids::{On, Token};
 use crate::threads::{Calling, Threads};
-use commsan_callsite::{About, Findings, Place, Report, Site};
+use commsan_callsite::{Findings, Place, Report, Site};
+use commsan_findings::record::{RawCollective, RawLevel, RawOperation};
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::{Call, Effect};
 use commsan_shadow::Epoch;
@@ -161,7 +162,7 @@ impl Tracker {
         };
         if !out.again(code, place.pc(), initialised.site.pc) {
             let site = self.reporter.site(call, place);
-            self.reporter.report_calls(code, site, initialised.site, initialised.about(), out);
+            self.reporter.report_level(code, site, initialised.site, &initialised, out);
         }
     }
 
@@ -183,7 +184,7 @@ impl Tracker {
         };
         if !out.again(code, place.pc(), initialised.site.pc) {
             let site = self.reporter.site(call, place);
-            self.reporter.report_calls(code, site, initialised.site, initialised.about(), out);
+            self.reporter.report_level(code, site, initialised.site, &initialised, out);
         }
     }
 
@@ -197,8 +198,8 @@ impl Tracker {
         let Some(initialised) = self.thread_calls.initialised else { return };
         let site = self.reporter.site(call, place);
         if site.thread != initialised.site.thread {
-            let (code, about) = (Code::FinalizedElsewhere, initialised.about());
-            self.reporter.report_calls(code, site, initialised.site, about, out);
+            let code = Code::FinalizedElsewhere;
+            self.reporter.report_level(code, site, initialised.site, &initialised, out);
         }
     }
 
@@ -221,7 +222,7 @@ impl Tracker {
             false => (Code::CallsConcurrent, before.site),
         };
         if !out.again(code, site.pc, other.pc) {
-            self.reporter.report_calls(code, site, other, initialised.about(), out);
+            self.reporter.report_level(code, site, other, &initialised, out);
         }
     }
 
@@ -253,9 +254,8 @@ impl Tracker {
         };
         let (code, other) = (Code::CollectivesConcurrent, before.site);
         if !out.again(code, site.pc, other.pc) {
-            let on = self.together.words_for(on);
-            let about = About::Collective { on, number: 0, passed: None };
-            self.reporter.report_calls(code, site, other, about, out);
+            let on = RawCollective::on(self.together.words_for(on));
+            self.reporter.report_calls(code, site, other, on, out);
         }
         true
     }
@@ -299,9 +299,8 @@ impl Tracker {
             if let Some(other) = other.map(|other| other.site)
                 && !out.again(Code::RequestShared, site.pc, other.pc)
             {
-                let on = "the request".to_owned();
-                let about = About::Collective { on, number: 0, passed: None };
-                self.reporter.report_calls(Code::RequestShared, site, other, about, out);
+                let on = RawCollective::on("the request");
+                self.reporter.report_calls(Code::RequestShared, site, other, on, out);
             }
             if active {
                 let variable = token.variable;
@@ -337,32 +336,40 @@ impl Tracker {
 }
 
 impl Reporter {
-    /// Reports two calls that conflict; returns false if the other one's call is not known.
+    /// Reports two calls that conflict in what they have in common; returns false if the other
+    /// one's call is not known.
     pub(super) fn report_calls(
-        &mut self,
+        &self,
         code: Code,
         site: Site,
         other: Site,
-        about: About,
+        common: RawCollective<'_>,
         out: &mut dyn Findings,
     ) -> bool {
-        let Some(call) = other.call.and_then(commsan_mpi_calls::named) else { return false };
-        let report = Report {
-            code,
-            access: None,
-            operation: Operation::at(call, other).party(),
-            concerned: None,
-            sites: &[(Role::Access, site), (Role::Operation, other)],
-            threads: false,
-            about: Some(about),
-        };
-        self.report(&report, out);
+        let Some(report) = between(code, site, other) else { return false };
+        self.report(Report { collective: Some(common), ..report }, &other, out);
         true
+    }
+
+    /// Reports two calls that the thread level does not allow.
+    fn report_level(
+        &self,
+        code: Code,
+        site: Site,
+        other: Site,
+        initialised: &Initialised,
+        out: &mut dyn Findings,
+    ) {
+        let Some(report) = between(code, site, other) else { return };
+        let (required, provided) = (initialised.required.name(), initialised.provided.name());
+        let level = RawLevel { required: required.into(), provided: provided.into() };
+        self.report(Report { level: Some(level), ..report }, &other, out);
     }
 }
 
-impl Initialised {
-    fn about(&self) -> About {
-        About::Level { required: self.required.name(), provided: self.provided.name() }
-    }
+/// A finding about two calls; `None` if the other one's is not known.
+fn between(code: Code, site: Site, other: Site) -> Option<Report<'static>> {
+    let call = other.call.and_then(commsan_mpi_calls::named)?;
+    let sites = [(Role::Access, site), (Role::Operation, other)];
+    Some(Report::new(code, RawOperation::of(&call.name), sites))
 }

@@ -5,34 +5,26 @@ use super::{Accounts, Tracker};
 use crate::buffers::{Args, Library};
 use crate::ids::On;
 use crate::ledger::Key;
-use commsan_callsite::{Findings, Party, Place, Report, Stacks};
+use commsan_callsite::{Findings, Place, Report, Site, Stacks};
+use commsan_findings::record::RawOperation;
 use commsan_findings::{Code, Role};
 use rustc_hash::FxHashMap;
 
 /// The matching probe of each message that is not received yet, by the message's handle.
 #[derive(Default)]
-pub(super) struct Matched(FxHashMap<usize, Party>);
+pub(super) struct Matched(FxHashMap<usize, (RawOperation<'static>, Site)>);
 
 impl Matched {
     /// Reports matched messages that were never received.
     pub(super) fn report_left(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
-        let mut left: Vec<Party> = self.0.drain().map(|(_, party)| party).collect();
-        left.sort_unstable_by_key(|party| party.site.pc);
-        for party in left {
-            let site = party.site;
+        let mut left: Vec<_> = self.0.drain().map(|(_, probe)| probe).collect();
+        left.sort_unstable_by_key(|(_, site)| site.pc);
+        for (operation, site) in left {
             if out.again(Code::MessageLost, 0, site.pc) {
                 continue;
             }
-            let report = Report {
-                code: Code::MessageLost,
-                access: None,
-                operation: party,
-                concerned: None,
-                sites: &[(Role::Operation, site)],
-                threads: false,
-                about: None,
-            };
-            out.report(&report, stacks);
+            let report = Report::new(Code::MessageLost, operation, [(Role::Operation, site)]);
+            out.report(report, site.pc, stacks);
         }
     }
 }
@@ -59,8 +51,8 @@ impl Tracker {
             empty: true,
         };
         self.count(args, key, place, library);
-        let party = self.reporter.operation(args, place).party();
-        self.accounts.matched.0.insert(message, party);
+        let operation = self.reporter.operation(args, place);
+        self.accounts.matched.0.insert(message, (operation.described(), operation.site));
     }
 
     /// Receives from any rank on this communicator may depend on a probe.

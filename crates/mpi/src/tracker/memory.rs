@@ -5,7 +5,8 @@ use super::concurrent::code;
 use super::conflicts::MAX_CONFLICTS;
 use super::{Operation, Tracker};
 use crate::nursery::Young;
-use commsan_callsite::{Findings, Place, Side};
+use commsan_callsite::{Findings, Place};
+use commsan_findings::record::RawAccess;
 use commsan_findings::{Code, Role};
 use commsan_shadow::{Access, Conflict, Footprint, Mode};
 use std::ops::Range;
@@ -29,7 +30,7 @@ impl Tracker {
             let one_sided =
                 self.operations.live.get(conflict.id).is_some_and(|op| op.window.is_some());
             let code = code(one_sided, conflict.mode, mode);
-            let side = Side { by, mode, bytes: conflict.bytes.clone() };
+            let side = RawAccess::new(by, mode.is_write(), &conflict.bytes);
             self.report(code, Role::Access, side, None, &conflict, place, out);
         }
     }
@@ -63,7 +64,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         for conflict in conflicts.into_iter().flatten() {
-            let side = Side { by, mode: Mode::Write, bytes: conflict.bytes.clone() };
+            let side = RawAccess::new(by, true, &conflict.bytes);
             let code = Code::PendingBufferFreed;
             self.report(code, Role::Release, side, call, &conflict, place, out);
             self.end(conflict.id);

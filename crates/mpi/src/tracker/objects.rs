@@ -15,7 +15,8 @@
 use super::Tracker;
 use crate::ids::On;
 use crate::requests::State;
-use commsan_callsite::{Findings, Party, Place, Report, Site, Stacks};
+use commsan_callsite::{Findings, Place, Report, Site, Stacks};
+use commsan_findings::record::RawOperation;
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::{Call, Object};
 use commsan_shadow::OpId;
@@ -58,16 +59,9 @@ impl Objects {
             if out.again(code, 0, site.pc) {
                 continue;
             }
-            let report = Report {
-                code,
-                access: None,
-                operation: Party::at(site.call.unwrap_or_default(), site),
-                concerned: None,
-                sites: &[(Role::Operation, site)],
-                threads: false,
-                about: None,
-            };
-            out.report(&report, stacks);
+            let operation = RawOperation::of(site.call.unwrap_or_default());
+            let report = Report::new(code, operation, [(Role::Operation, site)]);
+            out.report(report, site.pc, stacks);
         }
     }
 }
@@ -135,19 +129,13 @@ impl Tracker {
             })
             .collect();
         for (call, site) in lost {
-            if out.again(Code::RequestNeverCompleted, 0, site.pc) {
+            let code = Code::RequestNeverCompleted;
+            if out.again(code, 0, site.pc) {
                 continue;
             }
-            let report = Report {
-                code: Code::RequestNeverCompleted,
-                access: None,
-                operation: Party::at(&call.name, site),
-                concerned: None,
-                sites: &[(Role::Operation, site)],
-                threads: false,
-                about: None,
-            };
-            self.reporter.report(&report, out);
+            let operation = RawOperation::of(&call.name);
+            let report = Report::new(code, operation, [(Role::Operation, site)]);
+            self.reporter.report(report, &site, out);
         }
     }
 }

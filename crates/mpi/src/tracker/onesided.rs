@@ -6,10 +6,11 @@ use crate::ids::Group;
 use crate::rma::clock::Clock;
 use crate::rma::message::{RmaMessage, Which};
 use crate::rma::windows::{Active, Fetch, Lock, Made, Part, Released, Window, Young};
-use commsan_callsite::{Findings, Place, Report, Side, Site, Stacks};
+use commsan_callsite::{Findings, Place, Placed, Report, Site, Stacks};
+use commsan_findings::record::RawAccess;
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::Effect;
-use commsan_shadow::{Mode, OpId};
+use commsan_shadow::OpId;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -116,17 +117,13 @@ impl OneSided {
         }
         let (window, base) = (Some(number), Some(base));
         let operation = Operation { window, base, ..Operation::at(maker, made) };
-        let (mode, size) = (Mode::Write, bytes.len());
+        let operation = operation.described().with_access(true, &bytes, bytes.len());
+        let sites = [(Role::Release, site), (Role::Operation, made)];
         let report = Report {
-            code,
-            access: Some(Side { by: &by, mode, bytes: bytes.clone() }),
-            operation: operation.party(),
-            concerned: Some((mode, bytes, size)),
-            sites: &[(Role::Release, site), (Role::Operation, made)],
-            threads: false,
-            about: None,
+            access: Some(RawAccess::new(&by, true, &bytes)),
+            ..Report::new(code, operation, sites)
         };
-        out.report(&report, stacks);
+        out.report(report, made.pc, stacks);
     }
 }
 
@@ -444,10 +441,10 @@ impl Tracker {
         let here = place.site(last, &mut self.reporter.stacks);
         for (number, made, opened) in left {
             for opened in opened {
-                let sites = &[(Role::Access, here), (Role::Operation, opened)];
+                let sites = vec![(Role::Access, here), (Role::Operation, opened)];
                 self.reporter.report_window(Code::EpochNotClosed, number, opened, sites, out);
             }
-            let sites = &[(Role::Operation, made)];
+            let sites = vec![(Role::Operation, made)];
             self.reporter.report_window(Code::WindowNotFreed, number, made, sites, out);
         }
     }
@@ -459,7 +456,7 @@ impl Reporter {
         code: Code,
         window: u32,
         site: Site,
-        sites: &[(Role, Site)],
+        sites: Vec<Placed>,
         out: &mut dyn Findings,
     ) {
         let Some(call) = site.call.and_then(commsan_mpi_calls::named) else { return };
@@ -467,16 +464,7 @@ impl Reporter {
             return;
         }
         let operation = Operation { window: Some(window), ..Operation::at(call, site) };
-        let report = Report {
-            code,
-            access: None,
-            operation: operation.party(),
-            concerned: None,
-            sites,
-            threads: false,
-            about: None,
-        };
-        self.report(&report, out);
+        self.report(Report::new(code, operation.described(), sites), &site, out);
     }
 
     /// Reports a call that is not allowed in the window's present epoch, which `opened` began.
@@ -502,16 +490,7 @@ impl Reporter {
         } else {
             operation.site.pc = 0;
         }
-        let report = Report {
-            code,
-            access: None,
-            operation: operation.party(),
-            concerned: None,
-            sites: &sites,
-            threads: false,
-            about: None,
-        };
-        self.report(&report, out);
+        self.report(Report::new(code, operation.described(), sites), &operation.site, out);
     }
 }
 

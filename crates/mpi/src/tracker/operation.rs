@@ -4,9 +4,10 @@ use super::targets::There;
 use crate::buffers::Args;
 use crate::ids::Of;
 use crate::threads::Retired;
-use commsan_callsite::{Party, Place, Site, Stacks, Subscribers};
+use commsan_callsite::{Place, Site, Stacks, Subscribers};
+use commsan_findings::record::RawOperation;
 use commsan_mpi_calls::Call;
-use commsan_shadow::Epoch;
+use commsan_shadow::{Access, Epoch};
 
 /// An operation in flight.
 #[derive(Debug)]
@@ -45,36 +46,26 @@ pub struct Operation {
 
 impl Operation {
     /// The operation as findings describe it.
-    pub(super) fn party(&self) -> Party {
-        Party {
-            call: &self.call.name,
+    pub(super) fn described(&self) -> RawOperation<'static> {
+        RawOperation {
             peer: self.peer,
             tag: self.tag,
             window: self.window,
-            base: self.base,
-            site: self.site,
+            base: self.base.map(|base| base as u64),
+            ..RawOperation::of(&self.call.name)
         }
+    }
+
+    /// The same with one of its accesses.
+    pub(super) fn described_with(&self, access: &Access) -> RawOperation<'static> {
+        let Access { mode, footprint } = access;
+        self.described().with_access(mode.is_write(), &footprint.span(), footprint.bytes())
     }
 
     pub(super) fn new(args: &Args, place: &impl Place, stacks: &mut Stacks) -> Operation {
         let (peer, tag) = envelope(args);
-        Operation {
-            call: args.call,
-            peer,
-            tag,
-            of: Of::default(),
-            window: None,
-            base: None,
-            site: place.site(Some(&args.call.name), stacks),
-            since: Epoch::default(),
-            there: None,
-            retired: None,
-            known_to_all: false,
-            findings: Subscribers::default(),
-            frame: None,
-            on_stack: 0,
-            position: 0,
-        }
+        let site = place.site(Some(&args.call.name), stacks);
+        Operation { peer, tag, ..Operation::at(args.call, site) }
     }
 
     /// An operation known by its place only.

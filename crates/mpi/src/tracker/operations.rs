@@ -6,6 +6,7 @@ use super::on_stack::OnStack;
 use super::{Operation, Reporter};
 use crate::threads::Threads;
 use commsan_callsite::{Findings, Place, Report};
+use commsan_findings::record::RawOperation;
 use commsan_findings::{Code, Role};
 use commsan_shadow::{Access, Live, Mode, OpId, Pages};
 use std::ops::Range;
@@ -147,9 +148,10 @@ impl Operations {
         }
     }
 
-    /// Mode, span and number of bytes of the first access of an operation.
-    pub fn first_access(&self, id: OpId) -> Option<(Mode, Range<usize>, usize)> {
-        self.live.accesses(id).first().map(described)
+    /// The operation as findings describe it, with its first access.
+    pub fn described(&self, id: OpId, operation: &Operation) -> RawOperation<'static> {
+        let first = self.live.accesses(id).first();
+        first.map_or(operation.described(), |access| operation.described_with(access))
     }
 
     /// Reports a call that must not be made while this operation is pending.
@@ -166,16 +168,9 @@ impl Operations {
             return;
         }
         let site = place.site(Some(call), &mut reporter.stacks);
-        let report = Report {
-            code,
-            access: None,
-            operation: operation.party(),
-            concerned: self.first_access(id),
-            sites: &[(Role::Access, site), (Role::Operation, operation.site)],
-            threads: false,
-            about: None,
-        };
-        let number = reporter.report(&report, out);
+        let sites = [(Role::Access, site), (Role::Operation, operation.site)];
+        let report = Report::new(code, self.described(id, operation), sites);
+        let number = reporter.report(report, &operation.site, out);
         self.subscribe(id, number);
     }
 
@@ -193,24 +188,15 @@ impl Operations {
             return;
         }
         let holds = |access: &&Access| access.footprint.span().contains(&operation.on_stack);
-        let concerned = self.live.accesses(id).iter().find(holds).map(described);
-        let start = concerned.as_ref().map_or(0, |(_, span, _)| span.start);
+        let access = self.live.accesses(id).iter().find(holds);
+        let start = access.map_or(0, |access| access.footprint.span().start);
+        let described =
+            access.map_or(operation.described(), |access| operation.described_with(access));
         let site = place.site(call, &mut reporter.stacks);
-        let report = Report {
-            code,
-            access: None,
-            operation: operation.party(),
-            concerned,
-            sites: &[(Role::Return, site), (Role::Operation, operation.site)],
-            threads: false,
-            about: self.arrays.about(id, start),
-        };
-        let number = reporter.report(&report, out);
+        let sites = [(Role::Return, site), (Role::Operation, operation.site)];
+        let argument = self.arrays.argument(id, start);
+        let report = Report { argument, ..Report::new(code, described, sites) };
+        let number = reporter.report(report, &operation.site, out);
         self.subscribe(id, number);
     }
-}
-
-/// Mode, span and number of bytes of an access.
-fn described(access: &Access) -> (Mode, Range<usize>, usize) {
-    (access.mode, access.footprint.span(), access.footprint.bytes())
 }

@@ -1,13 +1,14 @@
 //! Asynchronous work of this process that is not MPI's, beside MPI's operations: what each side
 //! asks the other.
 
-use super::{Operation, Together, Tracker};
-use crate::other_work::{OtherWork, Others, RankTime};
+use super::{Together, Tracker};
+use crate::other_work::{OtherWork, Others};
 use crate::rma::message::Announced;
 use crate::rma::remote::{Meeting, Remote};
-use commsan_callsite::{About, Findings, MetWork, Party, Place, Side, Site, Stacks};
+use commsan_callsite::{Doing, Findings, MetWork, Place, Site, Stacks};
 use commsan_findings::Code;
-use commsan_job_shm::ENTRY;
+use commsan_findings::record::{RawAccess, RawOperation, RawWork};
+use commsan_job_shm::{ENTRY, RankTime};
 use commsan_mpi_calls::Call;
 use commsan_shadow::{Access, Conflict, OpId, Past, When};
 use std::ffi::CStr;
@@ -19,8 +20,10 @@ const WORK: &CStr = c"stream work";
 /// A pending operation that other work conflicts with.
 #[derive(Clone, Debug)]
 pub struct MetOperation {
-    /// The operation, with a site of the tracker's stacks.
-    pub party: Party,
+    /// The operation as findings describe it.
+    pub operation: RawOperation<'static>,
+    /// Where it was started, in the tracker's stacks.
+    pub site: Site,
     /// Where and how both use memory.
     pub conflict: Conflict,
 }
@@ -114,13 +117,17 @@ impl Tracker {
     pub fn operations_met_by(&mut self, access: &Access) -> impl Iterator<Item = MetOperation> {
         let conflicts = self.met_by(access, false);
         conflicts.into_iter().flatten().filter_map(|conflict| {
-            let party = self.operations.live.get(conflict.id)?.party();
-            Some(MetOperation { party, conflict })
+            let operation = self.operations.live.get(conflict.id)?;
+            let (operation, site) = (operation.described(), operation.site);
+            Some(MetOperation { operation, site, conflict })
         })
     }
 
     /// The pending operations that an access conflicts with, and which of their accesses.
-    pub fn accesses_met_by(&mut self, access: &Access) -> Vec<(Party, Access)> {
+    pub fn accesses_met_by(
+        &mut self,
+        access: &Access,
+    ) -> Vec<(RawOperation<'static>, Site, Access)> {
         self.settle_if_met(access);
         let mut met: Vec<(OpId, Access)> = Vec::new();
         let _ =
@@ -128,14 +135,12 @@ impl Tracker {
                 met.push((id, other.clone()));
                 ControlFlow::Continue(())
             });
-        let party = |id| {
-            self.operations
-                .live
-                .get(id)
-                .filter(|_| !self.operations.is_over(id, &self.threads))
-                .map(Operation::party)
-        };
-        met.into_iter().filter_map(|(id, access)| Some((party(id)?, access))).collect()
+        let pending = met.into_iter().filter_map(|(id, access)| {
+            let is_over = self.operations.is_over(id, &self.threads);
+            let operation = self.operations.live.get(id).filter(|_| !is_over)?;
+            Some((operation.described(), operation.site, access))
+        });
+        pending.collect()
     }
 
     /// A finding about an operation is completed by where that ends.
@@ -159,12 +164,12 @@ impl Tracker {
     pub fn report_work_meets_remote(
         &mut self,
         met: &MetRemote,
-        work: (Side, Site, About),
+        (access, site, work): (RawAccess<'_>, Site, &Doing),
         out: &mut dyn Findings,
     ) {
-        let (side, site, about) = work;
         let (code, stacks) = (Code::WorkMeetsRemote, &self.reporter.stacks);
-        self.rma.report_meeting(stacks, code, side, site, (&met.0, Some(about)), out);
+        let work = Some(RawWork::new(Some(work), None));
+        self.rma.report_meeting(stacks, code, (access, site), (&met.0, work), out);
     }
 }
 
@@ -212,10 +217,9 @@ impl Tracker {
         }
         for met in self.others.work().met_by(access, &mut self.reporter.stacks) {
             let MetWork { by, mode, bytes, site, doing } = met;
-            let side = Side { by: &by, mode, bytes: bytes.clone() };
+            let side = RawAccess::new(&by, mode.is_write(), &bytes);
             let meeting = Meeting { first: Remote::new(op, call), access: access.clone(), bytes };
-            let about = About::Work { access: Some(doing), operation: None };
-            self.report_work_meets_remote(&MetRemote(meeting), (side, site, about), out);
+            self.report_work_meets_remote(&MetRemote(meeting), (side, site, &doing), out);
         }
         self.others.refresh();
     }

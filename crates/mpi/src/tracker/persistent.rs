@@ -1,6 +1,6 @@
 //! Persistent and partitioned requests: made once, started many times (MPI 4.1 §3.9, chapter 4).
 
-use super::{Operation, Tracker, Wrong, envelope};
+use super::{Operation, Reporter, Tracker, Wrong, envelope};
 use crate::buffers::{Accesses, Args, Library};
 use crate::ids::Token;
 use crate::partitioned::partitions;
@@ -146,7 +146,7 @@ impl Tracker {
             let (is_free, all) = (ids.get(partition).map(Option::is_none), ids.len());
             let access = persistent.accesses.get(partition).cloned();
             let (Some(true), Some(access)) = (is_free, access) else {
-                self.not_ready(args, partition, is_free.is_some(), all, place, out);
+                self.reporter.not_ready(args, partition, is_free.is_some(), all, place, out);
                 continue;
             };
             let operation = Operation {
@@ -161,27 +161,6 @@ impl Tracker {
                 ids[partition] = Some(id);
             }
         }
-    }
-
-    /// Reports a partition that is already marked as ready, or does not exist (MPI 4.1 §4.2.1).
-    fn not_ready(
-        &mut self,
-        args: &Args,
-        partition: usize,
-        exists: bool,
-        all: usize,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let problem = match exists {
-            true => format!("is {partition}, which is marked as ready already"),
-            false => format!(
-                "is {}, but the partitions are 0 to {}",
-                partition as isize,
-                all.saturating_sub(1)
-            ),
-        };
-        self.reporter.wrong_argument(args, &Wrong::value("partition", problem), place, out);
     }
 
     /// A partition of a started receive has arrived.
@@ -210,5 +189,28 @@ fn misfit(request: &Request) -> Option<&'static str> {
         _ if request.call.at.dest.is_none() => Some("is that of a receive"),
         State::Inactive => Some("has not been started"),
         _ => None,
+    }
+}
+
+impl Reporter {
+    /// Reports a partition that is already marked as ready, or does not exist (MPI 4.1 §4.2.1).
+    fn not_ready(
+        &mut self,
+        args: &Args,
+        partition: usize,
+        exists: bool,
+        all: usize,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let problem = match exists {
+            true => format!("is {partition}, which is marked as ready already"),
+            false => format!(
+                "is {}, but the partitions are 0 to {}",
+                partition as isize,
+                all.saturating_sub(1)
+            ),
+        };
+        self.wrong_argument(args, &Wrong::value("partition", problem), place, out);
     }
 }

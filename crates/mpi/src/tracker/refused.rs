@@ -7,7 +7,8 @@
 
 use super::Tracker;
 use crate::buffers::Args;
-use commsan_callsite::{About, Findings, Party, Place, Report, Stacks};
+use commsan_callsite::{Findings, Place, Report, Site, Stacks};
+use commsan_findings::record::{RawArgument, RawOperation};
 use commsan_findings::{Code, Role};
 
 /// Places that are remembered at most.
@@ -18,7 +19,7 @@ const TRUNCATED: &str = "MPI_ERR_TRUNCATE";
 
 /// Calls whose errors the program has not asked about.
 #[derive(Default)]
-pub struct Refused(Vec<Party>);
+pub struct Refused(Vec<(RawOperation<'static>, Site)>);
 
 impl Refused {
     /// The program asks what an error means, or handles errors otherwise.
@@ -28,25 +29,15 @@ impl Refused {
 
     /// Reports the calls whose errors were ignored.
     pub(super) fn report(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
-        for party in std::mem::take(&mut self.0) {
-            let site = party.site;
+        for (operation, site) in std::mem::take(&mut self.0) {
             if out.again(Code::ErrorIgnored, 0, site.pc) {
                 continue;
             }
             let report = Report {
-                code: Code::ErrorIgnored,
-                access: None,
-                operation: party,
-                concerned: None,
-                sites: &[(Role::Operation, site)],
-                threads: false,
-                about: Some(About::Argument {
-                    parameter: "",
-                    problem: TRUNCATED.to_owned(),
-                    kind: None,
-                }),
+                argument: Some(RawArgument::new("", TRUNCATED, None)),
+                ..Report::new(Code::ErrorIgnored, operation, [(Role::Operation, site)])
             };
-            out.report(&report, stacks);
+            out.report(report, site.pc, stacks);
         }
     }
 }
@@ -54,10 +45,10 @@ impl Refused {
 impl Tracker {
     /// A call has returned the error that a message was truncated.
     pub fn refused(&mut self, args: &Args, place: &impl Place) {
-        let is_known = self.refused.0.iter().any(|party| party.site.pc == place.pc());
+        let is_known = self.refused.0.iter().any(|(_, site)| site.pc == place.pc());
         if !is_known && self.refused.0.len() < MAX_PLACES {
-            let party = self.reporter.operation(args, place).party();
-            self.refused.0.push(party);
+            let operation = self.reporter.operation(args, place);
+            self.refused.0.push((operation.described(), operation.site));
         }
     }
 }

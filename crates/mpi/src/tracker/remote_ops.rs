@@ -10,7 +10,8 @@ use crate::rma::message::{AccessEpoch, Announced, RmaMessage, Which};
 use crate::rma::order::{Channel, Collectives, Messages};
 use crate::rma::remote::{Meeting, Remote, Remotes, Separate, single};
 use crate::rma::windows::Windows;
-use commsan_callsite::{About, Findings, Place, Report, Side, Site, StackId, Stacks};
+use commsan_callsite::{Findings, Place, Report, Site, StackId, Stacks};
+use commsan_findings::record::{RawAccess, RawWork};
 use commsan_findings::{Code, Role};
 use commsan_job_shm::JobShm;
 use commsan_mpi_calls::{CALLS, Call};
@@ -193,9 +194,8 @@ impl OneSided {
         &mut self,
         stacks: &Stacks,
         code: Code,
-        mut side: Side,
-        site: Site,
-        (meeting, about): (&Meeting, Option<About>),
+        (mut access, site): (RawAccess<'_>, Site),
+        (meeting, work): (&Meeting, Option<RawWork<'_>>),
         out: &mut dyn Findings,
     ) {
         if self.clock.as_ref().is_none_or(|clock| clock.shm().is_off()) {
@@ -216,18 +216,13 @@ impl OneSided {
         };
         let footprint = &meeting.access.footprint;
         let span = single(each, footprint, meeting.bytes.start);
-        side.bytes.end = side.bytes.end.min(span.end);
+        access.size = access.size.min((span.end as u64).saturating_sub(access.addr));
         let touched = each.map_or(footprint.bytes(), |each| each.get() as usize);
-        let report = Report {
-            code,
-            access: Some(side),
-            operation: operation.party(),
-            concerned: Some((meeting.access.mode, span, touched)),
-            sites: &[(Role::Access, site), (Role::Operation, first)],
-            threads: false,
-            about,
-        };
-        out.report(&report, stacks);
+        let is_write = meeting.access.mode.is_write();
+        let operation = operation.described().with_access(is_write, &span, touched);
+        let sites = [(Role::Access, site), (Role::Operation, first)];
+        let report = Report { access: Some(access), work, ..Report::new(code, operation, sites) };
+        out.report(report, first.pc, stacks);
     }
 }
 
@@ -355,13 +350,12 @@ impl Tracker {
             for meeting in self.rma.remotes.meetings(op, &row, &access.footprint) {
                 let one = single(op.each, &access.footprint, meeting.bytes.start);
                 let bytes = meeting.bytes.start..meeting.bytes.end.min(one.end);
-                let side = Side { by: &call.name, mode: op.mode, bytes };
+                let side = RawAccess::new(&call.name, op.mode.is_write(), &bytes);
                 let site = Site::remote(&call.name, op.origin, op.site);
                 self.rma.report_meeting(
                     &self.reporter.stacks,
                     Code::TargetRace,
-                    side,
-                    site,
+                    (side, site),
                     (&meeting, None),
                     out,
                 );
@@ -401,14 +395,13 @@ impl Tracker {
                 continue; // noted when it ended
             }
             let (by, site, bytes) = (own.call.name.as_str(), own.site, conflict.bytes);
-            let side = Side { by, mode: conflict.mode, bytes: bytes.clone() };
+            let side = RawAccess::new(by, conflict.mode.is_write(), &bytes);
             let first = Remote::new(op, call);
             let meeting = Meeting { first, access: access.clone(), bytes };
             self.rma.report_meeting(
                 &self.reporter.stacks,
                 Code::WindowAccessRace,
-                side,
-                site,
+                (side, site),
                 (&meeting, None),
                 out,
             );
@@ -470,8 +463,8 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let (site, by) = self.reporter.past(past, place);
-        let side = Side { by, mode: past.mode, bytes: meeting.bytes.clone() };
-        self.rma.report_meeting(&self.reporter.stacks, code, side, site, (meeting, None), out);
+        let side = (RawAccess::new(by, past.mode.is_write(), &meeting.bytes), site);
+        self.rma.report_meeting(&self.reporter.stacks, code, side, (meeting, None), out);
     }
 
     /// Checks an access of this rank to window memory against operations of other ranks.
@@ -492,9 +485,9 @@ impl Tracker {
             if out.again(code, place.pc(), meeting.first.place().pc) {
                 continue;
             }
-            let side = Side { by, mode: access.mode, bytes: meeting.bytes.clone() };
-            let site = place.site(call, &mut self.reporter.stacks);
-            self.rma.report_meeting(&self.reporter.stacks, code, side, site, (&meeting, None), out);
+            let side = RawAccess::new(by, access.mode.is_write(), &meeting.bytes);
+            let side = (side, place.site(call, &mut self.reporter.stacks));
+            self.rma.report_meeting(&self.reporter.stacks, code, side, (&meeting, None), out);
         }
     }
 

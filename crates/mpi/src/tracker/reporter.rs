@@ -26,8 +26,13 @@ impl Reporter {
         Operation::new(args, place, &mut self.stacks)
     }
 
-    /// Reports a finding, and returns its number.
-    pub(super) fn report(&self, report: &Report, out: &mut dyn Findings) -> u32 {
-        out.report(report, &self.stacks)
+    /// Reports a finding about an operation that was started at a site, and returns its number.
+    pub(super) fn report(
+        &self,
+        report: Report<'_>,
+        operation: &Site,
+        out: &mut dyn Findings,
+    ) -> u32 {
+        out.report(report, operation.pc, &self.stacks)
     }
 }

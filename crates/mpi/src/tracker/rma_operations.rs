@@ -11,7 +11,8 @@ use crate::rma::cells::Cells;
 use crate::rma::message::{AccessEpoch, Announced, RmaMessage, Which};
 use crate::rma::outbox::{Next, Step, Unsent};
 use crate::rma::windows::{Fetch, Pending, Window, Young};
-use commsan_callsite::{Findings, Place, Report, Side, Site, Stacks};
+use commsan_callsite::{Findings, Place, Report, Site, Stacks};
+use commsan_findings::record::RawAccess;
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::Call;
@@ -104,16 +105,13 @@ impl OneSided {
             ..Operation::at(call, made)
         };
         let bytes = span.start as usize..span.end as usize;
+        let operation = operation.described().with_access(true, &(0..size), size);
+        let access = RawAccess::new(&args.call.name, at_target.mode.is_write(), &bytes);
         let report = Report {
-            code: Code::OutsideWindow,
-            access: Some(Side { by: &args.call.name, mode: at_target.mode, bytes }),
-            operation: operation.party(),
-            concerned: Some((Mode::Write, 0..size, size)),
-            sites: &[(Role::Access, site)],
-            threads: false,
-            about: None,
+            access: Some(access),
+            ..Report::new(Code::OutsideWindow, operation, [(Role::Access, site)])
         };
-        out.report(&report, stacks);
+        out.report(report, made.pc, stacks);
     }
 }
 

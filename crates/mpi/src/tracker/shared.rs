@@ -7,8 +7,8 @@ use super::{Tracker, other_work};
 use crate::ids::Key;
 use crate::rma::clock::RankClock;
 use crate::rma::shared::{FENCES, Met, Published, Shared, variable_key};
-use commsan_callsite::{Findings, Party, Place, Report, Side, Site, Stacks};
-use commsan_findings::record::Record;
+use commsan_callsite::{Findings, Place, Report, Site, Stacks};
+use commsan_findings::record::{RawAccess, RawOperation, Record};
 use commsan_findings::{Code, Role};
 use commsan_job_shm::shm_segments::{SegmentName, ShmSegments};
 use commsan_mpi_calls::CALLS;
@@ -265,22 +265,20 @@ impl Tracker {
         else {
             return;
         };
-        let party = Party {
+        let described = RawOperation {
             peer: Some(race.owner as i32),
             window: Some(window.number),
-            base: Some(view),
-            ..Party::at(operation.0, operation.2)
+            base: Some(view as u64),
+            ..RawOperation::of(operation.0)
         };
+        let is_write = operation.1.is_write();
+        let described = described.with_access(is_write, &race.bytes, race.bytes.len());
+        let sites = [(Role::Access, access.2), (Role::Operation, operation.2)];
         let report = Report {
-            code: Code::SharedMemoryRace,
-            access: Some(Side { by: access.0, mode: access.1, bytes: race.bytes.clone() }),
-            operation: party,
-            concerned: Some((operation.1, race.bytes.clone(), race.bytes.len())),
-            sites: &[(Role::Access, access.2), (Role::Operation, operation.2)],
-            threads: false,
-            about: None,
+            access: Some(RawAccess::new(access.0, access.1.is_write(), &race.bytes)),
+            ..Report::new(Code::SharedMemoryRace, described, sites)
         };
-        self.reporter.report(&report, out);
+        self.reporter.report(report, &operation.2, out);
     }
 
     /// The program accesses memory at an address atomically; 0 stands for a fence, which concerns

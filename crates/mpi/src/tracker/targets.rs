@@ -12,8 +12,9 @@
 use super::{Operation, TargetAccess, Tracker};
 use crate::buffers::Args;
 use crate::rma::message::AccessEpoch;
-use commsan_callsite::{Findings, Party, Report, Side, Site};
+use commsan_callsite::{Findings, Report, Site};
 use commsan_findings::record::Record;
+use commsan_findings::record::{RawAccess, RawOperation};
 use commsan_findings::{Code, Role};
 use commsan_shadow::{Access, Footprint, Mode, OpId};
 use std::ops::Range;
@@ -91,20 +92,20 @@ impl Tracker {
                 continue;
             }
             let Access { mode, footprint } = &there.access;
+            let described = first.described().with_access(
+                mode.is_write(),
+                &moved(footprint.span()),
+                footprint.bytes(),
+            );
+            let operation = RawOperation { base: (!dynamic).then_some(0), ..described };
+            let (by, is_write) = (&args.call.name, at_target.mode.is_write());
+            let sites = [(Role::Access, site), (Role::Operation, first.site)];
             let report = Report {
-                code: Code::TargetRace,
-                access: Some(Side {
-                    by: &args.call.name,
-                    mode: at_target.mode,
-                    bytes: moved(bytes),
-                }),
-                operation: Party { base: (!dynamic).then_some(0), ..first.party() },
-                concerned: Some((*mode, moved(footprint.span()), footprint.bytes())),
-                sites: &[(Role::Access, site), (Role::Operation, first.site)],
+                access: Some(RawAccess::new(by, is_write, &moved(bytes))),
                 threads: true,
-                about: None,
+                ..Report::new(Code::TargetRace, operation, sites)
             };
-            let number = self.reporter.report(&report, out);
+            let number = self.reporter.report(report, &first.site, out);
             match &first.retired {
                 Some(retired) => out.emit(
                     Record::Completed { id: number, site: (Role::Completion, retired.site) },

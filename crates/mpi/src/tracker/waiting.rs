@@ -20,6 +20,7 @@ use super::Together;
 use super::Tracker;
 use super::onesided::target;
 use super::operation::Operation;
+use super::operations::Operations;
 use crate::buffers::Args;
 use crate::ids::{Key, Of, On, Token};
 use crate::requests::{Request, State};
@@ -278,7 +279,7 @@ impl Tracker {
             needs.as_ref().is_ok_and(|needs| !needs.is_empty()) && !self.others.work().has_work();
         let mut needs = needs.unwrap_or_default();
         let mut pending = self.pending(asked.tokens, facts);
-        let bytes = self.bytes_pending() + self.together.bytes_of(asked, facts);
+        let bytes = self.operations.bytes_pending() + self.together.bytes_of(asked, facts);
         let mut room = MAX_RANKS;
         cut(&mut needs, &mut room);
         cut(&mut pending, &mut room);
@@ -472,14 +473,14 @@ impl Tracker {
             _ => Ok(vec![all]),
         }
     }
+}
 
+impl Operations {
     /// Bytes of all operations that have been started, plus a constant for each.
     fn bytes_pending(&self) -> u64 {
         let bytes = |access: &Access| access.footprint.bytes() as u64;
-        let of = |id| {
-            BYTES_PER_OPERATION + self.operations.live.accesses(id).iter().map(bytes).sum::<u64>()
-        };
-        self.operations.live.iter().map(|(id, _)| of(id)).sum()
+        let of = |id| BYTES_PER_OPERATION + self.live.accesses(id).iter().map(bytes).sum::<u64>();
+        self.live.iter().map(|(id, _)| of(id)).sum()
     }
 }
 

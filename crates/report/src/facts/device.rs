@@ -61,7 +61,7 @@ impl Facts<'_> {
 }
 
 /// ``kernel `pack` on stream 1 of device 0``.
-fn work_of(doing: &RawDoing<'_>, call: &str) -> String {
+fn work_of(doing: &RawDoing, call: &str) -> String {
     let what = match &doing.kernel {
         Some(kernel) => format!("kernel `{}`", short(kernel)),
         None => quoted(call),

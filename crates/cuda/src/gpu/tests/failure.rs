@@ -13,14 +13,14 @@ impl Findings for Said {
     fn again(&mut self, _: Code, offender: usize, operation: usize) -> bool {
         self.0.iter().any(|(one, other, _)| (*one, *other) == (offender, operation))
     }
-    fn report(&mut self, report: &Report, _: &Stacks) -> u32 {
-        let Some(About::Failure { problem, .. }) = &report.about else { panic!("{report:?}") };
+    fn report(&mut self, report: Report<'_>, operation: usize, _: &Stacks) -> u32 {
+        let Some(argument) = &report.argument else { panic!("{report:?}") };
         let offender = if report.sites.len() > 1 { report.sites[0].1.pc } else { 0 };
-        self.0.push((offender, report.operation.site.pc, problem.clone()));
+        self.0.push((offender, operation, argument.problem.clone().into_owned()));
         0
     }
     fn emit(&mut self, _: Record<'_, Placed>, _: &Stacks) {}
-    fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
+    fn uses(&mut self, _: Use<'_>, _: &Stacks) {}
 }
 
 /// A kernel was launched, and the host has waited for all that is known of it.
@@ -29,7 +29,7 @@ fn launched() -> (Gpu, Ticket) {
     gpu.observe_accesses();
     allocate(&mut gpu, MemoryKind::Device, BLOCK, None);
     let (at, mut out) = (At(90), Found::default());
-    let ticket = gpu.enqueue(&work(created(1), &[touch(Mode::Read, BLOCK)]), &at, &mut out);
+    let ticket = gpu.enqueue(&work(created(1), &[kernel_access(Mode::Read, BLOCK)]), &at, &mut out);
     gpu.device_synchronized(0, "cudaFree", &At(91), &mut out);
     (gpu, ticket)
 }
@@ -80,7 +80,8 @@ fn what_is_told_of_memory_that_was_given_back_is_told_once() {
     allocate(&mut gpu, MemoryKind::Device, BLOCK, None);
     gpu.freed(BLOCK.start, Release::Device, "cudaFree", 0, &At(93), &mut out);
     gpu.free_ended(BLOCK.start, false, &At(93));
-    let ticket = gpu.enqueue(&work(created(1), &[touch(Mode::Read, BLOCK)]), &At(94), &mut out);
+    let ticket =
+        gpu.enqueue(&work(created(1), &[kernel_access(Mode::Read, BLOCK)]), &At(94), &mut out);
     gpu.failed(ticket, &failure(BLOCK.start, 4), &mut out);
     assert_eq!(out.0, [(Code::FreedDeviceMemory, 94, 93)]);
     gpu.failed(ticket, &failure(BLOCK.end, 4), &mut out);

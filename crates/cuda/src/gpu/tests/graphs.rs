@@ -6,7 +6,7 @@ use crate::gpu::NodeKind;
 #[test]
 fn what_is_captured_happens_at_the_launch() {
     let (mut gpu, mut out) = (gpu(), Found::default());
-    let write = |stream| work(stream, &[touch(Mode::Write, MANAGED..MANAGED + 8)]);
+    let write = |stream| work(stream, &[kernel_access(Mode::Write, MANAGED..MANAGED + 8)]);
     gpu.capture_begins(created(1));
     gpu.enqueue(&write(created(1)), &At(50), &mut out);
     gpu.event_recorded(7, created(1), false, &At(0));
@@ -33,7 +33,7 @@ fn what_is_captured_happens_at_the_launch() {
 #[test]
 fn parallel_parts_of_a_graph_race() {
     let (mut gpu, mut out) = (gpu(), Found::default());
-    let write = work(created(1), &[touch(Mode::Write, MANAGED..MANAGED + 8)]);
+    let write = work(created(1), &[kernel_access(Mode::Write, MANAGED..MANAGED + 8)]);
     gpu.graph_created(0xa);
     gpu.graph_node(0xa, 1, &[], NodeKind::Kernel(&write, None), &At(60));
     gpu.graph_node(0xa, 2, &[], NodeKind::Kernel(&write, None), &At(61));
@@ -51,7 +51,7 @@ fn parallel_parts_of_a_graph_race() {
 /// A graph of two nodes, one after the other, which write different bytes, and what it is launched
 /// by.
 fn two_nodes(gpu: &mut Gpu) -> Work {
-    let write = |at| work(created(1), &[touch(Mode::Write, at..at + 8)]);
+    let write = |at| work(created(1), &[kernel_access(Mode::Write, at..at + 8)]);
     gpu.graph_created(0xa);
     gpu.graph_node(0xa, 1, &[], NodeKind::Kernel(&write(MANAGED), None), &At(60));
     gpu.graph_node(0xa, 2, &[1], NodeKind::Kernel(&write(MANAGED + 8), None), &At(61));
@@ -90,7 +90,7 @@ fn of_nodes_without_names_nothing_is_known_once_one_has_changed() {
     gpu.graph_node(0xd, 4, &[3], NodeKind::Graph(0xa), &At(71));
     gpu.capture_begins_to(created(1), 0xd, &[4]);
     gpu.enqueue(
-        &work(created(1), &[touch(Mode::Write, MANAGED + 24..MANAGED + 32)]),
+        &work(created(1), &[kernel_access(Mode::Write, MANAGED + 24..MANAGED + 32)]),
         &At(72),
         &mut out,
     );
@@ -117,7 +117,7 @@ fn what_was_launched_before_an_update_is_over_before_the_next_launch() {
 /// would: whether it races with a node that is added after the first.
 fn races_captured_after(last: &[usize], after: &[usize], added: bool) -> bool {
     let (mut gpu, mut out) = (gpu(), Found::default());
-    let write = work(created(1), &[touch(Mode::Write, MANAGED..MANAGED + 8)]);
+    let write = work(created(1), &[kernel_access(Mode::Write, MANAGED..MANAGED + 8)]);
     gpu.capture_begins(created(1));
     gpu.enqueue(&write, &At(80), &mut out);
     gpu.capture_named(created(1), 0xa, last);

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::work::Line;
-use commsan_callsite::Party;
 
 const ELSEWHERE: Range<usize> = MANAGED + 0x200..MANAGED + 0x208;
 const HERE: Range<usize> = MANAGED..MANAGED + 8;
@@ -16,8 +15,8 @@ fn resolved() -> (Gpu, Found) {
 }
 
 /// Some bytes of the managed block.
-fn doubtful(mode: Mode) -> Touch {
-    Touch { bytes: Bytes::Within(MANAGED), certain: false, ..touch(mode, HERE) }
+fn doubtful(mode: Mode) -> KernelAccess {
+    KernelAccess { bytes: Bytes::Within(MANAGED), certain: false, ..kernel_access(mode, HERE) }
 }
 
 fn line(line: u32) -> Option<Line> {
@@ -91,8 +90,8 @@ fn nor_what_the_host_has_waited_for() {
 fn marks_go_with_the_work() {
     let (mut gpu, mut out) = resolved();
     let on_host = Bytes::Exactly(Footprint::Dense(PAGEABLE..PAGEABLE + 8));
-    let touch = Touch { bytes: on_host, ..doubtful(Mode::Write) };
-    gpu.enqueue(&work(created(1), &[touch]), &At(90), &mut out);
+    let access = KernelAccess { bytes: on_host, ..doubtful(Mode::Write) };
+    gpu.enqueue(&work(created(1), &[access]), &At(90), &mut out);
     assert_eq!(gpu.load(), 1);
     gpu.stream_synchronized(created(1), "cudaStreamSynchronize", &At(91), &mut out);
     assert_eq!(gpu.load(), 0);
@@ -110,15 +109,16 @@ fn calls_meet_what_work_may_touch() {
 #[test]
 fn work_may_meet_operations_that_are_pending() {
     let (mut gpu, mut out) = resolved();
-    let work = work(created(1), &[touch(Mode::Write, ELSEWHERE), doubtful(Mode::Write)]);
+    let work = work(created(1), &[kernel_access(Mode::Write, ELSEWHERE), doubtful(Mode::Write)]);
     let ticket = gpu.enqueue(&work, &At(90), &mut out);
     let mut stacks = Stacks::new();
     let site = |at, stacks: &mut Stacks| At(at).site(Some("call"), stacks);
     let suspects = gpu.open_suspects(&work, (work.stream, ticket), &At(90));
     let [(reached, now)] = &suspects[..] else { panic!("{suspects:?}") };
     assert_eq!(reached.footprint.span(), MANAGED..MANAGED + 0x4000, "the whole block");
-    let party = Party::at("MPI_Irecv", site(89, &mut stacks));
-    gpu.suspect_operation(now.clone(), (party, access(Mode::Write, HERE)), &stacks);
+    let operation = RawOperation::of("MPI_Irecv");
+    let pending = (operation, site(89, &mut stacks), access(Mode::Write, HERE));
+    gpu.suspect_operation(now.clone(), pending, &stacks);
     wrote(&mut gpu, ticket, ELSEWHERE, &mut out);
     assert_eq!(out.0, []);
     wrote(&mut gpu, ticket, HERE, &mut out);
@@ -129,7 +129,7 @@ fn work_may_meet_operations_that_are_pending() {
 fn what_is_certain_meets_what_is_not() {
     for certain_first in [true, false] {
         let (mut gpu, mut out) = resolved();
-        let certain = work(created(3), &[touch(Mode::Read, HERE)]);
+        let certain = work(created(3), &[kernel_access(Mode::Read, HERE)]);
         if certain_first {
             gpu.enqueue(&certain, &At(90), &mut out);
         }
@@ -154,7 +154,7 @@ fn both_sides_may_be_open() {
         let (one, other) = if first_runs_first { (first, second) } else { (second, first) };
         wrote(&mut gpu, one, HERE, &mut out);
         wrote(&mut gpu, other, ELSEWHERE, &mut out);
-        assert_eq!(out.0, [], "of what they touch nothing is common");
+        assert_eq!(out.0, [], "of what they access nothing is common");
         wrote(&mut gpu, other, HERE.start + 7..HERE.end + 8, &mut out);
         assert_eq!(out.0, [(Code::StreamsRace, 91, 90)]);
     }
@@ -185,7 +185,7 @@ fn atomics_do_not_race_with_each_other() {
     for (first, second, one_device, races) in STRENGTHS {
         let (mut gpu, mut out) = resolved();
         let handle = if one_device { 3 } else { 4 };
-        let certain = Touch { strength: first, ..touch(Mode::Write, HERE) };
+        let certain = KernelAccess { strength: first, ..kernel_access(Mode::Write, HERE) };
         gpu.enqueue(&work(created(1), &[certain]), &At(90), &mut out);
         let open = scatter(&mut gpu, handle, 91, &mut out);
         gpu.touched(open, Mode::Write, second, &HERE, None, &mut out);

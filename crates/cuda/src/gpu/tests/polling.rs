@@ -6,13 +6,13 @@ const FLAG: Range<usize> = MANAGED..MANAGED + 4;
 const DATA: Range<usize> = MANAGED + 0x100..MANAGED + 0x200;
 
 /// A store of the flag.
-fn flag(strength: Strength) -> Touch {
-    Touch { strength, ..touch(Mode::Write, FLAG) }
+fn flag(strength: Strength) -> KernelAccess {
+    KernelAccess { strength, ..kernel_access(Mode::Write, FLAG) }
 }
 
 /// A kernel in a stream that nothing waits for, which writes data and the flag.
-fn launch(gpu: &mut Gpu, flag: Touch, out: &mut Found) {
-    gpu.enqueue(&work(created(3), &[touch(Mode::Write, DATA), flag]), &At(80), out);
+fn launch(gpu: &mut Gpu, flag: KernelAccess, out: &mut Found) {
+    gpu.enqueue(&work(created(3), &[kernel_access(Mode::Write, DATA), flag]), &At(80), out);
 }
 
 fn load(gpu: &mut Gpu, bytes: Range<usize>, at: usize, out: &mut Found) {
@@ -26,7 +26,7 @@ fn who_has_seen_a_flag_has_waited() {
     load(&mut gpu, FLAG, 81, &mut out);
     load(&mut gpu, DATA, 82, &mut out);
     gpu.meets("MPI_Send", Some("MPI_Send"), &access(Mode::Read, DATA), &At(83), &mut out);
-    gpu.enqueue(&work(created(1), &[touch(Mode::Read, DATA)]), &At(84), &mut out);
+    gpu.enqueue(&work(created(1), &[kernel_access(Mode::Read, DATA)]), &At(84), &mut out);
     assert_eq!(out.0, []);
 }
 
@@ -65,7 +65,11 @@ fn a_flag_may_be_uncertain() {
             gpu.observe_accesses();
         }
         let bytes = Bytes::Within(FLAG.start);
-        launch(&mut gpu, Touch { bytes, certain: false, ..flag(Strength::System) }, &mut out);
+        launch(
+            &mut gpu,
+            KernelAccess { bytes, certain: false, ..flag(Strength::System) },
+            &mut out,
+        );
         load(&mut gpu, FLAG, 81, &mut out);
         load(&mut gpu, DATA, 82, &mut out);
         assert_eq!(out.0, [], "{are_observed}");
@@ -86,9 +90,9 @@ fn devices_need_the_systems_scope_for_each_other() {
 /// A kernel in a stream that nothing waits for, which looks for a flag and reads data, then one
 /// that writes them.
 fn launch_waiting(gpu: &mut Gpu, strength: Strength, out: &mut Found) {
-    let look = Touch { strength, ..touch(Mode::Read, FLAG) };
-    gpu.enqueue(&work(created(3), &[touch(Mode::Read, DATA), look]), &At(80), out);
-    gpu.enqueue(&work(created(3), &[touch(Mode::Write, DATA)]), &At(81), out);
+    let look = KernelAccess { strength, ..kernel_access(Mode::Read, FLAG) };
+    gpu.enqueue(&work(created(3), &[kernel_access(Mode::Read, DATA), look]), &At(80), out);
+    gpu.enqueue(&work(created(3), &[kernel_access(Mode::Write, DATA)]), &At(81), out);
 }
 
 fn store(gpu: &mut Gpu, bytes: Range<usize>, at: usize, out: &mut Found) {
@@ -108,7 +112,7 @@ fn work_may_wait_for_the_host() {
     gpu.released("free", &DATA, &At(85), &mut out);
     assert_eq!(out.0, [(Code::WorkMemoryReleased, 85, 81)]);
     gpu.stream_synchronized(created(3), "cudaStreamSynchronize", &At(86), &mut out);
-    gpu.enqueue(&work(created(3), &[touch(Mode::Read, DATA)]), &At(87), &mut out);
+    gpu.enqueue(&work(created(3), &[kernel_access(Mode::Read, DATA)]), &At(87), &mut out);
     store(&mut gpu, DATA, 88, &mut out);
     assert_eq!(out.0[1..], [(Code::WorkMeetsHost, 88, 87)], "that waits no more");
 }
@@ -122,7 +126,7 @@ fn work_that_looks_plainly_or_at_its_own_memory_waits_for_nobody() {
 
     let of_device = 0x40_0000..0x40_1000;
     allocate(&mut gpu, MemoryKind::Device, of_device.clone(), None);
-    let look = Touch { strength: Strength::System, ..touch(Mode::Read, of_device) };
+    let look = KernelAccess { strength: Strength::System, ..kernel_access(Mode::Read, of_device) };
     assert!(!gpu.may_wait_for_host(&work(created(1), &[look])));
 }
 
@@ -130,9 +134,9 @@ fn work_that_looks_plainly_or_at_its_own_memory_waits_for_nobody() {
 /// touches data.
 fn talk(strength: Strength, bytes: Range<usize>) -> Vec<(Code, usize, usize)> {
     let (mut gpu, mut out) = (gpu(), Found::default());
-    let data = touch(Mode::Write, DATA);
+    let data = kernel_access(Mode::Write, DATA);
     gpu.enqueue(&work(created(1), &[data.clone(), flag(strength)]), &At(80), &mut out);
-    let look = Touch { strength, ..touch(Mode::Read, bytes) };
+    let look = KernelAccess { strength, ..kernel_access(Mode::Read, bytes) };
     gpu.enqueue(&work(created(2), &[data.clone(), look]), &At(81), &mut out);
     // What comes after the second comes after what it has waited for.
     gpu.enqueue(&work(created(2), &[data]), &At(82), &mut out);
@@ -152,10 +156,10 @@ fn kernels_at_the_same_time_may_wait_for_each_other() {
 #[test]
 fn who_has_waited_for_a_kernel_has_waited_for_what_that_has_waited_for() {
     let (mut gpu, mut out) = (gpu(), Found::default());
-    let data = touch(Mode::Write, DATA);
+    let data = kernel_access(Mode::Write, DATA);
     let stores = [data.clone(), flag(Strength::System)];
     gpu.enqueue(&work(created(1), &stores), &At(80), &mut out);
-    let look = Touch { strength: Strength::System, ..touch(Mode::Read, FLAG) };
+    let look = KernelAccess { strength: Strength::System, ..kernel_access(Mode::Read, FLAG) };
     gpu.enqueue(&work(created(3), &[look]), &At(81), &mut out);
     gpu.stream_synchronized(created(3), "cudaStreamSynchronize", &At(82), &mut out);
     gpu.enqueue(&work(created(2), &[data]), &At(83), &mut out);

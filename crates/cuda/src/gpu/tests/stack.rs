@@ -1,6 +1,7 @@
 //! Work on memory of functions that return.
 
 use super::*;
+use commsan_callsite::DEPTH;
 
 /// A place in a function that owns the memory from [`PAGEABLE`] on.
 struct Within {
@@ -35,8 +36,8 @@ impl Place for Within {
 
 /// A copy of a variable, by the function with this frame.
 fn copy(gpu: &mut Gpu, pc: usize, frame: usize, out: &mut Found) {
-    let touches = [touch(Mode::Read, PAGEABLE..PAGEABLE + 16)];
-    let copy = Work { call: "cudaMemcpyAsync", kernel: None, ..work(created(1), &touches) };
+    let accesses = [kernel_access(Mode::Read, PAGEABLE..PAGEABLE + 16)];
+    let copy = Work { call: "cudaMemcpyAsync", kernel: None, ..work(created(1), &accesses) };
     gpu.enqueue(&copy, &Within { pc, frame }, out);
 }
 
@@ -66,7 +67,7 @@ fn who_has_waited_may_return() {
 #[test]
 fn kernels_have_no_variables_of_functions() {
     let (mut gpu, mut out) = (gpu(), Found::default());
-    let kernel = work(created(1), &[touch(Mode::Read, PAGEABLE..PAGEABLE + 16)]);
+    let kernel = work(created(1), &[kernel_access(Mode::Read, PAGEABLE..PAGEABLE + 16)]);
     gpu.enqueue(&kernel, &Within { pc: 70, frame: 9 }, &mut out);
     assert_eq!(gpu.on_stack(), 0);
 }

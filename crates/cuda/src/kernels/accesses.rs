@@ -1,7 +1,7 @@
-//! From the effects of a kernel's accesses to the touches of its launch: as few as say the same.
+//! From the effects of a kernel's accesses to those of its launch: as few as say the same.
 
 use super::join;
-use crate::{Bytes, Line, Touch};
+use crate::{Bytes, KernelAccess, Line};
 use commsan_ptx::{Access, AccessKind, Effect, Module, Origin, Strength};
 use commsan_shadow::{Footprint, Mode, Pattern};
 use std::ops::Range;
@@ -31,8 +31,8 @@ impl Told {
     }
 }
 
-/// More touches than these are not kept apart.
-const MAX_TOUCHES: usize = 24;
+/// More accesses than these are not kept apart.
+const MAX_ACCESSES: usize = 24;
 
 /// What is bounded by no more than the type of an index is said to be somewhere in its allocation.
 const MAX_UNCERTAIN: u64 = 1 << 31;
@@ -54,14 +54,14 @@ enum Extent {
     Anywhere,
 }
 
-/// The touches of a launch. `variable` says where a variable of the module is: none if nobody else
+/// The accesses of a launch. `variable` says where a variable of the module is: none if nobody else
 /// knows of it, and nothing in that if nobody knows where it is.
 pub(super) fn of(
     effects: &[Effect],
     told: &[Told],
     arguments: &[u8],
     variable: &dyn Fn(u32) -> Option<Option<Range<u64>>>,
-) -> Vec<Touch> {
+) -> Vec<KernelAccess> {
     let mut pieces = Vec::new();
     for effect in effects {
         let told = &told[effect.access];
@@ -75,7 +75,7 @@ pub(super) fn of(
     }
     settle(&mut pieces);
     limit(&mut pieces);
-    pieces.into_iter().map(touch).collect()
+    pieces.into_iter().map(kernel_access).collect()
 }
 
 /// What an effect covers, and the pointers that it is reached by.
@@ -147,11 +147,11 @@ fn settle(pieces: &mut Vec<Piece>) {
 
 /// Leaves the largest pieces, and takes of the rest no more than what pointers lead to it.
 fn limit(pieces: &mut Vec<Piece>) {
-    if pieces.len() <= MAX_TOUCHES {
+    if pieces.len() <= MAX_ACCESSES {
         return;
     }
     pieces.sort_by_key(|piece| std::cmp::Reverse(piece.weight()));
-    for mut piece in pieces.split_off(MAX_TOUCHES) {
+    for mut piece in pieces.split_off(MAX_ACCESSES) {
         piece.certain = false;
         piece.extent = piece.pointer.map_or(Extent::Anywhere, Extent::Within);
         add(pieces, piece);
@@ -203,14 +203,14 @@ impl Piece {
     }
 }
 
-fn touch(piece: Piece) -> Touch {
+fn kernel_access(piece: Piece) -> KernelAccess {
     let Told { mode, strength, line, .. } = piece.told;
     let bytes = match piece.extent {
         Extent::Exactly(footprint) => Bytes::Exactly(engine_footprint(&footprint)),
         Extent::Within(pointer) => Bytes::Within(pointer),
         Extent::Anywhere => Bytes::Anywhere,
     };
-    Touch { mode, strength, bytes, certain: piece.certain, line }
+    KernelAccess { mode, strength, bytes, certain: piece.certain, line }
 }
 
 fn engine_footprint(footprint: &commsan_ptx::Footprint) -> Footprint {
@@ -251,9 +251,9 @@ mod tests {
         })
     }
 
-    fn bytes_of(touch: &Touch) -> HashSet<usize> {
+    fn bytes_of(access: &KernelAccess) -> HashSet<usize> {
         let mut all = HashSet::new();
-        match &touch.bytes {
+        match &access.bytes {
             Bytes::Exactly(footprint) => {
                 let _ = footprint.visit::<()>(&footprint.span(), &mut |run| {
                     all.extend(run);
@@ -271,9 +271,9 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(500))]
 
         #[test]
-        fn touches_say_what_effects_say((effects, told) in effects()) {
-            let touches = of(&effects, &told, &100u64.to_le_bytes(), &|_| None);
-            prop_assert!(touches.len() <= MAX_TOUCHES + 4);
+        fn accesses_say_what_effects_say((effects, told) in effects()) {
+            let accesses = of(&effects, &told, &100u64.to_le_bytes(), &|_| None);
+            prop_assert!(accesses.len() <= MAX_ACCESSES + 4);
             let fact = |byte, mode, strength, certain| -> Fact { (byte, mode, strength, certain) };
             let mut from_effects = HashSet::new();
             for (effect, told) in effects.iter().zip(&told) {
@@ -281,18 +281,18 @@ mod tests {
                 let fact = |b| fact(b as usize, told.mode, told.strength, effect.certain);
                 from_effects.extend(bytes.map(fact));
             }
-            let mut from_touches = HashSet::new();
-            for touch in &touches {
-                let fact = |b| fact(b, touch.mode, touch.strength, touch.certain);
-                from_touches.extend(bytes_of(touch).into_iter().map(fact));
+            let mut from_accesses = HashSet::new();
+            for access in &accesses {
+                let fact = |b| fact(b, access.mode, access.strength, access.certain);
+                from_accesses.extend(bytes_of(access).into_iter().map(fact));
             }
             // What is certain is so by an effect.
-            for known in from_touches.iter().filter(|(.., certain)| *certain) {
+            for known in from_accesses.iter().filter(|(.., certain)| *certain) {
                 prop_assert!(from_effects.contains(known), "{known:?}");
             }
-            // What an effect does, a touch says, or more than that; that it is certain may be lost
+            // What an effect does, an access says, or more than that; that it is certain may be lost
             // only where there are too many.
-            let few = touches.len() < MAX_TOUCHES;
+            let few = accesses.len() < MAX_ACCESSES;
             for &(byte, mode, strength, certain) in &from_effects {
                 let weaker = STRENGTHS.iter().filter(|weaker| match strength {
                     Strength::System => **weaker == strength,
@@ -300,8 +300,8 @@ mod tests {
                 });
                 let surer = if certain && few { vec![true] } else { vec![true, false] };
                 let said = weaker.clone().any(|strength| surer.iter().any(|c| {
-                    let as_write = *c && from_touches.contains(&fact(byte, Mode::Write, *strength, true));
-                    as_write || from_touches.contains(&fact(byte, mode, *strength, *c))
+                    let as_write = *c && from_accesses.contains(&fact(byte, Mode::Write, *strength, true));
+                    as_write || from_accesses.contains(&fact(byte, mode, *strength, *c))
                 }));
                 prop_assert!(said, "{:?}", (byte, mode, strength, certain));
             }

@@ -4,7 +4,7 @@
 //! process cannot know: any communication since its start, before or after the request was freed,
 //! counts as that one.
 
-use crate::requests::Request;
+use super::Request;
 use commsan_shadow::OpId;
 
 /// Freed requests whose operations may not be complete.

@@ -1,4 +1,4 @@
-//! Buffers with less room than calls use of them (CS-BUF-07, docs/bounds.md), as far as an
+//! Buffers that are shorter than what calls use of them (CS-BUF-07, docs/bounds.md), as far as an
 //! execution knows the memory, the count and the datatype.
 //!
 //! A receive counts with what it has asked for, whatever arrives. **Missed**: what ends within the
@@ -12,12 +12,17 @@ use commsan_mpi_calls::{Extent, On, Rule, Times};
 
 impl<'p> Job<'_, 'p> {
     /// Compares what a call uses with what is there.
-    pub fn room(&mut self, asked: &Asked<'p>) {
+    pub fn check_bounds(&mut self, asked: &Asked<'p>) {
         for rule in &asked.call.accesses {
-            if let Some((used, room)) = self.used(asked, rule)
-                && used > room
+            if let Some((used, available)) = self.used(asked, rule)
+                && used > available
             {
-                return self.too_short(asked, asked.call.params[rule.buffer].shown(), used, room);
+                return self.too_short(
+                    asked,
+                    asked.call.params[rule.buffer].shown(),
+                    used,
+                    available,
+                );
             }
         }
     }
@@ -48,7 +53,7 @@ impl<'p> Job<'_, 'p> {
             Origin::Made(..) => true,
             Origin::System => false,
         };
-        let room =
+        let available =
             object.size.checked_sub(at).filter(|_| at >= 0 && object.size < UNKNOWN_SIZE_BYTES)?;
         let handle = asked.datum(self, name(rule.datatype));
         let of = self.datatype(asked.rank, handle)?;
@@ -56,7 +61,7 @@ impl<'p> Job<'_, 'p> {
         let last = of.pieces.iter().map(|(begin, length)| begin + length).max()?;
         let count = self.elements(asked, rule.extent).filter(|count| *count > 0)?;
         let used = (count - 1).checked_mul(of.extent)?.checked_add(last)?;
-        (is_own && first >= 0 && of.extent >= 0).then_some((used, room))
+        (is_own && first >= 0 && of.extent >= 0).then_some((used, available))
     }
 
     /// How many elements an access has, if they lie in a row.
