@@ -4,7 +4,7 @@
 #[path = "support/built.rs"]
 mod built;
 
-use built::{Installed, Mpi, Run, Work};
+use built::{Installed, MPIS, Mpi, Run, Work};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -81,7 +81,7 @@ fn findings_survive_every_end_mpich() {
 
 #[test]
 fn signal_handlers_children_and_deep_stacks_are_the_programs_own() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let (work, program) = endings(mpi);
         for way in ["recover", "fork", "recurse"] {
             let run = work.run(&[], 2, &program, &[way]);
@@ -103,7 +103,7 @@ fn signal_handlers_children_and_deep_stacks_are_the_programs_own() {
 /// clang's `-fsanitize=undefined` looks up functions of its own there.
 #[test]
 fn programs_may_look_up_functions_before_anything_has_run() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("early", mpi);
         let library = work.path("libearly.so");
         work.compile_plain(&library, "robust/early.c", &["-DLIBRARY", "-shared", "-fPIC"]);
@@ -116,7 +116,7 @@ fn programs_may_look_up_functions_before_anything_has_run() {
 /// A handler that never comes back may have interrupted commsan itself.
 #[test]
 fn leaving_a_signal_handler_sideways_hangs_nothing() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("signals", mpi);
         let program = work.compile("robust/signals.c", &["-g"]);
         work.run(&[], 1, &program, &["jump"]).ends_with(0).finds(&[]).says("fine");
@@ -127,7 +127,7 @@ fn leaving_a_signal_handler_sideways_hangs_nothing() {
 #[test]
 fn no_signal_is_blocked_for_the_command_and_its_ranks() {
     let ask = ["grep", "SigBlk", "/proc/self/status"];
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("mask", mpi);
         let launcher = mpi.tool("mpirun");
         let launched = [&[&launcher, "-n", "1"][..], &ask].concat();
@@ -152,7 +152,7 @@ fn no_signal_is_blocked_for_the_command_and_its_ranks() {
 
 #[test]
 fn programs_one_after_another_share_a_run() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let (work, program) = endings(mpi);
         let (launcher, program) = (mpi.tool("mpirun"), program.to_str().unwrap());
         let one = |ranks, way| format!("{launcher} -n {ranks} {program} {way}");
@@ -165,7 +165,7 @@ fn programs_one_after_another_share_a_run() {
 
 #[test]
 fn without_recompiling_calls_are_checked() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("plain", mpi);
         let program = work.path("plain");
         work.compile_plain(&program, "robust/endings.c", &["-g"]);
@@ -181,7 +181,7 @@ fn without_recompiling_calls_are_checked() {
 
 #[test]
 fn without_debug_information_findings_name_functions_or_addresses() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("lines", mpi);
         let program = work.compile("robust/endings.c", &["-g0"]);
         let run = work.run(&[], 1, &program, &["return", "mistaken"]);
@@ -214,7 +214,7 @@ fn lines_of_a_source_that_has_changed_are_doubted() {
 /// without a word.
 #[test]
 fn a_job_can_end_at_its_first_finding() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("halt", mpi);
         let program = work.compile("cases/fail/rma/probe_then_load.c", &["-g"]);
         let run = work.run(&["--halt-on-error"], 2, &program, &[]);
@@ -227,7 +227,7 @@ fn a_job_can_end_at_its_first_finding() {
 /// Cross-rank checks need every rank; what the others do alone is still checked, and correct.
 #[test]
 fn where_one_rank_is_not_checked_the_others_are() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("partly", mpi);
         let program = work.compile("cases/pass/rma/pscw_target_get.c", &["-g"]);
         let script =
@@ -243,7 +243,7 @@ fn where_one_rank_is_not_checked_the_others_are() {
 
 #[test]
 fn hooks_of_another_version_are_a_warning() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("outdated", mpi);
         let program = work.path("outdated");
         work.compile_plain(&program, "robust/outdated.c", &["-g"]);
@@ -314,7 +314,7 @@ fn the_doctor_sees_whether_a_program_was_compiled_by_commsan() {
 
 #[test]
 fn threads_that_do_everything_at_once_are_right() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("threads", mpi);
         let program = work.compile("robust/threads.c", &["-g", "-pthread"]);
         // Threads that wait keep a core from those they wait for, so that each round takes long.
@@ -326,7 +326,7 @@ fn threads_that_do_everything_at_once_are_right() {
 
 #[test]
 fn thousands_of_pending_operations_take_no_ages() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("pending", mpi);
         let program = work.compile("robust/pending.c", &["-g"]);
         let run = work.run(&[], 1, &program, &[]);
@@ -336,7 +336,7 @@ fn thousands_of_pending_operations_take_no_ages() {
 
 #[test]
 fn callbacks_run_as_ever() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("callbacks", mpi);
         let program = work.compile("robust/callbacks.c", &["-g", "-pthread"]);
         let run = work.run(&[], 2, &program, &[]);
@@ -348,7 +348,7 @@ fn callbacks_run_as_ever() {
 
 #[test]
 fn accesses_in_a_plugin_are_seen() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("plugin", mpi);
         let program = work.compile("robust/plugin.c", &["-g"]);
         let plugin = work.path("libplugin.so");
@@ -361,7 +361,7 @@ fn accesses_in_a_plugin_are_seen() {
 
 #[test]
 fn what_a_module_needs_may_be_for_itself_alone() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("modules", mpi);
         let program = work.compile("robust/modules.c", &["-g"]);
         let modules = ["checked.so", "plain.so"].map(|name| work.path(name));
@@ -382,7 +382,7 @@ fn findings_name_lines_of_scripts() {
     let script = script.canonicalize().unwrap();
     let text = fs::read_to_string(&script).unwrap();
     let at = |mark: &str| text.lines().position(|line| line.ends_with(mark)).unwrap() as u64 + 1;
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("script", mpi);
         let run = |options: &[&str], mistake: &str| {
             let script = script.to_str().unwrap();
@@ -418,7 +418,7 @@ fn findings_name_lines_of_scripts() {
 
 #[test]
 fn little_address_space_is_enough() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let (work, program) = endings(mpi);
         let script = format!("ulimit -v 2000000; {} return mistaken", program.display());
         let job = [&mpi.tool("mpirun"), "-n", "2", "sh", "-c", &script];
@@ -525,7 +525,7 @@ impl Drop for Mounted {
 /// A rank that does not look at its notices costs findings at most, and hears of it.
 #[test]
 fn more_operations_than_can_be_remembered() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("absent", mpi);
         let program = work.compile("robust/absent.c", &["-g"]);
         let run = work.run(&[], 2, &program, &[]);
@@ -566,7 +566,7 @@ fn checks_of_threads_can_be_left_out() {
 /// A finding says how the rank has ended; nothing else guesses.
 #[test]
 fn who_ends_without_mpi_is_told_once() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("init", mpi);
         for (source, what) in [("before", "CS-INI-01 main"), ("never", "CS-INI-02 main")] {
             let program = work.compile(&format!("cases/fail/init/{source}.c"), &["-g", "-O0"]);
@@ -620,7 +620,7 @@ fn cmake_optimizes_archives_at_link_time() {
 
 #[test]
 fn cmake_compiles_and_links_by_launchers() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("cmake", mpi);
         let source = include_str!("../../../tests/robust/flagged.c");
         fs::write(work.path("flagged.c"), source).unwrap();
@@ -637,5 +637,52 @@ fn cmake_compiles_and_links_by_launchers() {
         work.finish(&mut work.command("cmake", &["--build", "build"])).ends_with(0);
         let program = work.path("build/flagged");
         work.run(&[], 2, &program, &[]).ends_with(66).finds(&["CS-COL-02 main", "CS-COL-04 main"]);
+    }
+}
+
+/// The MPI library that a program is linked with.
+fn library_of(program: &Path) -> String {
+    let shown = Command::new("ldd").arg(program).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let line = shown.lines().find(|line| line.trim().starts_with("libmpi")).unwrap();
+    line.split_whitespace().nth(2).unwrap().to_owned()
+}
+
+/// MPICH's handles and sentinels are numbers: such a program needs no library to be linked.
+#[test]
+fn functions_that_a_program_finds_in_the_library_itself_are_checked() {
+    let work = Work::new("late", Mpi::Mpich);
+    let linked = work.compile("robust/endings.c", &["-g"]);
+    let library = library_of(&linked);
+    let include = work.finish(&mut work.command("mpicc.mpich", &["-compile-info"])).out;
+    let include = include.split_whitespace().find(|word| word.starts_with("-I")).unwrap().to_owned();
+    let program = work.path("late");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/robust/late.c");
+    let words = ["cc", "gcc", "-g", &include, tests.to_str().unwrap(), "-ldl", "-o"];
+    let build = [&words[..], &[program.to_str().unwrap()]].concat();
+    work.finish(&mut work.commsan(&build)).ends_with(0);
+    let path = program.to_str().unwrap();
+    let job = |more: &[&'static str]| {
+        let words = ["mpirun.mpich", "-n", "2", path, &library];
+        [&words[..], more].concat()
+    };
+    work.run_job(&["--mpi", "mpich"], &job(&["mistaken"])).ends_with(66).finds(&["CS-BUF-01 main"]);
+    work.run_job(&["--mpi", "mpich"], &job(&[])).ends_with(0).finds(&[]).says("rank 1 got 1");
+    // With another family's runtime it runs as without commsan, which says why and what to do.
+    let run = work.run_job(&["--mpi", "openmpi"], &job(&["mistaken"]));
+    run.ends_with(0).says("rank 0 got").says("was not checked: it has loaded").says("--mpi mpich");
+}
+
+/// What the library lacks, the program does not find either.
+#[test]
+fn calls_that_the_library_lacks_are_absent() {
+    for mpi in MPIS {
+        let work = Work::new("lacking", mpi);
+        let program = work.compile("robust/lacking.c", &["-g", "-ldl"]);
+        let own = work.finish(&mut work.command(program.to_str().unwrap(), &[] as &[&str]));
+        let checked = work.run(&[], 1, &program, &[]);
+        checked.ends_with(0).finds(&[]);
+        assert_eq!(checked.out, own.out);
+        assert!(own.out.contains("MPI_Abi_get_version 0"), "{}", own.out);
     }
 }

@@ -4,7 +4,7 @@
 #[path = "support/built.rs"]
 mod built;
 
-use built::{Installed, Mpi, Run, Work};
+use built::{Installed, MPIS, Mpi, Run, Work};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ fn stuck(mpi: Mpi) -> (Work, PathBuf) {
 
 #[test]
 fn who_is_stopped_or_asks_again_and_again_is_not_stuck() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let (work, program) = stuck(mpi);
         for way in ["stopped", "tests"] {
             let run = work.run(&["--stuck-after", "1"], 2, &program, &[way]);
@@ -28,7 +28,7 @@ fn who_is_stopped_or_asks_again_and_again_is_not_stuck() {
 
 #[test]
 fn a_wait_for_more_than_a_line_can_tell_is_told() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let (work, program) = stuck(mpi);
         let run = work.run(&["--stuck-after", "1"], 5, &program, &["many"]);
         run.ends_with(66).finds(&["CS-DLK-01 main"]).is_silent_about("cannot write the log");
@@ -52,7 +52,7 @@ fn interrupted(mpi: Mpi, ranks: &str, way: &str) -> Run {
 
 #[test]
 fn who_ends_a_job_learns_where_it_was() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let ended = interrupted(mpi, "3", "computes");
         ended.says("ranks 1, 2: was waiting in MPI_Bcast at stuck.c:");
         ended.says("rank 0: was not waiting for others, but at work after MPI_Barrier at stuck.c:");
@@ -62,7 +62,7 @@ fn who_ends_a_job_learns_where_it_was() {
 
 #[test]
 fn who_ends_a_job_learns_who_asks_again_and_again() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let ended = interrupted(mpi, "2", "polls");
         ended.says("rank 0: was calling MPI_Test at stuck.c:");
         ended.says("again and again when the job ended, with an operation open that needs a message from rank 1");
@@ -88,7 +88,7 @@ fn a_launcher_that_does_not_end_is_killed() {
         "trap '' TERM\nLAUNCHER \"$@\"\nexec sleep 600\n",
         "trap 'kill $!' TERM\nLAUNCHER \"$@\" &\nwait; wait\nexec sleep 600\n",
     ];
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let (work, program) = stuck(mpi);
         for script in launchers {
             let launcher = work.path("mpirun_that_hangs");
@@ -105,7 +105,7 @@ fn a_launcher_that_does_not_end_is_killed() {
 
 #[test]
 fn a_launcher_that_does_not_see_the_end_of_its_ranks_is_ended() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let (work, program) = stuck(mpi);
         // It becomes one that waits for nobody.
         let sleeper = work.path("mpirun_sleeps");
@@ -115,5 +115,31 @@ fn a_launcher_that_does_not_see_the_end_of_its_ranks_is_ended() {
         let run = work.finish(&mut work.commsan(&[&["run", "--"], &job[..]].concat()));
         run.says("all ranks have ended, but mpirun_sleeps has not noticed: terminating the job");
         run.ends_with(128 + libc::SIGTERM).is_silent_about("CS-");
+    }
+}
+
+/// Started by a launcher as its ranks, which is an easy mistake, `run` does what `exec` does: there
+/// is one report, and a deadlock ends the job.
+#[test]
+fn ranks_that_start_commsan_themselves_have_one_report() {
+    for mpi in MPIS {
+        let (work, program) = stuck(mpi);
+        let commsan = work.commsan(&[] as &[&str]).get_program().to_owned();
+        for command in ["run", "exec"] {
+            let job = |ranks: &str, way: &str| {
+                let directory = work.fresh("run");
+                let own = [commsan.to_str().unwrap(), command, "--stuck-after", "1", "--output"];
+                let program = ["--", program.to_str().unwrap(), way];
+                let words = [&["-n", ranks][..], &own, &[directory.to_str().unwrap()], &program];
+                work.finish(&mut work.command(&mpi.tool("mpirun"), &words.concat()))
+            };
+            let done = job("2", "tests");
+            done.ends_with(0).says("done");
+            assert_eq!(done.err.matches("no findings").count(), 1, "{}", done.text());
+            let stuck = job("5", "many");
+            stuck.says("error[CS-DLK-01]");
+            assert!(!stuck.hung && stuck.code != Some(0), "{}", stuck.text());
+            assert_eq!(stuck.err.matches("report in").count(), 1, "{}", stuck.text());
+        }
     }
 }

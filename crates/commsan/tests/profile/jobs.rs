@@ -1,7 +1,7 @@
 //! Runs of several jobs: started one after the other, spawned, or connected.
 
 use super::halo;
-use crate::built::{Installed, Mpi, Run, Work};
+use crate::built::{Installed, MPIS, Mpi, Run, Work};
 use crate::profiled::{number, profile_job, table};
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::fs;
 /// Jobs that a script starts one after the other.
 #[test]
 fn jobs_of_one_run_are_kept_apart() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let (work, program) = halo(mpi);
         let (launcher, program) = (work.mpi.tool("mpirun"), program.to_str().unwrap());
         let script = format!("{launcher} -n 2 {program} && {launcher} -n 3 {program} && {program}");

@@ -1,14 +1,14 @@
 //! Lines, objects and regions: those of the source.
 
 use super::halo;
-use crate::built::{Installed, Mpi, Work};
+use crate::built::{Installed, MPIS, Mpi, Work};
 use crate::profiled::{Row, number, profile, repository, table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 #[test]
 fn lines_and_objects_are_those_of_the_source() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let (work, program) = halo(mpi);
         let run = profile(&work, &[], 3, &program, &[]);
         run.ends_with(0).says("point-to-point").says("collective");
@@ -76,7 +76,7 @@ fn arrays_that_take_turns_are_told_apart() {
         let line = text.lines().position(|line| line.contains(&format!("/* {mark} */"))).unwrap();
         (line + 1).to_string()
     };
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("turns", mpi);
         let program = work.path("turns");
         work.compile_plain(&program, "profile/turns.c", &["-g", "-fno-omit-frame-pointer"]);

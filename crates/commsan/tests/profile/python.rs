@@ -1,6 +1,6 @@
 //! Lines of Python programs.
 
-use crate::built::{Installed, Mpi, Work};
+use crate::built::{Installed, MPIS, Mpi, Work};
 use crate::profiled::{number, profile_job, repository, table};
 use std::fs;
 
@@ -15,7 +15,7 @@ fn lines_of(python: &str) {
     let script = repository().join("tests/profile/ring.py");
     let text = fs::read_to_string(&script).unwrap();
     let at = |mark: &str| text.lines().position(|line| line.ends_with(mark)).unwrap() as u64 + 1;
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("python", mpi);
         let job = [&mpi.tool("mpirun"), "-n", "3", python, script.to_str().unwrap(), "500"];
         let run = profile_job(&work, &[], &job);

@@ -1,12 +1,12 @@
 //! Totals: by source, target and kind they are those that the programs count themselves.
 
 use super::{counted, halo, totals};
-use crate::built::{Mpi, Work};
+use crate::built::{MPIS, Mpi, Work};
 use crate::profiled::{profile, table};
 
 #[test]
 fn totals_are_what_the_program_counts() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let work = Work::new("traffic", mpi);
         let program = work.path("traffic");
         work.compile_plain(&program, "profile/traffic.c", &["-g"]);
@@ -69,7 +69,7 @@ fn every_kind_is_counted_as_the_standard_says() {
 
 #[test]
 fn what_a_killed_rank_has_counted_is_kept() {
-    for mpi in Mpi::ALL {
+    for mpi in MPIS {
         let (work, program) = halo(mpi);
         let run = profile(&work, &[], 2, &program, &["kill"]);
         assert!(!run.hung && run.code != Some(0), "{}", run.text());

@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 /// What takes longer hangs: much more than any needs, for machines may be slow and busy.
 const LIMIT: Duration = Duration::from_secs(90);
 
+/// The families of which the distribution has a library.
+pub const MPIS: [Mpi; 2] = [Mpi::OpenMpi, Mpi::Mpich];
+
 /// The commands of an MPI library as Debian installs them: suffixes distinguish the libraries.
 pub trait Installed {
     /// `mpicc.openmpi` and the like.
