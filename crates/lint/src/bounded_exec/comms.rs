@@ -51,25 +51,20 @@ impl Job<'_, '_> {
         handle.filter(|handle| handle.kind == HandleKind::Op && !handle.is_null())
     }
 
-    /// The number of a null handle, as C or Fortran has it.
-    pub fn null(&self, by_reference: bool, handle: &Handle) -> Datum {
-        self.environment.number(handle, by_reference).map_or(Datum::Unknown, Datum::Int)
-    }
-
     pub fn null_request(&mut self, asked: &Asked) -> Datum {
         const NULL: &Handle = handles::named("MPI_REQUEST_NULL");
         self.null_handle(asked.rank, asked.mpi.by_reference, NULL)
     }
 
-    /// The null handle, by name where it has one.
+    /// The null handle: a number, or the address of a variable.
     pub fn null_handle(&mut self, rank: usize, by_reference: bool, handle: &Handle) -> Datum {
-        match self.null(by_reference, handle) {
-            Datum::Unknown => match variable(self.text.program, handle) {
-                Some(id) => Datum::Address(self.ranks[rank].interpreter.global(id), 0),
-                // The program never asks for it.
-                None => Datum::Handle(Kind::Other, u32::MAX),
-            },
-            known => known,
+        if let Some(number) = self.environment.number(handle, by_reference) {
+            return Datum::Int(number);
+        }
+        match variable(self.text.program, handle) {
+            Some(id) => Datum::Address(self.ranks[rank].interpreter.global(id), 0),
+            // The program never asks for it.
+            None => Datum::Handle(Kind::Other, u32::MAX),
         }
     }
 
