@@ -221,7 +221,7 @@ mod tests {
               ret i32 0
             }
             declare i32 @MPI_Send(ptr, i32, i32, i32, i32, i32)";
-        let environment = environment("mpich", &code);
+        let environment = environment("mpich", code);
         assert_eq!(environment.families(), [Mpich]);
         let name = |kind, number| environment.handle(kind, number).map(|handle| handle.name);
         assert_eq!(name(HandleKind::Datatype, 1_275_069_445), Some("MPI_INT"));
