@@ -123,6 +123,19 @@ impl Program {
         })
     }
 
+    /// Whether it is one of those that are seen with the standard's ABI: of C and C++, every second
+    /// one and its twin.
+    fn is_sample(&self) -> bool {
+        let name = self.name.split_once('/').map_or("", |(_, name)| name);
+        let is_even = name.bytes().map(usize::from).sum::<usize>() % 2 == 0;
+        is_even
+            // Their levels are those of other libraries.
+            && !name.starts_with("levels/")
+            && self.files.iter().all(|file| {
+                tools::Language::of(&file.source).is_some_and(|language| language.is_c())
+            })
+    }
+
     /// Exit code of `commsan lint`.
     fn exit(&self) -> i32 {
         self.files.first().map_or(0, |file| file.exit)
@@ -132,7 +145,10 @@ impl Program {
 fn trials_of(program: Arc<Program>, tools: &Arc<Tools>) -> Vec<Trial> {
     let mpi = program.files.iter().find_map(|file| file.mpi.as_deref());
     // The module of Fortran 2008 exists while sources are compiled for lint.
-    let ways = tools::ways(&program.name, mpi, program.uses_f08());
+    let mut ways = tools::ways(&program.name, mpi, program.uses_f08());
+    if mpi.is_none() && program.is_sample() {
+        ways.push(&tools::STANDARD);
+    }
     let trial = |way: &'static Way| {
         let (program, tools) = (Arc::clone(&program), Arc::clone(tools));
         Trial::test(format!("{} [{way}]", program.name), move || check(&program, &tools, way))

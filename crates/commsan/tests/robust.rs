@@ -655,7 +655,8 @@ fn functions_that_a_program_finds_in_the_library_itself_are_checked() {
     let linked = work.compile("robust/endings.c", &["-g"]);
     let library = library_of(&linked);
     let include = work.finish(&mut work.command("mpicc.mpich", &["-compile-info"])).out;
-    let include = include.split_whitespace().find(|word| word.starts_with("-I")).unwrap().to_owned();
+    let include =
+        include.split_whitespace().find(|word| word.starts_with("-I")).unwrap().to_owned();
     let program = work.path("late");
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/robust/late.c");
     let words = ["cc", "gcc", "-g", &include, tests.to_str().unwrap(), "-ldl", "-o"];

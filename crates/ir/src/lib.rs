@@ -274,6 +274,24 @@ pub struct Global {
     pub initial: Vec<(u64, Value)>,
 }
 
+/// Addresses at which no object can be, of which libraries make handles: the MPI standard's ABI
+/// (MPI 5.0 §20), which uses ten bits. Smaller ones mark special arguments.
+///
+/// A pointer constant of a program that is such a number is read as the address of a [`Global`],
+/// which nothing defines, so that integers are never taken for handles.
+pub const HANDLE_ADDRESSES: std::ops::Range<i64> = 0x20..0x400;
+
+/// The name of the global variable that stands for one of [`HANDLE_ADDRESSES`]: no linker's.
+pub fn absolute_name(address: i64) -> String {
+    format!("{address:#x}")
+}
+
+/// The address that a global variable of this name stands for.
+pub fn absolute_address(name: &str) -> Option<i64> {
+    let digits = name.strip_prefix("0x")?;
+    i64::from_str_radix(digits, 16).ok().filter(|address| HANDLE_ADDRESSES.contains(address))
+}
+
 /// Where in the source something is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Place {

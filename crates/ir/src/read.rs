@@ -5,7 +5,7 @@ mod code;
 mod debug;
 
 use crate::{Body, FORTRAN_PROGRAM, Function, FunctionId, Global, GlobalId, Value};
-use crate::{FileId, Place, Program, saved};
+use crate::{FileId, HANDLE_ADDRESSES, Place, Program, absolute_name, saved};
 use commsan_llvm::{self as ir, Opcode, TypeKind, llvm};
 use llvm_sys::core::*;
 use llvm_sys::ir_reader::LLVMParseIRInContext;
@@ -195,6 +195,25 @@ impl<'p> Reader<'p> {
         id
     }
 
+    /// The program's global variable for one at a fixed address.
+    fn absolute(&mut self, address: i64) -> GlobalId {
+        let name = absolute_name(address);
+        if let Some(id) = self.linker.globals.get(&name) {
+            return *id;
+        }
+        let id = GlobalId(self.program.globals.len() as u32);
+        self.linker.globals.insert(name.clone(), id);
+        let initial = Vec::new();
+        self.program.globals.push(Global {
+            name,
+            size: 0,
+            constant: true,
+            defined: false,
+            initial,
+        });
+        id
+    }
+
     /// Which source file a program is in. That of Fortran is known by its own function, not by the
     /// `main` around it.
     fn note_main(&mut self, id: FunctionId, at: Place) {
@@ -285,9 +304,14 @@ impl<'p> Reader<'p> {
                     _ => Value::Opaque,
                 }
             }
+            Some(Opcode::LLVMIntToPtr) => match self.constant(constant.operand(0)) {
+                Value::Int(address) if HANDLE_ADDRESSES.contains(&address) => {
+                    Value::Global(self.absolute(address), 0)
+                }
+                other => other,
+            },
             Some(
                 Opcode::LLVMBitCast
-                | Opcode::LLVMIntToPtr
                 | Opcode::LLVMPtrToInt
                 | Opcode::LLVMTrunc
                 | Opcode::LLVMAddrSpaceCast,
@@ -338,4 +362,37 @@ fn source_name(name: &str) -> &str {
     const OUTLINED: [&str; 2] = [".omp_outlined", "..omp_par"];
     let outlined = OUTLINED.iter().filter_map(|suffix| name.find(suffix)).min();
     &name[..outlined.unwrap_or(name.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_handles_are_variables_and_numbers_are_not() {
+        let text = c"
+            @kept = global { i64, ptr } { i64 258, ptr inttoptr (i64 258 to ptr) }
+            define i32 @main() {
+              %1 = call i32 @given(ptr inttoptr (i64 257 to ptr), i64 257, i32 257)
+              %2 = call i32 @given(ptr inttoptr (i64 1 to ptr), i64 0, i32 -1)
+              ret i32 0
+            }
+            declare i32 @given(ptr, i64, i32)";
+        let (mut program, mut linker) = (Program::default(), Linker::default());
+        module(&mut program, &mut linker, text.to_bytes_with_nul(), true).expect("is well formed");
+        let address = |value| match value {
+            Value::Global(id, 0) => crate::absolute_address(&program[id].name),
+            _ => None,
+        };
+        let main = program.function("main").expect("is defined");
+        let code = &program[main].body.as_ref().expect("is defined").code;
+        let world = code[0].args[0];
+        assert_eq!(address(world), Some(257));
+        assert_eq!(code[0].args[1..], [Value::Int(257), Value::Int(257)]);
+        assert_eq!(code[1].args[..], [1, 0, -1].map(Value::Int));
+        let kept = program.globals.iter().find(|global| global.name == "kept").expect("is there");
+        assert_eq!(kept.initial[0], (0, Value::Int(258)));
+        assert_eq!(address(kept.initial[1].1), Some(258));
+        assert!(!program.globals.iter().any(|global| global.name == "0x101" && global.defined));
+    }
 }

@@ -38,7 +38,7 @@ pub fn check(program: &Program, calls: &Calls, environment: &Environment, analys
         if !body.code.iter().any(|inst| calls.at(inst).is_some()) {
             continue;
         }
-        let held = Held::of(program, calls, body);
+        let held = Held::of(program, calls, environment, body);
         let always = if joined.contains(&function) { always(body) } else { Vec::new() };
         for block in held.reached() {
             for (id, inst) in body.instructions(block) {
@@ -159,7 +159,7 @@ impl Given<'_, '_> {
                 Some(freed) if freed == object => FREED.to_owned(),
                 Some(_) => return None,
                 None => {
-                    let null = self.constants.null_behind(self.mpi, index)?;
+                    let null = self.constants.null_behind(self.mpi, index, object)?;
                     let name = null.null_name().filter(|_| Constant::null(object) == Some(null))?;
                     format!("is {name}")
                 }

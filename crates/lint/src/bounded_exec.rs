@@ -66,9 +66,6 @@ pub fn findings(
 ) -> Vec<Finding> {
     let main = program.function(FORTRAN_PROGRAM).or_else(|| program.function("main"));
     let Some(main) = main.filter(|main| program[*main].body.is_some()) else { return Vec::new() };
-    // What is for no other library has MPICH's numbers.
-    let environment =
-        &Environment { mpich: environment.mpich || !environment.open_mpi, ..*environment };
     let text = Text::of(program, calls);
     let mut outcomes = Vec::new();
     for &size in sizes {

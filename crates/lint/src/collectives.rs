@@ -42,7 +42,7 @@ mod stored;
 mod terms;
 
 use crate::callgraph::{self, CallGraph};
-use crate::environment::Environment;
+use crate::environment::{Environment, predefined};
 use crate::openmp::{Runtime, runtime};
 use crate::{Analysis, Calls, levels, places};
 use comm::{Comm, Comms, Labels, OTHER};
@@ -465,6 +465,7 @@ impl Check<'_, '_> {
         let mut counter = None;
         while let Some(value) = open.pop() {
             match value {
+                Value::Global(id, _) if predefined(&self.program[id].name).is_some() => {}
                 Value::Global(id, _) => {
                     return Some(places::shown(&self.program[id].name).to_owned());
                 }

@@ -1,7 +1,7 @@
 //! Families of MPI libraries, and which library belongs to which.
 
 use crate::constants::{self, Constants};
-use crate::handles::{HANDLES, Handle};
+use crate::handles::{self, HANDLES, Handle, HandleKind};
 
 /// MPI libraries that share an application binary interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,6 +102,27 @@ impl MpiFamily {
         OPEN_MPI.iter().any(|prefix| name.starts_with(prefix)).then_some(MpiFamily::OpenMpi)
     }
 
+    /// The predefined handle of a kind that a number is in this family: Open MPI has numbers in
+    /// Fortran only.
+    pub fn handle(self, kind: HandleKind, number: i64) -> Option<&'static Handle> {
+        match self {
+            MpiFamily::OpenMpi => handles::of_open_mpi_fortran(kind, i32::try_from(number).ok()?),
+            // With a sign or without: the numbers of pairs are negative as an `int`.
+            MpiFamily::Mpich => handles::of_mpich(kind, number as u32),
+            MpiFamily::Standard => handles::of_standard(kind, u32::try_from(number).ok()?),
+        }
+    }
+
+    /// The number that a predefined handle is in this family, unless it is an address or missing.
+    pub fn number(self, handle: &Handle, in_fortran: bool) -> Option<i64> {
+        match self {
+            MpiFamily::OpenMpi if in_fortran => handle.open_mpi_fortran.map(i64::from),
+            MpiFamily::Mpich => handle.mpich.map(i64::from),
+            MpiFamily::Standard if in_fortran => handle.standard.map(i64::from),
+            MpiFamily::OpenMpi | MpiFamily::Standard => None,
+        }
+    }
+
     /// Integer constant expressions of C with their values in this family: what a program that
     /// includes the family's `mpi.h` and `stddef.h` can assert.
     pub fn claims(self) -> impl Iterator<Item = (&'static str, i64)> {
@@ -135,6 +156,7 @@ impl core::fmt::Display for MpiFamily {
 #[cfg(test)]
 mod tests {
     use super::MpiFamily::{self, Mpich, OpenMpi, Standard};
+    use super::{HANDLES, HandleKind, handles};
 
     #[test]
     fn libraries_belong_to_families_by_name() {
@@ -169,5 +191,25 @@ mod tests {
         assert_eq!(MpiFamily::from_key(b"auto"), None);
         assert_eq!(MpiFamily::of_variable("ompi_mpi_comm_world"), Some(OpenMpi));
         assert_eq!(MpiFamily::of_variable("environ"), None);
+    }
+
+    #[test]
+    fn numbers_are_handles_of_a_kind_and_a_family() {
+        let name = |family: MpiFamily, kind, number| family.handle(kind, number).map(|h| h.name);
+        assert_eq!(name(OpenMpi, HandleKind::Comm, 0), Some("MPI_COMM_WORLD"));
+        assert_eq!(name(Mpich, HandleKind::Comm, 0x4400_0000), Some("MPI_COMM_WORLD"));
+        assert_eq!(name(Standard, HandleKind::Comm, 0x101), Some("MPI_COMM_WORLD"));
+        assert_eq!(name(Standard, HandleKind::Datatype, 0x101), None);
+        assert_eq!(name(Standard, HandleKind::Comm, (1 << 32) + 0x101), None);
+        for handle in &HANDLES {
+            for family in MpiFamily::ALL {
+                let Some(number) = family.number(handle, true) else { continue };
+                let known = family.handle(handle.kind, number).map(|known| known.is_null());
+                assert_eq!(known, Some(handle.is_null()), "{family}: {}", handle.name);
+            }
+        }
+        assert_eq!(Standard.number(handles::named("MPI_INT"), false), None, "an address");
+        let pair = i64::from(0x8c00_0000_u32 as i32);
+        assert_eq!(name(Mpich, HandleKind::Datatype, pair), Some("MPI_FLOAT_INT"));
     }
 }

@@ -219,6 +219,12 @@ pub fn of_standard(kind: HandleKind, number: u32) -> Option<&'static Handle> {
     HANDLES.iter().find(|handle| handle.kind == kind && handle.standard == Some(number))
 }
 
+/// The predefined handle that is this address with the standard ABI, in C: its numbers differ
+/// between kinds, too.
+pub fn of_standard_address(address: i64) -> Option<&'static Handle> {
+    HANDLES.iter().find(|handle| handle.standard.map(i64::from) == Some(address))
+}
+
 /// The predefined handle of a kind with this number in Fortran with Open MPI.
 pub fn of_open_mpi_fortran(kind: HandleKind, number: i32) -> Option<&'static Handle> {
     HANDLES.iter().find(|handle| handle.kind == kind && handle.open_mpi_fortran == Some(number))
@@ -260,7 +266,7 @@ mod tests {
     fn no_two_handles_of_a_family_are_equal() {
         distinct(|handle| Some(handle.name));
         distinct(|handle| handle.mpich);
-        distinct(|handle| Some((handle.kind, handle.standard?)));
+        distinct(|handle| handle.standard);
         distinct(|handle| handle.open_mpi);
         distinct(|handle| Some((handle.kind, handle.open_mpi_fortran?)));
     }
@@ -272,6 +278,7 @@ mod tests {
         assert_eq!(of_mpich(Comm, 0x4400_0000), Some(WORLD));
         assert_eq!(of_open_mpi_fortran(Comm, 0), Some(WORLD));
         assert_eq!(of_variable("ompi_mpi_comm_world"), Some(WORLD));
+        assert_eq!(of_standard_address(0x101), Some(WORLD));
         assert_eq!(of_mpich(Datatype, 0x4c00_0809).unwrap().bare_name(), "LONG_LONG_INT");
         assert!(of_mpich(Datatype, 0x4400_0000).is_none() && of_variable("environ").is_none());
         assert!(named("MPI_WIN_NULL").is_null() && !WORLD.is_null());

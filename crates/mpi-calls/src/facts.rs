@@ -2,6 +2,7 @@
 //! and the fit of data.
 
 use crate::{Effect, Extent, Param, Rule};
+use commsan_mpi_abi::HandleKind;
 
 /// Where a call says what message it sends or receives: indices of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,19 @@ pub enum Object {
 }
 
 impl Object {
+    /// The kind of its handle.
+    pub fn handle(self) -> HandleKind {
+        match self {
+            Object::Comm => HandleKind::Comm,
+            Object::Datatype => HandleKind::Datatype,
+            Object::Group => HandleKind::Group,
+            Object::Op => HandleKind::Op,
+            Object::Request => HandleKind::Request,
+            Object::Window => HandleKind::Win,
+            Object::File => HandleKind::File,
+        }
+    }
+
     /// What is made by a call with such parameters, and where its handle is stored.
     pub(crate) fn made(effect: Effect, params: &[Param]) -> Option<(Object, usize)> {
         let lasts = matches!(effect, Effect::Init | Effect::InitPartitioned);

@@ -1,5 +1,7 @@
 //! Parameters, and what each is for.
 
+use commsan_mpi_abi::HandleKind;
+
 /// One parameter.
 #[derive(Debug)]
 pub struct Param {
@@ -67,6 +69,21 @@ pub enum Role {
 }
 
 impl Role {
+    /// The kind of handle that is passed by value.
+    pub fn handle(self) -> Option<HandleKind> {
+        Some(match self {
+            Role::Datatype => HandleKind::Datatype,
+            Role::Comm | Role::PeerComm => HandleKind::Comm,
+            Role::Win => HandleKind::Win,
+            Role::Group => HandleKind::Group,
+            Role::Op => HandleKind::Op,
+            Role::Info => HandleKind::Info,
+            Role::File => HandleKind::File,
+            Role::RequestValue => HandleKind::Request,
+            _ => return None,
+        })
+    }
+
     /// The role of a parameter with this name.
     pub(crate) fn of(name: &str) -> Option<Role> {
         Some(match name {

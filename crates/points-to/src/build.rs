@@ -5,7 +5,7 @@ use super::rules::{Rules, Sets};
 use super::summary::Summaries;
 use super::{Object, Pointer, PointsTo};
 use crate::Calls;
-use commsan_ir::{Callee, FunctionId, GlobalId, InstId, Op, Program, Value};
+use commsan_ir::{Callee, FunctionId, GlobalId, InstId, Op, Program, Value, absolute_address};
 use rustc_hash::FxHashSet;
 
 /// A program's sets, on the way.
@@ -83,7 +83,9 @@ impl Builder<'_> {
                 self.code.rules.solver.add(field, pointer);
             }
         }
-        let is_known = global.name.starts_with("ompi_") || global.name == TABLE_OF_THREADS;
+        let is_handle =
+            global.name.starts_with("ompi_") || absolute_address(&global.name).is_some();
+        let is_known = is_handle || global.name == TABLE_OF_THREADS;
         if !global.defined && !is_known {
             let rules = &mut self.code.rules;
             let own = rules.pointing(Pointer { object: Object::Global(id), at: None });

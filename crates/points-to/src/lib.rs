@@ -14,8 +14,8 @@
 //! computed once: time and memory grow with the number of different sets.
 //!
 //! Handles count as pointers: a call of MPI that makes one makes an object ([`Object::Made`]), so
-//! that two communicators, windows or requests can be distinguished. Predefined handles are globals
-//! with Open MPI and [`Object::Handle`] with MPICH.
+//! that two communicators, windows or requests can be distinguished. Predefined handles are
+//! globals with Open MPI and the standard ABI, and [`Object::Handle`] with MPICH.
 //!
 //! **Sound** except for pointers made from other integers or copied in parts of less than four
 //! bytes, and for accesses beyond the object they begin in: what a value may point to is in its

@@ -47,6 +47,10 @@ pub fn ways(program: &str, mpi: Option<&str>, sources: bool) -> Vec<&'static Way
     WAYS.iter().filter(chosen).collect()
 }
 
+/// How programs in C are seen with the MPI standard's ABI, of which the tests have a header of
+/// their own.
+pub const STANDARD: Way = way("mpiabi", Some("-O0"));
+
 /// How programs are seen of which nothing is to be said.
 pub const SILENT: Way = way("openmpi", None);
 
@@ -79,6 +83,11 @@ impl Language {
             "f90" => Some(Language::Fortran),
             _ => None,
         }
+    }
+
+    /// Whether it includes headers of C.
+    pub fn is_c(self) -> bool {
+        self != Language::Fortran
     }
 }
 
@@ -114,6 +123,8 @@ impl Tools {
                 .map_err(|error| format!("{}: {error}", work.display()))?;
             includes.push((mpi, include_options(mpi)?));
         }
+        let own = repository.join("tests/lint/mpi_abi");
+        includes.push((STANDARD.mpi, vec![format!("-I{}", own.display())]));
         Ok(Tools { commsan, includes, work })
     }
 

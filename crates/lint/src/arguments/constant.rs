@@ -4,7 +4,7 @@ use super::held::Content;
 use crate::Mpi;
 use crate::environment::Environment;
 use commsan_ir::{Body, Inst, InstId, Op, Program, Value};
-use commsan_mpi_calls::abi::handles::{self, HANDLES, Handle, HandleKind};
+use commsan_mpi_calls::abi::handles::{Handle, HandleKind};
 use commsan_mpi_calls::abi::mpich;
 use commsan_mpi_calls::{Object, reduction};
 use commsan_points_to::mpi::stored;
@@ -65,19 +65,28 @@ impl Constant {
         })
     }
 
-    /// By the name of Open MPI's variable.
-    pub fn named(name: &str) -> Option<Constant> {
-        handles::of_variable(name).and_then(Constant::of)
+    /// The predefined handle of a kind that a value is.
+    pub fn of_value(
+        program: &Program,
+        environment: &Environment,
+        kind: HandleKind,
+        value: Value,
+    ) -> Option<Constant> {
+        match value {
+            Value::Int(number) => Constant::numbered(environment, kind, number),
+            value => environment.handle_of(program, kind, value).and_then(Constant::of),
+        }
     }
 
-    /// By MPICH's number.
-    pub fn numbered(number: i64) -> Option<Constant> {
-        let number = number as u32;
+    /// The predefined handle of a kind with this number. Those of Open MPI in Fortran are too small
+    /// to tell.
+    fn numbered(environment: &Environment, kind: HandleKind, number: i64) -> Option<Constant> {
         // Datatypes that the table does not have are encoded alike.
-        if mpich::is_built_in(number, HandleKind::Datatype) {
+        let is_datatype = kind == HandleKind::Datatype;
+        if is_datatype && mpich::is_built_in(number as u32, HandleKind::Datatype) {
             return Some(Constant::Datatype);
         }
-        HANDLES.iter().find(|handle| handle.mpich == Some(number)).and_then(Constant::of)
+        environment.certain_handle(kind, number).and_then(Constant::of)
     }
 
     fn of(handle: &Handle) -> Option<Constant> {
@@ -163,11 +172,10 @@ impl Constants<'_> {
     }
 
     /// The null handle in a variable whose address a call is given.
-    pub fn null_behind(&self, mpi: &Mpi, index: usize) -> Option<Constant> {
+    pub fn null_behind(&self, mpi: &Mpi, index: usize, object: Object) -> Option<Constant> {
         match self.constant(index)? {
-            Value::Global(id, 0) if !mpi.by_reference => Constant::named(&self.program[id].name),
-            Value::Int(number) => self.environment.mpich.then(|| Constant::numbered(number))?,
-            _ => None,
+            Value::Global(..) if mpi.by_reference => None,
+            value => Constant::of_value(self.program, self.environment, object.handle(), value),
         }
     }
 
@@ -198,20 +206,18 @@ impl Constants<'_> {
         stored(self.program, self.body, *inst.args.get(index)?).or_else(held)
     }
 
-    /// The predefined handle that a call is given. Fortran's numbers are known of MPICH alone:
-    /// those of Open MPI are small, and mean another thing for each kind of handle.
+    /// The predefined handle that a call is given.
     pub fn handle(&self, mpi: &Mpi, inst: &Inst, index: usize) -> Option<Constant> {
         let argument = self.given(inst, index)?;
-        match argument {
-            _ if mpi.by_reference => {
-                let number = self.number_behind(inst, index)?;
-                self.environment.mpich.then(|| Constant::numbered(number))?
-            }
-            Value::Int(0) => Some(Constant::Nothing),
-            Value::Int(number) => self.environment.mpich.then(|| Constant::numbered(number))?,
-            Value::Global(id, 0) => Constant::named(&self.program[id].name),
-            _ => None,
+        if !mpi.by_reference && argument == Value::Int(0) {
+            return Some(Constant::Nothing);
         }
+        let kind = mpi.call?.params.get(index)?.role.handle()?;
+        let handle = match mpi.by_reference {
+            true => Value::Int(self.number_behind(inst, index)?),
+            false => argument,
+        };
+        Constant::of_value(self.program, self.environment, kind, handle)
     }
 
     /// The predefined reduction that a call is given, by its number in `commsan_mpi_calls`.
@@ -235,15 +241,11 @@ impl Constants<'_> {
         kind: HandleKind,
     ) -> Option<&'static Handle> {
         let argument = self.given(inst, index)?;
-        let number = match argument {
-            _ if mpi.by_reference => self.number_behind(inst, index)?,
-            Value::Int(number) => number,
-            Value::Global(id, 0) => {
-                let handle = handles::of_variable(&self.program[id].name)?;
-                return (handle.kind == kind).then_some(handle);
+        match argument {
+            _ if mpi.by_reference => {
+                self.environment.certain_handle(kind, self.number_behind(inst, index)?)
             }
-            _ => return None,
-        };
-        self.environment.mpich.then(|| handles::of_mpich(kind, number as u32))?
+            argument => self.environment.handle_of(self.program, kind, argument),
+        }
     }
 }

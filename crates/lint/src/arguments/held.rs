@@ -11,6 +11,7 @@
 mod sometimes;
 
 use super::constant::Constant;
+use crate::environment::Environment;
 use crate::library::Library;
 use crate::objects::makes_uncommitted;
 use crate::{Calls, Mpi};
@@ -59,7 +60,7 @@ pub struct Held {
 }
 
 impl Held {
-    pub fn of(program: &Program, calls: &Calls, body: &Body) -> Held {
+    pub fn of(program: &Program, calls: &Calls, environment: &Environment, body: &Body) -> Held {
         let tracked = Tracked::of(program, calls, body);
         let flow = Flow::of(body);
         let mut states: Vec<Option<State>> = vec![None; body.blocks.len()];
@@ -74,7 +75,7 @@ impl Held {
                 for (id, inst) in body.instructions(*block) {
                     held.instruction(&tracked, &mut state, id, inst);
                 }
-                for next in held.next(program, body, *block) {
+                for next in held.next(program, environment, body, *block) {
                     changed |= join(&mut states[next.0 as usize], &state);
                 }
                 if let Some(caught) = body[*block].unwind {
@@ -186,9 +187,15 @@ impl Held {
     }
 
     /// Where the end of a block may lead to.
-    fn next(&self, program: &Program, body: &Body, block: BlockId) -> Vec<BlockId> {
+    fn next(
+        &self,
+        program: &Program,
+        environment: &Environment,
+        body: &Body,
+        block: BlockId,
+    ) -> Vec<BlockId> {
         let next = &body[block].next;
-        let decided = body.end(block).and_then(|end| self.decided(program, body, end));
+        let decided = body.end(block).and_then(|end| self.decided(program, environment, body, end));
         match decided {
             Some(holds) => next.get(usize::from(!holds)).copied().into_iter().collect(),
             None => next.to_vec(),
@@ -196,7 +203,13 @@ impl Held {
     }
 
     /// Which way a branch takes, if its condition compares what is known.
-    fn decided(&self, program: &Program, body: &Body, end: &Inst) -> Option<bool> {
+    fn decided(
+        &self,
+        program: &Program,
+        environment: &Environment,
+        body: &Body,
+        end: &Inst,
+    ) -> Option<bool> {
         let condition = *end.args.first().filter(|_| end.op == Op::Branch)?;
         let id = match condition {
             Value::Int(number) => return Some(number != 0),
@@ -216,11 +229,7 @@ impl Held {
             (Is(Value::Int(left)), Is(Value::Int(right))) => how.of(left, right),
             (Is(Value::Global(left, 0)), Is(Value::Global(right, 0))) => equal(left == right),
             (Freed(object, _), Is(with)) | (Is(with), Freed(object, _)) => {
-                let with = match with {
-                    Value::Global(id, 0) => Constant::named(&program[id].name),
-                    Value::Int(number) => Constant::numbered(number),
-                    _ => None,
-                };
+                let with = Constant::of_value(program, environment, object.handle(), with);
                 equal(with == Constant::null(object))
             }
             _ => None,

@@ -404,8 +404,10 @@ impl<'p> Job<'_, 'p> {
         }
         for (rank, entry) in members.iter().zip(&entries).filter(|(rank, _)| !given.contains(rank))
         {
-            let null =
-                if known { self.null(entry.by_reference, NULL_COMM) } else { Datum::Unknown };
+            let null = match known {
+                true => self.null_handle(*rank, entry.by_reference, NULL_COMM),
+                false => Datum::Unknown,
+            };
             self.place_handle(*rank, entry, null);
         }
     }

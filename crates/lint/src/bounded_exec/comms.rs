@@ -4,6 +4,7 @@ use super::asked::Asked;
 use super::collective_matching::Entry;
 use super::store::{Datum, Kind, Origin};
 use super::{Comm, Job};
+use crate::environment::{predefined, variable};
 use commsan_mpi_calls::abi::handles::{self, Handle, HandleKind};
 
 /// `MPI_COMM_NULL`.
@@ -15,7 +16,7 @@ impl Job<'_, '_> {
         let known = match handle {
             Datum::Handle(Kind::Comm, id) => return Some(id as usize),
             Datum::Int(number) => self.environment.handle(HandleKind::Comm, number),
-            Datum::Address(..) => handles::of_variable(self.named(rank, handle)?),
+            Datum::Address(..) => predefined(self.named(rank, handle)?),
             _ => None,
         };
         match known?.bare_name() {
@@ -40,27 +41,14 @@ impl Job<'_, '_> {
         }
     }
 
-    /// The predefined reduction. Of numbers MPICH's are known alone: with Open MPI they are those
-    /// of Fortran.
+    /// The predefined reduction. Numbers of Open MPI are not known: they are those of Fortran.
     pub fn op(&self, rank: usize, op: Datum) -> Option<&'static Handle> {
         let handle = match op {
-            Datum::Int(number) if self.environment.mpich => {
-                handles::of_mpich(HandleKind::Op, number as u32)
-            }
-            Datum::Address(..) => handles::of_variable(self.named(rank, op)?),
+            Datum::Int(number) => self.environment.certain_handle(HandleKind::Op, number),
+            Datum::Address(..) => predefined(self.named(rank, op)?),
             _ => None,
         };
         handle.filter(|handle| handle.kind == HandleKind::Op && !handle.is_null())
-    }
-
-    /// The number of a null handle, as C or Fortran has it.
-    pub fn null(&self, by_reference: bool, handle: &Handle) -> Datum {
-        let number = match (self.environment.mpich, by_reference) {
-            (true, _) => handle.mpich.map(i64::from),
-            (false, true) => handle.open_mpi_fortran.map(i64::from),
-            (false, false) => None,
-        };
-        number.map_or(Datum::Unknown, Datum::Int)
     }
 
     pub fn null_request(&mut self, asked: &Asked) -> Datum {
@@ -68,15 +56,15 @@ impl Job<'_, '_> {
         self.null_handle(asked.rank, asked.mpi.by_reference, NULL)
     }
 
-    /// The null handle, by name where it has one.
+    /// The null handle: a number, or the address of a variable.
     pub fn null_handle(&mut self, rank: usize, by_reference: bool, handle: &Handle) -> Datum {
-        match self.null(by_reference, handle) {
-            Datum::Unknown => match handle.open_mpi.and_then(|name| self.text.global(name)) {
-                Some(id) => Datum::Address(self.ranks[rank].interpreter.global(id), 0),
-                // The program never asks for it.
-                None => Datum::Handle(Kind::Other, u32::MAX),
-            },
-            known => known,
+        if let Some(number) = self.environment.number(handle, by_reference) {
+            return Datum::Int(number);
+        }
+        match variable(self.text.program, handle) {
+            Some(id) => Datum::Address(self.ranks[rank].interpreter.global(id), 0),
+            // The program never asks for it.
+            None => Datum::Handle(Kind::Other, u32::MAX),
         }
     }
 
@@ -86,10 +74,7 @@ impl Job<'_, '_> {
     }
 
     fn width(&self, by_reference: bool) -> i64 {
-        const IN_FORTRAN: i64 = 4;
-        let families = self.environment.families();
-        let in_c = families.iter().map(|family| family.handle_bytes()).max();
-        if by_reference { IN_FORTRAN } else { in_c.unwrap_or(IN_FORTRAN) }
+        self.environment.handle_bytes(by_reference)
     }
 
     /// Stores the handle of what a collective has made.

@@ -38,12 +38,6 @@ impl<'p> Text<'p> {
         Text { program, calls, busy, ends_later, posts, regions }
     }
 
-    /// The global variable of a name.
-    pub fn global(&self, name: &str) -> Option<GlobalId> {
-        let found = self.program.globals.iter().position(|global| global.name == name)?;
-        Some(GlobalId(found as u32))
-    }
-
     pub fn body(&self, function: FunctionId) -> &'p Body {
         self.program[function].body.as_ref().expect("is defined")
     }

@@ -3,8 +3,9 @@
 use super::Job;
 use super::asked::Asked;
 use super::store::{Datum, Kind};
-use crate::datatypes::{size_of_name, size_of_number};
-use commsan_mpi_calls::abi::handles::{self, HandleKind};
+use crate::datatypes::{size, size_of_number};
+use crate::environment::predefined;
+use commsan_mpi_calls::abi::HandleKind;
 
 /// Basic elements in a row: which, how often.
 pub type Elements = Vec<(String, i64)>;
@@ -164,11 +165,11 @@ impl Job<'_, '_> {
             }
             Datum::Int(number) => {
                 let handle = self.environment.handle(HandleKind::Datatype, number)?;
-                (handle.bare_name(), size_of_number(number, self.environment.open_mpi)?)
+                (handle.bare_name(), size_of_number(self.environment, number)?)
             }
             Datum::Address(..) => {
-                let name = self.named(rank, handle)?;
-                (handles::of_variable(name)?.bare_name(), size_of_name(name)?)
+                let handle = predefined(self.named(rank, handle)?)?;
+                (handle.bare_name(), size(handle)?)
             }
             _ => return None,
         };

@@ -1,9 +1,10 @@
 //! Communicator analysis: which communicator a call names, and which ranks belong to it.
 
 use crate::callgraph::{self, CallGraph};
-use crate::environment::Environment;
+use crate::environment::{Environment, predefined};
 use crate::{Calls, Mpi};
 use commsan_ir::{Body, FunctionId, Inst, InstId, Program, Value};
+use commsan_mpi_calls::abi::MpiFamily;
 use commsan_mpi_calls::abi::handles::{self, Handle, HandleKind};
 use commsan_points_to::{Object, PointsTo};
 use rustc_hash::FxHashMap;
@@ -93,8 +94,8 @@ impl<'p> Comms<'p> {
                 body.and_then(|body| commsan_points_to::mpi::stored(self.program, body, value));
             // Whichever library it is for: numbers of one are no handles of another.
             let handle = constant.and_then(|number| {
-                let of_open_mpi = handles::of_open_mpi_fortran(HandleKind::Comm, number as i32);
-                of_open_mpi.or_else(|| handles::of_mpich(HandleKind::Comm, number as u32))
+                let mut families = MpiFamily::ALL.iter();
+                families.find_map(|family| family.handle(HandleKind::Comm, number))
             });
             match handle {
                 Some(handle) if handle == WORLD => return Comm::World,
@@ -119,15 +120,15 @@ impl<'p> Comms<'p> {
         }
     }
 
-    /// Whether this is Open MPI's `MPI_COMM_NULL`: no call is made on it.
+    /// Whether this is `MPI_COMM_NULL`, where that is an address: no call is made on it.
     pub fn is_null(&self, object: Object) -> bool {
-        matches!(object, Object::Global(id) if NULL.open_mpi == Some(&*self.program[id].name))
+        matches!(object, Object::Global(id) if predefined(&self.program[id].name) == Some(NULL))
     }
 
     fn predefined(&self, object: Object) -> Option<Comm> {
         let handle = match object {
             Object::Handle(number) => handles::of_mpich(HandleKind::Comm, number as u32),
-            Object::Global(id) => handles::of_variable(&self.program[id].name),
+            Object::Global(id) => predefined(&self.program[id].name),
             Object::Made(..) => return None,
             _ => None,
         };

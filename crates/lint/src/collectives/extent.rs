@@ -48,11 +48,9 @@ pub fn of_integers(comms: &Comms, body: &Body, inst: &Inst, mpi: &Mpi) -> Option
 
 /// Bytes of one element of a datatype; none of derived ones.
 fn element(comms: &Comms, body: &Body, datatype: Value, by_reference: bool) -> Option<u64> {
-    let number = match datatype {
-        _ if by_reference => stored(comms.program, body, datatype)?,
-        Value::Int(number) => number,
-        Value::Global(id, 0) => return datatypes::size_of_name(&comms.program[id].name),
-        _ => return None,
+    let handle = match by_reference {
+        true => Value::Int(stored(comms.program, body, datatype)?),
+        false => datatype,
     };
-    datatypes::size_of_number(number, comms.environment.open_mpi)
+    datatypes::size_of_value(comms.program, comms.environment, handle)
 }

@@ -8,9 +8,10 @@
 
 use super::Check;
 use super::terms::{Event, named};
-use crate::datatypes::{Basic, basic_of_name, basic_of_number};
+use crate::datatypes::{Basic, basic};
 use commsan_ir::graph::dominators;
 use commsan_ir::{BlockId, Body, FunctionId, Op, Value};
+use commsan_mpi_calls::abi::HandleKind;
 use commsan_mpi_calls::{Call, Extent, Fit, Flow, On, Role};
 
 /// What the standard says.
@@ -84,11 +85,8 @@ impl Check<'_, '_> {
 
     /// What a predefined datatype is.
     fn basic(&self, datatype: Value) -> Option<Basic> {
-        match datatype {
-            Value::Global(id, 0) => basic_of_name(&self.program[id].name),
-            Value::Int(number) if self.comms.environment.mpich => basic_of_number(number),
-            _ => None,
-        }
+        let environment = self.comms.environment;
+        basic(environment.handle_of(self.program, HandleKind::Datatype, datatype)?)
     }
 
     /// Whether an argument differs between ranks, or between ranks that are distinguished by

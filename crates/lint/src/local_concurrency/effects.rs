@@ -202,14 +202,10 @@ impl<'p> View<'p> {
     pub fn element(&self, known: &Known, id: InstId, at: usize) -> Option<u64> {
         let datatype = self.argument(known, id, at)?;
         if let Some(number) = datatype.number() {
-            return datatypes::size_of_number(number, self.environment.open_mpi);
+            return datatypes::size_of_number(self.environment, number);
         }
-        match datatype.base()? {
-            Value::Global(id, _) if datatype.constant == 0 => {
-                datatypes::size_of_name(&self.program[id].name)
-            }
-            _ => None,
-        }
+        let base = datatype.base().filter(|_| datatype.constant == 0)?;
+        datatypes::size_of_value(self.program, self.environment, base)
     }
 
     /// The buffers of an MPI call, or of the operation it starts.
@@ -394,7 +390,7 @@ impl<'p> View<'p> {
 
     /// Bytes of a handle in memory.
     pub fn handle(&self, fortran: bool) -> u64 {
-        if self.environment.open_mpi && !fortran { 8 } else { 4 }
+        self.environment.handle_bytes(fortran).unsigned_abs()
     }
 
     /// The objects that an address may point into, none if nothing is known of it.

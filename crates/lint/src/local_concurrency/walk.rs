@@ -20,6 +20,7 @@ use super::state::{State, by_how_much, shifts};
 use crate::library::Library;
 use commsan_ir::{BlockId, Compare, InstId, Op, Value};
 use commsan_mpi_calls::Effect;
+use commsan_mpi_calls::abi::MpiFamily;
 use commsan_mpi_calls::abi::handles::{self, Handle};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -221,10 +222,10 @@ impl<'w, 'p> Walker<'w, 'p> {
         Linear::of(&self.view.flat.body, known, value)
     }
 
-    /// `MPI_REQUEST_NULL`, of MPICH, of Fortran with Open MPI, and of C.
+    /// `MPI_REQUEST_NULL`, in C and in Fortran.
     fn null_requests(&self) -> Vec<Linear> {
         const NULL: &Handle = handles::named("MPI_REQUEST_NULL");
-        let numbers = [NULL.mpich.map(i64::from), NULL.open_mpi_fortran.map(i64::from)];
+        let numbers = MpiFamily::ALL.map(|family| family.number(NULL, true));
         let variable = self.view.environment.null_request;
         let variable = variable.map(|id| Linear::value(Value::Global(id, 0)));
         numbers.into_iter().flatten().map(Linear::constant).chain(variable).collect()
