@@ -129,8 +129,6 @@ impl Program {
         let name = self.name.split_once('/').map_or("", |(_, name)| name);
         let is_even = name.bytes().map(usize::from).sum::<usize>() % 2 == 0;
         is_even
-            // Their levels are those of other libraries.
-            && !name.starts_with("levels/")
             && self.files.iter().all(|file| {
                 tools::Language::of(&file.source).is_some_and(|language| language.is_c())
             })
