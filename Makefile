@@ -20,9 +20,10 @@ all: build
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# What the machine lacks is installed with apt, or named when that is not possible.
+# What the machine lacks is installed with apt, or named when that is not possible. Building needs less than tests do.
+NEEDS := build
 setup: ## install what is missing, or name it
-	@./scripts/setup.sh
+	@./scripts/setup.sh $(NEEDS)
 
 # What `commsan view` shows in the browser.
 viewer: setup ## build the viewer in the browser
@@ -56,12 +57,14 @@ build: setup viewer ## build everything, optimized, into target/dist
 	@$(MAKE) --no-print-directory -s -C instrument/gcc-plugin OUT=$(abspath $(LIB))
 
 # NVIDIA's compiler and headers, for tests.
+cuda: NEEDS := test
 cuda: setup ## install NVIDIA's compiler and headers, for tests
 	@./scripts/cuda.sh >/dev/null
 
 # All is built as one then, whatever `-p` says: what several need has the same features, and is compiled once.
 TESTED = $(CARGO) build --workspace --lib --bins --tests --examples
 # The runtime, which is empty without a feature, has tests of its own.
+test: NEEDS := test
 test: PROFILE := dev
 test: RUNTIME := dev
 test: OUTSIDE = $(TESTED)
@@ -73,6 +76,7 @@ test: cuda build ## build and run all tests
 
 # One in EVERY of the C programs on one node; 1 is all of them, which takes hours.
 EVERY := 4
+matrix: NEEDS := test
 matrix: PROFILE := dev
 matrix: RUNTIME := dev
 matrix: OUTSIDE = $(TESTED)
@@ -87,6 +91,7 @@ check: lint ## unit tests and clippy: minutes
 	$(CARGO) test -p commsan-report -p commsan-shadow -p commsan-rundir -p commsan-profile --tests
 	$(CARGO) test -p commsan --test docs
 
+case: NEEDS := test
 case: PROFILE := dev
 case: RUNTIME := dev
 case: OUTSIDE = $(TESTED)
@@ -112,10 +117,11 @@ pictures: build ## take the README's pictures anew
 DEMO := target/demo/dist
 DEMO_MPI = $(shell { command -v mpicc.openmpi || { ! command -v mpicc.mpich && mpicc --showme; }; } \
   >/dev/null 2>&1 && echo openmpi || echo mpich)
-demo: setup ## check a heat solver with a real bug, then its fix
+demo: ## check a heat solver with a real bug, then its fix
+	@./scripts/setup.sh demo
 	@mkdir -p $(DEMO)/bin $(DEMO)/lib/commsan
-	$(CARGO) build --profile demo --bins --lib -p commsan -p commsan-preload -p commsan-runtime \
-	  --features commsan-runtime/$(DEMO_MPI)
+	$(CARGO) build --profile demo --bins --lib --no-default-features -p commsan -p commsan-preload \
+	  -p commsan-runtime --features commsan-runtime/$(DEMO_MPI)
 	@install -m755 target/demo/commsan $(DEMO)/bin/
 	@install -m755 target/demo/libcommsan_inject.so $(DEMO)/lib/commsan/
 	@install -m755 target/demo/libcommsan_runtime.so $(DEMO)/lib/commsan/libcommsan_$(DEMO_MPI).so
@@ -145,6 +151,7 @@ lint: ## check formatting, run clippy
 	$(CARGO) clippy -p commsan-runtime -p commsan-mpi-shim --features commsan-mpi-shim/mpich,commsan-runtime/mpich -- -D warnings
 	$(CARGO) clippy -p commsan-runtime -p commsan-mpi-shim --features commsan-mpi-shim/mpiabi,commsan-runtime/mpiabi -- -D warnings
 	$(CARGO) clippy -p commsan-runtime --features serial -- -D warnings
+	$(CARGO) clippy -p commsan --no-default-features -- -D warnings
 
 install: build ## build and copy to PREFIX, /usr/local by default
 	install -d $(PREFIX)/bin $(PREFIX)/lib/commsan $(PREFIX)/include

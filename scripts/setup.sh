@@ -1,29 +1,47 @@
 #!/usr/bin/env bash
-# Installs what building and testing commsan needs, or says what is missing. Silent when nothing is.
+# Installs what commsan needs, or says what is missing. Silent when nothing is. Usage: setup.sh [demo|build|test]: for the
+# demo, for building, or for tests, which is the most and the default.
 set -euo pipefail
+for_what=${1:-test}
 
 # package: a command or file that proves its presence; either of several alternatives by `|`.
 needs=(
+  "gcc:gcc"
+  "g++:g++"
+  "make:make"
+)
+of_demo=(
+  "openmpi-bin:mpirun|mpirun.openmpi|mpirun.mpich"
+  "libopenmpi-dev:mpicc|mpicc.openmpi|mpicc.mpich"
+)
+of_build=(
+  "llvm-19-dev:/usr/lib/llvm-19/include/llvm/Passes/PassBuilder.h"
+  "libzstd-dev:/usr/include/zstd.h"
+  "zlib1g-dev:/usr/include/zlib.h"
+)
+of_test=(
   "openmpi-bin:mpirun.openmpi"
   "libopenmpi-dev:mpicc.openmpi"
   "mpich:mpirun.mpich"
   "libmpich-dev:mpicc.mpich"
-  "gcc:gcc"
-  "g++:g++"
   "gfortran:gfortran"
-  "make:make"
   "cmake:cmake"
   "pkg-config:pkg-config"
   "clang-19:clang-19"
   "flang-19:flang-new-19"
-  "llvm-19-dev:/usr/lib/llvm-19/include/llvm/Passes/PassBuilder.h"
-  "libzstd-dev:/usr/include/zstd.h"
-  "zlib1g-dev:/usr/include/zlib.h"
-  "libclang1-19:/usr/lib/llvm-19/lib/libclang.so.1|/usr/lib/x86_64-linux-gnu/libclang-19.so.1"
   "libclang-rt-19-dev:/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.ubsan_standalone-x86_64.a"
   "chromium:/usr/bin/chromium"
   "libomp-19-dev:/usr/lib/llvm-19/lib/libomp.so"
 )
+case $for_what in
+  demo) needs+=("${of_demo[@]}") ;;
+  build) needs+=("${of_build[@]}") ;;
+  test) needs+=("${of_build[@]}" "${of_test[@]}") ;;
+  *)
+    echo "error: demo, build or test, not $for_what" >&2
+    exit 2
+    ;;
+esac
 
 present() {
   local proof
@@ -66,9 +84,9 @@ missing+=($(plugin_headers))
 if ! command -v apt-get >/dev/null; then
   echo "error: these Debian packages, or what corresponds to them here, are missing:" >&2
   echo "  ${missing[*]}" >&2
-  echo "  help: commsan needs Open MPI 4.1 or newer and MPICH 4.0 or newer side by side, gcc and" >&2
-  echo "  gfortran 12 or newer, clang, flang, libclang, libomp, runtimes and headers of LLVM 19, cmake 3.25" >&2
-  echo "  or newer, pkg-config" >&2
+  echo "  help: building needs gcc, g++, make, and headers and static libraries of LLVM 19; tests also need Open MPI" >&2
+  echo "  4.1 or newer and MPICH 4.0 or newer side by side, gfortran 12 or newer, clang, flang, libomp and the" >&2
+  echo "  runtimes of LLVM 19, Chromium, cmake 3.25 or newer, pkg-config" >&2
   exit 1
 fi
 

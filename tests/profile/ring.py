@@ -1,8 +1,8 @@
-# A message from each rank to the next, by MPI's C functions.
+# A message from each rank to the next, by MPI's C functions; the last argument is MPI's library.
 import ctypes
 import sys
 
-mpi = ctypes.CDLL(None)
+mpi = ctypes.CDLL(sys.argv[-1])
 
 
 def handle(openmpi, mpich):

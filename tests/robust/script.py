@@ -1,8 +1,8 @@
-# Two ranks exchange messages by MPI's C functions, with the mistake that is asked for.
+# Two ranks exchange messages by MPI's C functions, with the mistake that is asked for; then comes MPI's library.
 import ctypes
 import sys
 
-mpi = ctypes.CDLL(None)
+mpi = ctypes.CDLL(sys.argv[2])
 is_openmpi = hasattr(mpi, "ompi_mpi_comm_world")
 
 

@@ -1,9 +1,17 @@
 //! The command line: subcommands, and flags generated from the table of options.
 
 use crate::failure::Failure;
+#[cfg(not(feature = "lint"))]
+use crate::left_out as lint;
+#[cfg(not(feature = "viewer"))]
+use crate::left_out as view;
+#[cfg(feature = "lint")]
+use crate::lint;
 use crate::options::{Color, TABLE};
 use crate::settings::Settings;
-use crate::{compile, config, doctor, exec, exit_code, explain, lint, profile, report, run, view};
+#[cfg(feature = "viewer")]
+use crate::view;
+use crate::{compile, config, doctor, exec, exit_code, explain, profile, report, run};
 use clap::builder::styling;
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser, Subcommand};
@@ -199,6 +207,9 @@ fn dispatch(command: Subcommands) -> Result<ExitCode, Failure> {
         Subcommands::Cc(_) | Subcommands::Cxx(_) | Subcommands::Fc(_) | Subcommands::Nvcc(_) => {
             Err(Failure::new(exit_code::USAGE, "the language comes first: `commsan cc mpicc …`"))
         }
+        #[cfg(not(feature = "lint"))]
+        Subcommands::Lint(_) => Err(lint::failure("lint")),
+        #[cfg(feature = "lint")]
         Subcommands::Lint(arguments) => lint::main(&arguments, &load(&Flags(arguments.flags()))?),
         Subcommands::Explain { code } => explain::main(code.as_deref()),
         Subcommands::Doctor { app, json } => doctor::main(app.as_deref(), json),
@@ -206,6 +217,9 @@ fn dispatch(command: Subcommands) -> Result<ExitCode, Failure> {
             let settings = load(&Flags(arguments.flags()))?;
             report::main(&arguments, &settings)
         }
+        #[cfg(not(feature = "viewer"))]
+        Subcommands::View(_) => Err(view::failure("view")),
+        #[cfg(feature = "viewer")]
         Subcommands::View(arguments) => view::main(&arguments),
         Subcommands::Config { explain, flags } => config::main(&load(&flags)?, explain),
     }

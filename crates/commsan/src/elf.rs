@@ -64,7 +64,7 @@ impl Program {
             Some(_) => None,
             None => Some(format!(
                 "`{name}` is not linked with MPI, nor with a shared CUDA runtime; if it loads one later, \
-                 say which by `--mpi`, and look functions up by `dlsym(RTLD_DEFAULT, …)`, not in the library"
+                 say which by `--mpi`"
             )),
         }
     }

@@ -13,6 +13,9 @@ mod exit_code;
 mod explain;
 mod failure;
 mod install;
+#[cfg(not(all(feature = "lint", feature = "viewer")))]
+mod left_out;
+#[cfg(feature = "lint")]
 mod lint;
 mod options;
 mod output;
@@ -22,6 +25,7 @@ mod report;
 mod run;
 mod settings;
 mod suggest;
+#[cfg(feature = "viewer")]
 mod view;
 mod watch;
 

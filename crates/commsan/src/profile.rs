@@ -8,10 +8,8 @@ use crate::report::{self, Summary};
 use commsan_profile::export::{Format, chrome_trace, write_tables};
 use commsan_profile::{Profile, Progress, Stage, summary};
 use commsan_rundir::RunDirectory;
-use commsan_viewer_server::{Limits, Runs, export_html};
 use indicatif::{ProgressBar, ProgressStyle};
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -103,7 +101,16 @@ pub fn main(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(exit_code::OK))
 }
 
+#[cfg(not(feature = "viewer"))]
+fn write_html(_: Profile, _: &Path) -> io::Result<()> {
+    Err(io::Error::other("this build of commsan has no viewer"))
+}
+
+#[cfg(feature = "viewer")]
 fn write_html(profile: Profile, out: &Path) -> io::Result<()> {
+    use commsan_viewer_server::{Limits, Runs, export_html};
+    use std::fs::File;
+    use std::io::{BufWriter, Write};
     let mut file = BufWriter::new(File::create(out)?);
     export_html(&Runs::new(profile, None), Limits::default(), &mut file)?;
     file.flush()

@@ -103,6 +103,7 @@ fn trials_of(case: Arc<Case>, tools: &Arc<Tools>, others: Option<&[Mpi]>) -> Vec
             let every = std::env::var("COMMSAN_TEST_EVERY").ok().and_then(|n| n.parse().ok());
             let is_chosen = case.mpi.is_none()
                 && case.nodes < 2
+                && !HANG.contains(&&*case.name)
                 && tools::language(&case.source) == Some(tools::Language::C)
                 && sum.is_multiple_of(every.unwrap_or(1));
             others.filter(|_| is_chosen).unwrap_or_default().to_vec()
@@ -123,6 +124,10 @@ fn trials_of(case: Arc<Case>, tools: &Arc<Tools>, others: Option<&[Mpi]>) -> Vec
         })
         .collect()
 }
+
+/// Programs that hang with newer libraries, without commsan, too: MPICH's `MPI_Comm_disconnect`
+/// waits since 4.2 until the program has completed its requests.
+const HANG: [&str; 1] = ["fail/request/disconnected"];
 
 fn check(case: &Case, tools: &Tools, mpi: Mpi) -> Result<(), Failed> {
     let program = tools.build(case, mpi)?;

@@ -79,7 +79,7 @@ fn the_wrong_launcher_is_noticed() {
 }
 
 #[test]
-fn a_missing_or_unfit_runtime_leaves_the_program_unchecked() {
+fn a_missing_runtime_leaves_the_program_unchecked() {
     let place = Place::new();
     let it = installation();
     let lib = place.path("lib");
@@ -92,12 +92,6 @@ fn a_missing_or_unfit_runtime_leaves_the_program_unchecked() {
         outcome(place.commsan(&command).env("COMMSAN_LIB", &lib))
     };
     run("missing").ends_with(0).says("has no runtime").says("libcommsan_mpich.so is missing");
-
-    // A runtime that was built for another library than the program's.
-    fs::copy(it.lib().join("libcommsan_openmpi.so"), lib.join("libcommsan_mpich.so")).unwrap();
-    let result = run("unfit");
-    result.ends_with(0).says("need different MPI libraries");
-    assert!(result.out.contains("no injector, no runtime, clean"), "{}", result.out);
 }
 
 #[test]

@@ -386,7 +386,8 @@ fn findings_name_lines_of_scripts() {
         let work = Work::new("script", mpi);
         let run = |options: &[&str], mistake: &str| {
             let script = script.to_str().unwrap();
-            work.run_job(options, &[&mpi.tool("mpirun"), "-n", "2", "python3", script, mistake])
+            let python = ["python3", script, mistake, mpi.library()];
+            work.run_job(options, &[&[&*mpi.tool("mpirun"), "-n", "2"][..], &python].concat())
         };
         let lines = |run: &Run, finding: usize| {
             let site = |site: &Value| {

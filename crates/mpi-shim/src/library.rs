@@ -162,6 +162,9 @@ pub(crate) fn type_number(datatype: usize) -> i32 {
     datatypes::leaf(datatype).map_or(0, number)
 }
 
+/// Predefined handles of the standard ABI are below (MPI 5.0 chapter 20).
+const MAX_PREDEFINED: usize = 1024;
+
 /// The number of a reduction, equal in every process if it is predefined.
 pub(crate) fn op_number(op: usize) -> i32 {
     // SAFETY: a reduction that the library has accepted.
@@ -169,6 +172,8 @@ pub(crate) fn op_number(op: usize) -> i32 {
         match sys::FAMILY {
             MpiFamily::OpenMpi => sys::PMPI_Op_c2f(handle::<sys::MPI_Op>(op)),
             MpiFamily::Mpich => op as i32,
+            // Not all libraries give predefined handles their own values here.
+            MpiFamily::Standard if op < MAX_PREDEFINED => op as i32,
             MpiFamily::Standard => sys::PMPI_Op_toint(handle::<sys::MPI_Op>(op)),
         }
     }

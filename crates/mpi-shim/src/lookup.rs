@@ -4,6 +4,8 @@
 //! `dlsym` is interposed without a frame of its own: all other lookups are jumps to the C library's
 //! function, which finds by its return address what the caller's scope is.
 
+use crate::rank::rank;
+use crate::real;
 use crate::sys;
 use commsan_mpi_calls::abi::MpiFamily;
 use std::ffi::{CStr, c_char, c_void};
@@ -69,8 +71,15 @@ unsafe extern "C" fn in_library(handle: *mut c_void, name: *const c_char) -> *mu
     let real: Dlsym = unsafe { std::mem::transmute(REAL.load(Relaxed)) };
     // SAFETY: the caller's arguments.
     let found = unsafe { real(handle, name) };
-    if found.is_null() || !is_librarys(found) {
-        return found;
+    match (found.is_null(), family_of(found)) {
+        (false, Some(family)) if family == sys::FAMILY => {}
+        (false, Some(_)) => {
+            if let Some(rank) = rank() {
+                real::say_foreign(rank);
+            }
+            return found;
+        }
+        _ => return found,
     }
     // SAFETY: a lookup by the caller's name.
     let own = unsafe { real(libc::RTLD_DEFAULT, name) };
@@ -80,16 +89,16 @@ unsafe extern "C" fn in_library(handle: *mut c_void, name: *const c_char) -> *mu
     own
 }
 
-/// Whether an address belongs to an MPI library of the family.
-fn is_librarys(address: *const c_void) -> bool {
+/// The family of the MPI library that an address belongs to.
+fn family_of(address: *const c_void) -> Option<MpiFamily> {
     let info = library(address);
     if info.dli_fname.is_null() {
-        return false;
+        return None;
     }
     // SAFETY: the loader keeps it while the library is loaded.
     let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_bytes();
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-    MpiFamily::of_library(name) == Some(sys::FAMILY)
+    MpiFamily::of_library(name)
 }
 
 fn library_of(address: *const c_void) -> *mut c_void {

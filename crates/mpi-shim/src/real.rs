@@ -135,10 +135,11 @@ pub fn loaded() {
 #[cold]
 pub(crate) fn say_foreign(rank: &dyn Rank) {
     static SAID: AtomicBool = AtomicBool::new(false);
-    if SAID.swap(true, Relaxed) {
+    let library = library();
+    if library.is_null() || is_ours() || SAID.swap(true, Relaxed) {
         return;
     }
-    let path = String::from_utf8_lossy(path_of(library())).into_owned();
+    let path = String::from_utf8_lossy(path_of(library)).into_owned();
     let name = path.rsplit('/').next().unwrap_or(&path);
     let Some(family) = MpiFamily::of_library(name.as_bytes()) else { return };
     rank.unchecked(&format!(

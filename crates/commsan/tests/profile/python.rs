@@ -1,6 +1,6 @@
 //! Lines of Python programs.
 
-use crate::built::{Installed, MPIS, Mpi, Work};
+use crate::built::{Installed, MPIS, Work};
 use crate::profiled::{number, profile_job, repository, table};
 use std::fs;
 
@@ -17,7 +17,9 @@ fn lines_of(python: &str) {
     let at = |mark: &str| text.lines().position(|line| line.ends_with(mark)).unwrap() as u64 + 1;
     for mpi in MPIS {
         let work = Work::new("python", mpi);
-        let job = [&mpi.tool("mpirun"), "-n", "3", python, script.to_str().unwrap(), "500"];
+        let launcher = mpi.tool("mpirun");
+        let script = script.to_str().unwrap();
+        let job = [&launcher, "-n", "3", python, script, "500", mpi.library()];
         let run = profile_job(&work, &[], &job);
         run.ends_with(0);
         let rows = table(&work, &run, "transfers");

@@ -26,11 +26,21 @@ pub const MPIS: [Mpi; 2] = [Mpi::OpenMpi, Mpi::Mpich];
 pub trait Installed {
     /// `mpicc.openmpi` and the like.
     fn tool(self, name: &str) -> String;
+    /// The name of the library's file.
+    fn library(self) -> &'static str;
 }
 
 impl Installed for Mpi {
     fn tool(self, name: &str) -> String {
         format!("{name}.{}", self.key())
+    }
+
+    fn library(self) -> &'static str {
+        match self {
+            Mpi::OpenMpi => "libmpi.so.40",
+            Mpi::Mpich => "libmpich.so.12",
+            Mpi::Standard => "libmpi_abi.so.1",
+        }
     }
 }
 
