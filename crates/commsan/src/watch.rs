@@ -197,6 +197,11 @@ impl Watcher {
             // If this fails, the report lacks a note.
             let _ = run.write_last_seen(&ranks);
         }
+        // A launcher that was asked to end the job may have left ranks behind.
+        for job in self.jobs.iter_mut().filter(|job| matches!(job.end, End::Asked(_))) {
+            job.end = End::Made;
+            job.job.kill();
+        }
     }
 
     /// Writes a deadlock to the run directory, and reports it if the ranks' answers confirm it.

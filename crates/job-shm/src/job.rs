@@ -148,11 +148,24 @@ impl Job {
 
     /// Asks the launcher to end the job, or if there is none to ask, the ranks on this machine.
     pub fn ask_to_end(&mut self) {
-        let outermost = |rank| ancestors(rank).filter(|(_, status)| status.ends_jobs()).last();
+        let outermost =
+            |rank| ancestors(rank).filter(|(number, status)| status.ends_jobs(*number)).last();
         let above = self.processes().find_map(outermost).map(|(number, _)| number);
         let launcher = above.or_else(launcher);
-        self.asked = launcher.into_iter().chain(self.processes()).filter_map(Process::of).collect();
-        let told = if launcher.is_some() { 1 } else { self.asked.len() };
+        // Scripts around it may go on when it has ended.
+        let starts = |(number, status): &(libc::pid_t, Status)| {
+            status.launches() && !status.is_service() && Some(*number) != launcher
+        };
+        let scripts: Vec<_> = self
+            .processes()
+            .next()
+            .into_iter()
+            .flat_map(|rank| ancestors(rank).filter(starts))
+            .collect();
+        let scripts = scripts.into_iter().map(|(number, _)| number);
+        let all = launcher.into_iter().chain(self.processes()).chain(scripts);
+        self.asked = all.filter_map(Process::of).collect();
+        let told = if launcher.is_some() { 1 } else { self.processes().count() };
         for process in self.asked.iter().take(told) {
             process.signal(libc::SIGTERM);
         }

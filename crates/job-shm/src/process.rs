@@ -40,8 +40,8 @@ pub(crate) fn launcher() -> Option<libc::pid_t> {
     let is_outermost = |process: &libc::pid_t| {
         let until_own: Vec<_> =
             ancestors(*process).take_while(|(number, _)| *number != own).collect();
-        Status::of(*process).is_some_and(|status| status.ends_jobs())
-            && until_own.iter().all(|(_, status)| !status.launches())
+        Status::of(*process).is_some_and(|status| status.ends_jobs(*process))
+            && until_own.iter().all(|(number, status)| !status.ends_jobs(*number))
             && ancestors(*process).any(|(number, _)| number == own)
     };
     let mut found = all.filter(is_outermost);
@@ -126,9 +126,21 @@ impl Status {
         LAUNCHERS.iter().any(|known| self.name.starts_with(known))
     }
 
-    /// Whether it may be asked to end a job.
-    pub(crate) fn ends_jobs(&self) -> bool {
-        self.launches() && !SERVICES.iter().any(|known| self.name.starts_with(known))
+    /// Whether the process of this number and status may be asked to end a job. Scripts, such as
+    /// Intel MPI's `mpirun`, would end alone.
+    pub(crate) fn ends_jobs(&self, number: libc::pid_t) -> bool {
+        const SHELLS: [&str; 5] = ["sh", "bash", "dash", "ksh", "busybox"];
+        let is_script = || {
+            let executed = fs::read_link(format!("/proc/{number}/exe")).unwrap_or_default();
+            let name = executed.file_name().unwrap_or_default().to_string_lossy();
+            SHELLS.contains(&&*name)
+        };
+        self.launches() && !self.is_service() && !is_script()
+    }
+
+    /// Whether it belongs to a resource manager.
+    pub(crate) fn is_service(&self) -> bool {
+        SERVICES.iter().any(|known| self.name.starts_with(known))
     }
 
     /// Whether it has ended, and its parent has not collected its exit code yet.
