@@ -523,7 +523,7 @@ mod tests {
         for (name, text, expected) in [
             ("stack_depth", "33", "a number from 1 to 32"),
             ("exit_code", "-1", "a number from 0 to 255"),
-            ("mpi", "lam", "one of `auto` `openmpi` `mpich` `none`"),
+            ("mpi", "lam", "one of `auto` `openmpi` `mpich` `mpiabi` `none`"),
             ("gpu", "sim:65", "`auto`, `real`, or `sim:N` with up to 64 devices"),
             ("quiet", "maybe", "`true` or `false`"),
             ("json", "", "the name of a file"),
