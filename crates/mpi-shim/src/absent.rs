@@ -41,8 +41,12 @@ pub(crate) fn hide(library: *mut c_void) {
             continue;
         }
         let own = [b"P", name, b"\0"].concat();
-        // SAFETY: a handle of the loader, and a name that ends with a zero byte.
-        if unsafe { libc::dlsym(library, own.as_ptr().cast()) }.is_null() {
+        let has = |name: &[u8]| {
+            // SAFETY: a handle of the loader, and a name that ends with a zero byte.
+            !unsafe { libc::dlsym(library, name.as_ptr().cast()) }.is_null()
+        };
+        // Extensions may have no name with a P.
+        if !has(&own) && !has(&own[1..]) {
             lacking.push(index);
         }
     }

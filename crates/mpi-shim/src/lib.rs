@@ -45,7 +45,7 @@ mod handles;
 mod levels;
 #[cfg(has_mpi)]
 mod library;
-#[cfg(all(has_mpi, target_arch = "x86_64"))]
+#[cfg(has_mpi)]
 mod lookup;
 #[cfg(has_mpi)]
 mod matched;

@@ -8,6 +8,7 @@
 //! unchanged, and nothing is checked.
 
 use crate::absent::hide;
+use crate::lookup;
 use crate::rank::Rank;
 use crate::sys;
 use commsan_mpi_calls::abi::MpiFamily;
@@ -51,8 +52,16 @@ impl Real {
         // library uses as well.
         let copied = library == libc::RTLD_NEXT && !self.name.to_bytes().starts_with(b"PMPI");
         let place = if copied { libc::RTLD_DEFAULT } else { library };
-        // SAFETY: a handle of the loader, and a C string.
-        let found = unsafe { libc::dlsym(place, self.name.as_ptr()) };
+        let find = |name: &CStr| {
+            // SAFETY: a handle of the loader, and a C string.
+            unsafe { lookup::past_ours(place, name) }
+        };
+        let mut found = find(self.name);
+        // Extensions may have no name with a P.
+        let plain = CStr::from_bytes_with_nul(&self.name.to_bytes_with_nul()[1..]);
+        if let (true, false, Ok(plain)) = (found.is_null(), copied, plain) {
+            found = find(plain);
+        }
         let found = if found.is_null() { absent as *mut c_void } else { found };
         self.found.store(found, Relaxed);
         found
