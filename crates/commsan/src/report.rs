@@ -7,7 +7,8 @@ use crate::output::{err, out};
 use crate::settings::Settings;
 use anstream::ColorChoice;
 use commsan_report::{
-    Checks, Level, Report, Sources, Suppressions, github, html, json, junit, sarif, suppress,
+    Checks, Level, Report, Sources, Suppressions, codequality, github, html, json, junit, sarif,
+    suppress,
 };
 use commsan_report::{Options as Preparation, terminal};
 use commsan_rundir::RunDirectory;
@@ -82,6 +83,8 @@ pub enum Format {
     Junit,
     /// Annotations for GitHub Actions
     Github,
+    /// Code Quality, for merge requests of GitLab
+    Codequality,
     /// One HTML page
     Html,
 }
@@ -94,6 +97,7 @@ impl std::fmt::Display for Format {
             Format::Sarif => "SARIF",
             Format::Junit => "JUnit XML",
             Format::Github => "GitHub annotations",
+            Format::Codequality => "Code Quality",
             Format::Html => "HTML",
         })
     }
@@ -201,6 +205,7 @@ fn render(report: &Report, sources: &Sources, format: Format) -> String {
         Format::Sarif => sarif::render(report),
         Format::Junit => junit::render(report),
         Format::Github => github::render(report),
+        Format::Codequality => codequality::render(report),
         Format::Html => html::render(report, sources),
     }
 }

@@ -10,6 +10,7 @@
 
 mod bounds;
 pub mod checks;
+pub mod codequality;
 mod deadlock;
 mod facts;
 pub mod github;

@@ -106,7 +106,7 @@ fn result(report: &Report, finding: &Finding, rules: &[Code]) -> ResultObject {
 }
 
 /// Stays the same when lines above a site change, so that services recognise a finding.
-fn fingerprint(report: &Report, finding: &Finding) -> String {
+pub(crate) fn fingerprint(report: &Report, finding: &Finding) -> String {
     let sites = finding.sites.iter().map(|site| {
         let file = site.file.as_deref().map(|file| report.run.shown(file));
         let function = site.function.as_deref();

@@ -3,7 +3,8 @@
 use commsan_findings::{Code, Finding, Frame, Role, Site};
 use commsan_report::terminal::Style;
 use commsan_report::{
-    Level, Note, Report, Run, Sources, Suppressed, github, html, json, junit, sarif, terminal,
+    Level, Note, Report, Run, Sources, Suppressed, codequality, github, html, json, junit, sarif,
+    terminal,
 };
 use std::collections::HashSet;
 
@@ -287,6 +288,20 @@ fn junit_xml() {
 fn nothing_checked_is_no_success() {
     let text = junit::render(&Report::default());
     assert!(text.contains(r#"tests="1" skipped="0" errors="1" failures="0""#), "{text}");
+}
+
+#[test]
+fn code_quality() {
+    let text = codequality::render(&report());
+    insta::assert_snapshot!(text);
+    let violations: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let all = violations.as_array().unwrap();
+    let mut fingerprints: Vec<_> = all.iter().map(|one| one["fingerprint"].as_str()).collect();
+    fingerprints.sort_unstable();
+    fingerprints.dedup();
+    assert_eq!(fingerprints.len(), report().findings.len());
+    assert!(all.iter().all(|one| one["location"]["lines"]["begin"].is_u64()));
+    assert_eq!(codequality::render(&Report::default()), "[]\n");
 }
 
 #[test]
