@@ -57,6 +57,8 @@ pub fn job_environment(run_dir: &Path, options: &Options) -> Result<JobEnvironme
         ("COMMSAN_RUN_DIR", run_dir.as_os_str().to_owned()),
         ("COMMSAN_OPTIONS", options.for_ranks().into()),
         ("COMMSAN_LIB", library.clone().into_os_string()),
+        // The command itself, if no launcher starts it, is known by its parent.
+        ("COMMSAN_PARENT", std::process::id().to_string().into()),
         ("LD_PRELOAD", preload(injector.as_os_str(), std::env::var_os("LD_PRELOAD"))),
         (ASAN_OPTIONS, behind_injector(std::env::var_os(ASAN_OPTIONS))),
     ];

@@ -670,6 +670,9 @@ fn functions_that_a_program_finds_in_the_library_itself_are_checked() {
     };
     work.run_job(&["--mpi", "mpich"], &job(&["mistaken"])).ends_with(66).finds(&["CS-BUF-01 main"]);
     work.run_job(&["--mpi", "mpich"], &job(&[])).ends_with(0).finds(&[]).says("rank 1 got 1");
+    // Without a launcher, too.
+    let alone = [path, &library, "mistaken"];
+    work.run_job(&["--mpi", "mpich"], &alone).ends_with(66).finds(&["CS-BUF-01 main"]);
     // With another family's runtime it runs as without commsan, which says why and what to do.
     let run = work.run_job(&["--mpi", "openmpi"], &job(&["mistaken"]));
     run.ends_with(0).says("rank 0 got").says("was not checked: it has loaded").says("--mpi mpich");

@@ -45,6 +45,8 @@ pub struct Facts<'a> {
     pub task: bool,
     /// Ranks that the launcher started, where it says.
     pub ranks: u64,
+    /// `commsan run` has started this process itself.
+    pub direct: bool,
     /// A process that started this one is already a rank under the runtime.
     pub child_of_rank: bool,
     /// File name of the program.
@@ -73,6 +75,8 @@ impl Facts<'static> {
             .or_else(|| environment::number(c"PMI_SIZE"));
         // SAFETY: getpid has no preconditions.
         let process = u64::from(unsafe { libc::getpid() }.unsigned_abs());
+        // SAFETY: getppid has no preconditions.
+        let parent = u64::from(unsafe { libc::getppid() }.unsigned_abs());
         Facts {
             linked: loaded.mpi(),
             distinct: loaded.distinct,
@@ -84,6 +88,7 @@ impl Facts<'static> {
             task: pmi || launcher.is_some() || set(c"SLURM_PROCID") || set(c"FLUX_TASK_RANK"),
             // Under two launchers at once nothing can be said about the inner one's size.
             ranks: if both { 1 } else { size.unwrap_or(1) },
+            direct: environment::number(c"COMMSAN_PARENT") == Some(parent),
             child_of_rank: environment::number(crate::restart::RANK).is_some_and(|p| p != process),
             program: program(),
         }
@@ -136,6 +141,16 @@ const STARTERS: [&[u8]; 24] = [
     b"commsan",
 ];
 
+/// Programs that start the ranks of a job.
+const LAUNCHERS: [&[u8]; 9] =
+    [b"mpirun", b"mpiexec", b"orterun", b"prterun", b"prun", b"srun", b"jsrun", b"aprun", b"flux"];
+
+fn starts_others(program: &[u8]) -> bool {
+    // Debian's names have the library's: mpirun.mpich, mpiexec.hydra.
+    let base = program.split(|byte| *byte == b'.').next().unwrap_or(program);
+    STARTERS.contains(&program) || LAUNCHERS.contains(&base)
+}
+
 fn is_interpreter(program: &[u8]) -> bool {
     INTERPRETERS.iter().any(|name| {
         // A version may follow: python3.11, lua5.4.
@@ -176,7 +191,12 @@ fn role(facts: &Facts<'_>) -> Verdict {
         return Verdict::Serial;
     }
     if !facts.task {
-        return Verdict::NoRank;
+        // Without a launcher, `--mpi` means the command itself.
+        let is_meant = facts.direct && !starts_others(facts.program);
+        return match facts.forced {
+            Some(mpi) if is_meant => Verdict::MaybeRank(mpi),
+            _ => Verdict::NoRank,
+        };
     }
     match (facts.forced, facts.launcher) {
         (Some(mpi), _) if interpreter || !STARTERS.contains(&facts.program) => {
@@ -234,6 +254,13 @@ mod tests {
         assert_eq!(decide(&host), Verdict::MaybeRank(OpenMpi));
         assert_eq!(decide(&Facts { program: b"bash", ..host }), Verdict::NoRank);
         assert_eq!(decide(&Facts { task: false, ..host }), Verdict::NoRank);
+        // Alone, if it is the command itself and no launcher.
+        let alone = Facts { task: false, direct: true, ..host };
+        assert_eq!(decide(&alone), Verdict::MaybeRank(OpenMpi));
+        assert_eq!(decide(&Facts { forced: None, ..alone }), Verdict::NoRank);
+        for program in [&b"mpirun"[..], b"mpiexec.hydra", b"srun", b"sh"] {
+            assert_eq!(decide(&Facts { program, ..alone }), Verdict::NoRank);
+        }
     }
 
     #[test]
