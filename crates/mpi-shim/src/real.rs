@@ -48,19 +48,17 @@ impl Real {
         if library.is_null() {
             return absent as *mut c_void; // not loaded yet
         }
-        // A program that is linked with the library may have copies of its variables, which the
-        // library uses as well.
-        let copied = library == libc::RTLD_NEXT && !self.name.to_bytes().starts_with(b"PMPI");
-        let place = if copied { libc::RTLD_DEFAULT } else { library };
-        let find = |name: &CStr| {
-            // SAFETY: a handle of the loader, and a C string.
-            unsafe { lookup::past_ours(place, name) }
-        };
-        let mut found = find(self.name);
-        // Extensions may have no name with a P.
-        let plain = CStr::from_bytes_with_nul(&self.name.to_bytes_with_nul()[1..]);
-        if let (true, false, Ok(plain)) = (found.is_null(), copied, plain) {
-            found = find(plain);
+        // As the loader would bind it: a program that is linked with the library may have copies of
+        // its variables, which the library uses as well, and functions that replace the library's.
+        let scope = if library == libc::RTLD_NEXT { libc::RTLD_DEFAULT } else { library };
+        // SAFETY: a handle of the loader.
+        let mut found = unsafe { lookup::past_ours(scope, self.name) };
+        // Extensions may have no name with a P; ours stand before those.
+        let plain = self.name.to_bytes_with_nul().strip_prefix(b"P");
+        let plain = plain.and_then(|name| CStr::from_bytes_with_nul(name).ok());
+        if let (true, Some(plain)) = (found.is_null(), plain) {
+            // SAFETY: as above.
+            found = unsafe { lookup::past_ours(library, plain) };
         }
         let found = if found.is_null() { absent as *mut c_void } else { found };
         self.found.store(found, Relaxed);
