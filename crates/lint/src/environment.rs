@@ -70,8 +70,8 @@ impl Environment {
         self.numberings.iter().find_map(|family| family.handle(kind, number))
     }
 
-    /// The same, but for the numbers of Fortran with Open MPI, which are so small that variables
-    /// may hold them before they hold a handle.
+    /// The predefined handle of a kind with this number, except for the numbers of Fortran with
+    /// Open MPI, which are so small that variables may hold them before they hold a handle.
     pub fn certain_handle(&self, kind: HandleKind, number: i64) -> Option<&'static Handle> {
         let numberings = self.numberings.iter().filter(|family| **family != MpiFamily::OpenMpi);
         numberings.into_iter().find_map(|family| family.handle(kind, number))

@@ -7,7 +7,6 @@
 use crate::rank::rank;
 use crate::real;
 use crate::sys;
-use commsan_mpi_calls::abi::MpiFamily;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::Relaxed;
@@ -84,7 +83,7 @@ unsafe extern "C" fn in_library(handle: *mut c_void, name: *const c_char) -> *mu
     let real: Dlsym = unsafe { std::mem::transmute(REAL.load(Relaxed)) };
     // SAFETY: the caller's arguments.
     let found = unsafe { real(handle, name) };
-    match (found.is_null(), family_of(found)) {
+    match (found.is_null(), real::family_of(found)) {
         (false, Some(family)) if family == sys::FAMILY => {}
         (false, Some(_)) => {
             if let Some(rank) = rank() {
@@ -96,33 +95,10 @@ unsafe extern "C" fn in_library(handle: *mut c_void, name: *const c_char) -> *mu
     }
     // SAFETY: a lookup by the caller's name.
     let own = unsafe { real(libc::RTLD_DEFAULT, name) };
-    if own.is_null() || library_of(own) != library_of(dlsym as *const c_void) {
+    if own.is_null()
+        || real::module_of(own).dli_fbase != real::module_of(dlsym as *const c_void).dli_fbase
+    {
         return found;
     }
     own
-}
-
-/// The family of the MPI library that an address belongs to.
-fn family_of(address: *const c_void) -> Option<MpiFamily> {
-    let info = library(address);
-    if info.dli_fname.is_null() {
-        return None;
-    }
-    // SAFETY: the loader keeps it while the library is loaded.
-    let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_bytes();
-    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-    MpiFamily::of_library(name)
-}
-
-fn library_of(address: *const c_void) -> *mut c_void {
-    library(address).dli_fbase
-}
-
-fn library(address: *const c_void) -> libc::Dl_info {
-    let mut info = std::mem::MaybeUninit::zeroed();
-    // SAFETY: any address may be asked for; of an unknown one the structure stays zero.
-    unsafe {
-        libc::dladdr(address, info.as_mut_ptr());
-        info.assume_init()
-    }
 }

@@ -13,7 +13,7 @@ use crate::rank::Rank;
 use crate::sys;
 use commsan_mpi_calls::abi::MpiFamily;
 use commsan_process::next;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8};
@@ -100,11 +100,7 @@ fn library() -> *mut c_void {
 
 #[cold]
 fn find_library() -> *mut c_void {
-    let defines = |handle: *mut c_void| {
-        // SAFETY: a handle of the loader.
-        let init = unsafe { libc::dlsym(handle, c"PMPI_Init".as_ptr()) };
-        if init.is_null() { init } else { handle }
-    };
+    let defines = |handle: *mut c_void| if init_of(handle).is_null() { null_mut() } else { handle };
     let is_of = |family: MpiFamily| move |name: &[u8]| MpiFamily::of_library(name) == Some(family);
     let (found, owner) = {
         let first = defines(libc::RTLD_NEXT);
@@ -115,7 +111,8 @@ fn find_library() -> *mut c_void {
                 false => (own, OURS),
             }
         } else {
-            (first, if is_foreign(first) { FOREIGN } else { OURS })
+            let family = family_of(init_of(first));
+            (first, if family.is_some_and(|family| family != sys::FAMILY) { FOREIGN } else { OURS })
         }
     };
     if found.is_null() {
@@ -146,9 +143,9 @@ pub(crate) fn say_foreign(rank: &dyn Rank) {
     if library.is_null() || is_ours() || SAID.swap(true, Relaxed) {
         return;
     }
-    let path = String::from_utf8_lossy(path_of(library)).into_owned();
-    let name = path.rsplit('/').next().unwrap_or(&path);
-    let Some(family) = MpiFamily::of_library(name.as_bytes()) else { return };
+    let init = init_of(library);
+    let Some(family) = family_of(init) else { return };
+    let path = String::from_utf8_lossy(path_of(init));
     rank.unchecked(&format!(
         "was not checked: it has loaded {path}, a library of {family}, but was started as a program of \
          {}. Run it with `commsan run --mpi {}`.",
@@ -157,25 +154,34 @@ pub(crate) fn say_foreign(rank: &dyn Rank) {
     ));
 }
 
-/// Whether the library that defines `PMPI_Init` has the name of another family's.
-fn is_foreign(library: *mut c_void) -> bool {
-    let path = path_of(library);
-    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-    MpiFamily::of_library(name).is_some_and(|family| family != sys::FAMILY)
+/// The library's `PMPI_Init`; null if it has none.
+fn init_of(library: *mut c_void) -> *mut c_void {
+    // SAFETY: a handle of the loader.
+    unsafe { libc::dlsym(library, c"PMPI_Init".as_ptr()) }
 }
 
-/// The path of the library that defines `PMPI_Init`; empty if it is not known.
-fn path_of(library: *mut c_void) -> &'static [u8] {
-    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: a handle of the loader; an address of a library; the structure may stay zero.
-    let file: *const c_char = unsafe {
-        let init = libc::dlsym(library, c"PMPI_Init".as_ptr());
-        libc::dladdr(init, info.as_mut_ptr());
-        info.assume_init().dli_fname
-    };
+/// The family of the MPI library that an address belongs to, by the name of its file.
+pub(crate) fn family_of(address: *const c_void) -> Option<MpiFamily> {
+    let path = path_of(address);
+    MpiFamily::of_library(path.rsplit(|byte| *byte == b'/').next().unwrap_or(path))
+}
+
+/// The path of the library that an address belongs to; empty if it is not known.
+fn path_of(address: *const c_void) -> &'static [u8] {
+    let file = module_of(address).dli_fname;
     if file.is_null() {
         return b"";
     }
-    // SAFETY: the loader keeps it while the library is loaded, which is never unloaded.
+    // SAFETY: the loader keeps it while the library is loaded; MPI libraries are never unloaded.
     unsafe { CStr::from_ptr(file) }.to_bytes()
+}
+
+/// The loaded file that an address belongs to; all zero if there is none.
+pub(crate) fn module_of(address: *const c_void) -> libc::Dl_info {
+    let mut info = std::mem::MaybeUninit::zeroed();
+    // SAFETY: any address may be asked for; of an unknown one the structure stays zero.
+    unsafe {
+        libc::dladdr(address, info.as_mut_ptr());
+        info.assume_init()
+    }
 }

@@ -12,17 +12,34 @@ use crate::sys;
 use commsan_mpi::{Args, BufferOwner};
 use commsan_mpi_calls::{Effect, Extent};
 use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is attached: to what, and how many bytes.
-static ATTACHED: Mutex<Vec<(BufferOwner, usize)>> = Mutex::new(Vec::new());
+/// One more than the bytes that are attached to the process, 0 without.
+static OF_PROCESS: AtomicUsize = AtomicUsize::new(0);
 
-fn all() -> MutexGuard<'static, Vec<(BufferOwner, usize)>> {
-    ATTACHED.lock().unwrap_or_else(PoisonError::into_inner)
+/// What is attached to communicators and sessions, and how many bytes.
+static OTHERS: Mutex<Vec<(BufferOwner, usize)>> = Mutex::new(Vec::new());
+
+/// Something ever was: without that, sends take no lock.
+static HAS_OTHERS: AtomicBool = AtomicBool::new(false);
+
+fn others() -> MutexGuard<'static, Vec<(BufferOwner, usize)>> {
+    OTHERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn bytes_of(owner: BufferOwner) -> Option<usize> {
-    all().iter().find(|(known, _)| *known == owner).map(|(_, bytes)| *bytes)
+    match owner {
+        BufferOwner::Process => OF_PROCESS.load(Relaxed).checked_sub(1),
+        _ if !HAS_OTHERS.load(Relaxed) => None,
+        _ => others().iter().find(|(known, _)| *known == owner).map(|(_, bytes)| *bytes),
+    }
+}
+
+fn is_any_of_sessions() -> bool {
+    let is_sessions = |(owner, _): &(BufferOwner, usize)| matches!(owner, BufferOwner::Session(_));
+    HAS_OTHERS.load(Relaxed) && others().iter().any(is_sessions)
 }
 
 /// What a call attaches a buffer to, or detaches it from.
@@ -45,19 +62,30 @@ pub(crate) fn given(args: &Args) -> Option<Range<usize>> {
 
 /// The program has attached memory, or has the library take its own.
 pub(crate) fn attached(owner: BufferOwner, memory: Option<Range<usize>>) {
-    let bytes = memory.map_or(usize::MAX, |memory| memory.len());
-    let mut all = all();
-    all.retain(|(known, _)| *known != owner);
-    all.push((owner, bytes));
+    let bytes = memory.map_or(usize::MAX - 1, |memory| memory.len());
+    if owner == BufferOwner::Process {
+        OF_PROCESS.store(bytes.saturating_add(1), Relaxed);
+        return;
+    }
+    HAS_OTHERS.store(true, Relaxed);
+    let mut others = others();
+    others.retain(|(known, _)| *known != owner);
+    others.push((owner, bytes));
 }
 
 /// The program has detached a buffer, or freed what it was attached to. Returns whether there was
 /// one.
 pub(crate) fn detached(owner: BufferOwner) -> bool {
-    let mut all = all();
-    let before = all.len();
-    all.retain(|(known, _)| *known != owner);
-    all.len() < before
+    if owner == BufferOwner::Process {
+        return OF_PROCESS.swap(0, Relaxed) != 0;
+    }
+    if !HAS_OTHERS.load(Relaxed) {
+        return false;
+    }
+    let mut others = others();
+    let before = others.len();
+    others.retain(|(known, _)| *known != owner);
+    others.len() < before
 }
 
 /// What a message lacks that is to be buffered.
@@ -70,7 +98,7 @@ pub(super) fn room_problem(args: &Args) -> Option<String> {
     }
     let bytes = datatypes::signature(args.words[rule.datatype]).bytes as usize * count;
     let needed = bytes.checked_add(library::bsend_overhead()).filter(|_| bytes > 0)?;
-    if all().iter().any(|(owner, _)| matches!(owner, BufferOwner::Session(_))) {
+    if is_any_of_sessions() {
         return None;
     }
     let comm = args.call.at.comm.map(|index| BufferOwner::Comm(args.words[index]));

@@ -56,7 +56,7 @@ impl Operation {
         }
     }
 
-    /// The same with one of its accesses.
+    /// The operation as findings describe it, with the bytes that one of its accesses covers.
     pub(super) fn described_with(&self, access: &Access) -> RawOperation<'static> {
         let Access { mode, footprint } = access;
         self.described().with_access(mode.is_write(), &footprint.span(), footprint.bytes())
