@@ -8,35 +8,21 @@
 //! What was bound before the library was known, weak references of a program that is linked with
 //! MPI, still finds the entry point, which returns `MPI_ERR_OTHER`.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
-
-/// The parts of the dynamic section that lead to the symbols.
-const DT_STRTAB: i64 = 5;
-const DT_SYMTAB: i64 = 6;
-const DT_GNU_HASH: i64 = 0x6fff_fef5;
-
-/// A symbol of a 64-bit ELF file.
-#[repr(C)]
-struct Symbol {
-    name: u32,
-    info: u8,
-    other: u8,
-    section: u16,
-    value: u64,
-    size: u64,
-}
+use commsan_process::loaded::{self, Symbols};
+use std::ffi::{c_int, c_void};
+use std::ops::ControlFlow;
 
 /// Clears the entry points of calls of which the library, known by a handle of the loader, has no
 /// function.
 pub(crate) fn hide(library: *mut c_void) {
-    let Some((symbols, names)) = own_symbols() else { return };
+    let Some(symbols) = own_symbols() else { return };
+    let table = symbols.all();
     let mut lacking = Vec::new();
-    for (index, symbol) in symbols.iter().enumerate() {
-        if symbol.value == 0 {
+    for (index, symbol) in table.iter().enumerate() {
+        if symbol.st_value == 0 {
             continue;
         }
-        // SAFETY: an offset in the table of names.
-        let name = unsafe { CStr::from_ptr(names.add(symbol.name as usize)) }.to_bytes();
+        let name = symbols.name(symbol).to_bytes();
         if !name.starts_with(b"MPI_") && !name.starts_with(b"MPIX_") {
             continue;
         }
@@ -51,11 +37,11 @@ pub(crate) fn hide(library: *mut c_void) {
         }
     }
     if let (Some(first), Some(last)) = (lacking.first(), lacking.last()) {
-        let start = &raw const symbols[*first] as usize;
-        let end = &raw const symbols[*last] as usize + size_of::<Symbol>();
+        let start = &raw const table[*first] as usize;
+        let end = &raw const table[*last] as usize + size_of_val(&table[*last]);
         writable(start, end, || {
             for index in lacking {
-                let value = &raw const symbols[index].value;
+                let value = &raw const table[index].st_value;
                 // SAFETY: the pages are writable now; the loader reads a word that is aligned.
                 unsafe { value.cast_mut().write_volatile(0) };
             }
@@ -78,81 +64,11 @@ fn writable(start: usize, end: usize, change: impl FnOnce()) {
     }
 }
 
-/// This library's symbols, and the table of their names.
-fn own_symbols() -> Option<(&'static [Symbol], *const c_char)> {
-    struct Found {
-        symbols: usize,
-        names: usize,
-        hash: usize,
-    }
-    unsafe extern "C" fn visit(
-        info: *mut libc::dl_phdr_info,
-        _: usize,
-        found: *mut c_void,
-    ) -> c_int {
-        // SAFETY: the loader describes a loaded module, and `found` is the variable below.
-        unsafe {
-            let (info, found) = (&*info, &mut *found.cast::<Found>());
-            let base = info.dlpi_addr as usize;
-            let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
-            let here = hide as *const () as usize;
-            let is_own = headers.iter().any(|header| {
-                let start = base + header.p_vaddr as usize;
-                header.p_type == libc::PT_LOAD
-                    && (start..start + header.p_memsz as usize).contains(&here)
-            });
-            let Some(dynamic) = headers.iter().find(|h| h.p_type == libc::PT_DYNAMIC) else {
-                return 0;
-            };
-            if !is_own {
-                return 0;
-            }
-            let mut entry = (base + dynamic.p_vaddr as usize) as *const [i64; 2];
-            while (*entry)[0] != 0 {
-                let [tag, value] = *entry;
-                match tag {
-                    DT_STRTAB => found.names = value as usize,
-                    DT_SYMTAB => found.symbols = value as usize,
-                    DT_GNU_HASH => found.hash = value as usize,
-                    _ => {}
-                }
-                entry = entry.add(1);
-            }
-            1
-        }
-    }
-    let mut found = Found { symbols: 0, names: 0, hash: 0 };
-    // SAFETY: `visit` gets the address of `found`.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut found).cast()) };
-    if found.symbols == 0 || found.names == 0 || found.hash == 0 {
-        return None;
-    }
-    // SAFETY: the loader's own tables, which it has found valid.
-    unsafe {
-        let count = count_of(found.hash as *const u32);
-        let symbols = std::slice::from_raw_parts(found.symbols as *const Symbol, count);
-        Some((symbols, found.names as *const c_char))
-    }
-}
-
-/// The number of symbols that a GNU hash table covers.
-///
-/// # Safety
-/// It is one of a loaded library.
-unsafe fn count_of(table: *const u32) -> usize {
-    // SAFETY: by the caller; header, filter, buckets and chains follow each other.
-    unsafe {
-        let [buckets, first, words] = [*table, *table.add(1), *table.add(2)].map(|n| n as usize);
-        let bucket = table.add(4 + 2 * words);
-        let last = (0..buckets).map(|index| *bucket.add(index)).max().unwrap_or(0) as usize;
-        if last < first {
-            return first;
-        }
-        let chain = bucket.add(buckets);
-        let mut at = last;
-        while *chain.add(at - first) & 1 == 0 {
-            at += 1;
-        }
-        at + 1
-    }
+/// This library's symbols.
+fn own_symbols() -> Option<Symbols> {
+    loaded::visit(|module| match module.holds(hide as *const () as usize) {
+        true => ControlFlow::Break(module.symbols()),
+        false => ControlFlow::Continue(()),
+    })
+    .flatten()
 }

@@ -6,7 +6,9 @@ use crate::rank::{Rank, Shared};
 use crate::waiting;
 use commsan_job_shm::{AttachError, JobShm, attach, attach_across_nodes};
 use commsan_process::inside::Inside;
-use std::ffi::{CStr, c_int, c_void};
+use commsan_process::loaded::{self, Loaded};
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Attaches to the memory of the other ranks through the run directory.
@@ -75,74 +77,26 @@ fn number(variable: &str) -> Option<usize> {
 /// Whether any module of the process, except for MPI and commsan, calls a constructor of windows,
 /// or exports or opens a device's memory: what makes memory that other ranks access.
 fn shares_memory() -> bool {
-    unsafe extern "C" fn look(
-        info: *mut libc::dl_phdr_info,
-        _: usize,
-        found: *mut c_void,
-    ) -> c_int {
-        // SAFETY: the loader passes its description of a loaded module.
-        unsafe {
-            if imports(&*info) {
-                *found.cast::<bool>() = true;
-            }
-        }
-        0
-    }
-    let mut found = false;
-    // SAFETY: `look` gets the address of `found`.
-    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
-    found
+    let found = loaded::visit(|module| match imports(module) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    });
+    found.is_some()
 }
 
-/// Nothing is mapped below.
-const LOWEST: usize = 4096;
-const DT_STRTAB: i64 = 5;
-const DT_SYMTAB: i64 = 6;
-const DT_HASH: i64 = 4;
-const DT_GNU_HASH: i64 = 0x6fff_fef5;
-
-/// # Safety
-/// `info` describes a loaded module.
-unsafe fn imports(info: &libc::dl_phdr_info) -> bool {
-    // SAFETY: by the caller; the dynamic section ends with a null entry, and the loader has
-    // turned its addresses into absolute ones.
-    unsafe {
-        let name = CStr::from_ptr(info.dlpi_name).to_bytes();
-        if ["libmpi", "libmpich", "libcommsan"].iter().any(|own| contains(name, own.as_bytes())) {
-            return false;
-        }
-        let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
-        let Some(dynamic) = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC) else {
-            return false;
-        };
-        let mut entry = (info.dlpi_addr + dynamic.p_vaddr) as *const [i64; 2];
-        let (mut strings, mut symbols, mut hash) = (0, 0, 0usize);
-        while (*entry)[0] != 0 {
-            let value = (*entry)[1] as usize;
-            match (*entry)[0] {
-                DT_STRTAB => strings = value,
-                DT_SYMTAB => symbols = value,
-                // The second word of either is how many symbols there are, or how many come before
-                // those that can be found by hash: among the latter are all imports.
-                DT_HASH | DT_GNU_HASH => hash = value,
-                _ => {}
-            }
-            entry = entry.add(1);
-        }
-        if [strings, symbols, hash].iter().any(|address| *address < LOWEST) {
-            return false; // the kernel's own module is not relocated
-        }
-        let count = *(hash as *const u32).add(1) as usize;
-        let table = std::slice::from_raw_parts(symbols as *const libc::Elf64_Sym, count);
-        table.iter().filter(|symbol| symbol.st_shndx == 0).any(|symbol| {
-            let name =
-                CStr::from_ptr((strings as *const std::ffi::c_char).add(symbol.st_name as usize));
+fn imports(module: &Loaded<'_>) -> bool {
+    let path = module.path().as_os_str().as_bytes();
+    if ["libmpi", "libmpich", "libcommsan"].iter().any(|own| contains(path, own.as_bytes())) {
+        return false;
+    }
+    module.symbols().is_some_and(|symbols| {
+        symbols.imports().any(|name| {
             let name = name.to_bytes().to_ascii_lowercase();
             let makers: [&[u8]; 4] =
                 [b"mpi_win_create", b"mpi_win_allocate", b"cudaipcgetmem", b"cudaipcopenmem"];
             makers.iter().any(|maker| name.starts_with(maker))
         })
-    }
+    })
 }
 
 fn contains(name: &[u8], part: &[u8]) -> bool {

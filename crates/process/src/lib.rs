@@ -9,6 +9,7 @@ pub mod allocate;
 pub mod fence;
 pub mod heap;
 pub mod inside;
+pub mod loaded;
 pub mod memory;
 pub mod modules;
 pub mod next;

@@ -1,9 +1,8 @@
 //! Loaded modules: the executable or library that an address belongs to, the first half of
 //! symbolization.
 
-use std::ffi::{CStr, c_int, c_void};
-use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
+use crate::loaded::{self, Loaded};
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
 /// Executables and libraries seen so far, numbered in the order of their first use.
@@ -51,42 +50,24 @@ pub fn code_at(pc: usize) -> Option<(PathBuf, Range<usize>)> {
 /// Whether `pc` is in code that commsan compiled, or in the C++ library, which creates the
 /// program's threads.
 pub fn is_program_code(pc: usize) -> bool {
-    let mut search = Search { pc, found: None, is_checked: false };
-    // SAFETY: as in `find`.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
-    let name = search.found.as_ref().and_then(|(.., path)| path.file_name()?.to_str());
-    search.is_checked || name.is_some_and(|name| name.starts_with("libstdc++.so"))
+    let is_of_program =
+        |module: &Loaded<'_>| is_checked(module) || module.file_name().starts_with(b"libstdc++.so");
+    loaded::visit(|module| match module.holds(pc) {
+        true => ControlFlow::Break(is_of_program(module)),
+        false => ControlFlow::Continue(()),
+    })
+    .unwrap_or(false)
 }
 
 /// The code of the program: of the executable, and of libraries compiled by commsan.
 pub fn program_text() -> Vec<Range<usize>> {
-    unsafe extern "C" fn collect(
-        info: *mut libc::dl_phdr_info,
-        _size: usize,
-        data: *mut c_void,
-    ) -> c_int {
-        // SAFETY: the loader passes a valid description with its headers and name, and `data` is
-        // the list.
-        unsafe {
-            let (info, text) = (&*info, &mut *data.cast::<Vec<Range<usize>>>());
-            let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
-            let base = info.dlpi_addr as usize;
-            let is_executable = info.dlpi_name.is_null() || *info.dlpi_name == 0;
-            if is_executable || is_checked(base, headers) {
-                let code = headers.iter().filter(|header| {
-                    header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0
-                });
-                text.extend(code.map(|header| {
-                    let start = base + header.p_vaddr as usize;
-                    start..start + header.p_memsz as usize
-                }));
-            }
-        }
-        0
-    }
     let mut text = Vec::new();
-    // SAFETY: `collect` is called during this call only, with the list.
-    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut text).cast()) };
+    loaded::visit::<()>(|module| {
+        if module.c_path().is_none() || is_checked(module) {
+            text.extend(module.parts(libc::PT_LOAD, libc::PF_X));
+        }
+        ControlFlow::Continue(())
+    });
     text
 }
 
@@ -112,55 +93,24 @@ const COMMUNICATION: [&str; 16] = [
 
 /// The variables of the communication libraries that are loaded.
 pub fn communication_data() -> Vec<Range<usize>> {
-    unsafe extern "C" fn collect(
-        info: *mut libc::dl_phdr_info,
-        _size: usize,
-        data: *mut c_void,
-    ) -> c_int {
-        // SAFETY: the loader passes a valid description with its headers, and `data` is the list.
-        let (info, data) = unsafe { (&*info, &mut *data.cast::<Vec<Range<usize>>>()) };
-        if info.dlpi_name.is_null() {
-            return 0;
-        }
-        // SAFETY: a C string; the loader's array of program headers.
-        let (path, headers) = unsafe {
-            let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
-            (CStr::from_ptr(info.dlpi_name), headers)
-        };
-        let path = Path::new(std::ffi::OsStr::from_bytes(path.to_bytes()));
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let mut data = Vec::new();
+    loaded::visit::<()>(|module| {
+        let name = str::from_utf8(module.file_name()).unwrap_or_default();
         let stem = name.split(".so").next().unwrap_or_default();
         if COMMUNICATION.contains(&stem) {
-            let written = headers.iter().filter(|header| {
-                header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W != 0
-            });
-            data.extend(written.map(|header| {
-                let start = info.dlpi_addr as usize + header.p_vaddr as usize;
-                start..start + header.p_memsz as usize
-            }));
+            data.extend(module.parts(libc::PT_LOAD, libc::PF_W));
         }
-        0
-    }
-    let mut data = Vec::new();
-    // SAFETY: `collect` is called during this call only, with the list.
-    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut data).cast()) };
+        ControlFlow::Continue(())
+    });
     data
 }
 
-/// Whether the object loaded at `base` carries hooks.
-fn is_checked(base: usize, headers: &[libc::Elf64_Phdr]) -> bool {
-    headers.iter().filter(|header| header.p_type == libc::PT_NOTE).any(|header| {
-        let (start, size) = (base + header.p_vaddr as usize, header.p_memsz as usize);
+/// Whether a module carries hooks.
+fn is_checked(module: &Loaded<'_>) -> bool {
+    module.parts(libc::PT_NOTE, 0).any(|notes| {
         // SAFETY: the notes are part of a loaded segment.
-        has_our_note(unsafe { std::slice::from_raw_parts(start as *const u8, size) })
+        has_our_note(unsafe { std::slice::from_raw_parts(notes.start as *const u8, notes.len()) })
     })
-}
-
-struct Search {
-    pc: usize,
-    found: Option<(usize, Range<usize>, PathBuf)>,
-    /// Whether the object that was found carries hooks.
-    is_checked: bool,
 }
 
 /// Whether a note segment has the note of the hooks archive (`hooks/init.c`).
@@ -179,46 +129,19 @@ fn has_our_note(mut notes: &[u8]) -> bool {
 }
 
 fn find(pc: usize) -> Option<Module> {
-    let mut search = Search { pc, found: None, is_checked: false };
-    // SAFETY: `visit` is called during this call only, with the pointer given here.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
-    let (base, text, path) = search.found?;
+    let (base, text, path) = loaded::visit(|module| {
+        let text = module.parts(libc::PT_LOAD, 0).find(|part| part.contains(&pc));
+        match text {
+            Some(text) => ControlFlow::Break((module.base(), text, module.path().to_owned())),
+            None => ControlFlow::Continue(()),
+        }
+    })?;
     let path = match path.as_os_str().is_empty() {
         // The main program has an empty name.
         true => std::fs::read_link("/proc/self/exe").ok()?,
         false => std::fs::canonicalize(&path).unwrap_or(path),
     };
     Some(Module { path, base, text })
-}
-
-unsafe extern "C" fn visit(
-    info: *mut libc::dl_phdr_info,
-    _size: usize,
-    data: *mut c_void,
-) -> c_int {
-    // SAFETY: the loader passes a valid description, and `data` is the search of `find`.
-    let (info, search) = unsafe { (&*info, &mut *data.cast::<Search>()) };
-    // SAFETY: the loader's array of program headers.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
-    let base = info.dlpi_addr as usize;
-    for header in headers.iter().filter(|h| h.p_type == libc::PT_LOAD) {
-        let start = base + header.p_vaddr as usize;
-        let range = start..start + header.p_memsz as usize;
-        if range.contains(&search.pc) {
-            let name = match info.dlpi_name.is_null() {
-                true => PathBuf::new(),
-                false => {
-                    // SAFETY: a name, if present, is a C string.
-                    let name = unsafe { CStr::from_ptr(info.dlpi_name) };
-                    PathBuf::from(std::ffi::OsStr::from_bytes(name.to_bytes()))
-                }
-            };
-            search.found = Some((base, range, name));
-            search.is_checked = is_checked(base, headers);
-            return 1;
-        }
-    }
-    0
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@
 //! alone (`RTLD_LOCAL`), as Python's extension modules and their dependences are: calls reach
 //! commsan, which comes first, and continue to the definition that the caller would have called.
 
-use crate::{modules, thread};
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::ops::Range;
+use crate::{loaded, modules, thread};
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::ops::{ControlFlow, Range};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -180,30 +180,17 @@ pub fn in_libraries(
     is_one: impl Fn(&[u8]) -> bool,
     look_up: impl Fn(*mut c_void) -> *mut c_void,
 ) -> *mut c_void {
-    struct Search<'a> {
-        visit: &'a dyn Fn(*const c_char) -> *mut c_void,
-        found: *mut c_void,
-    }
-    extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
-        // SAFETY: the callback gets a valid `info`, and `data` is the search below.
-        let (path, search) = unsafe { ((*info).dlpi_name, &mut *data.cast::<Search>()) };
-        // The executable has no path; its scope is the global one, already searched.
-        // SAFETY: ld.so keeps the name as a C string while the library is loaded.
-        if !path.is_null() && unsafe { *path } != 0 {
-            search.found = (search.visit)(path);
+    let found = loaded::visit(|module| {
+        // The executable's scope is the global one, already searched.
+        let Some(path) = module.c_path().filter(|_| is_one(module.file_name())) else {
+            return ControlFlow::Continue(());
+        };
+        match in_library(path.as_ptr(), &look_up) {
+            found if found.is_null() => ControlFlow::Continue(()),
+            found => ControlFlow::Break(found),
         }
-        c_int::from(!search.found.is_null())
-    }
-    let of_library = |path: *const c_char| {
-        // SAFETY: ld.so keeps the name as a C string while the library is loaded.
-        let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
-        let name = bytes.rsplit(|byte| *byte == b'/').next().unwrap_or(bytes);
-        if is_one(name) { in_library(path, &look_up) } else { std::ptr::null_mut() }
-    };
-    let mut search = Search { visit: &of_library, found: std::ptr::null_mut() };
-    // SAFETY: `visit` is of the callback's type, and `search` outlives the call.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
-    search.found
+    });
+    found.unwrap_or(std::ptr::null_mut())
 }
 
 /// Whether a function belongs to this library.

@@ -38,6 +38,9 @@ pub struct Recorder {
     log: Log,
     options: Options,
     known: HashMap<(Code, usize, usize), Count>,
+    /// What [`again`](Findings::again) did not know, last: what is reported next, if of its code.
+    #[cfg(debug_assertions)]
+    unknown: Option<(Code, usize, usize)>,
     modules: Modules,
     /// Functions of scripts, by file and name.
     scripts: HashMap<(String, String), u32>,
@@ -72,6 +75,8 @@ impl Recorder {
             log: Log { to: To::Memory(Vec::new()), buffer: Box::new([0; LINE]) },
             options,
             known: HashMap::with_capacity(options.max_findings.min(10_000)),
+            #[cfg(debug_assertions)]
+            unknown: None,
             modules: Modules::default(),
             scripts: HashMap::new(),
             next: 0,
@@ -189,7 +194,12 @@ fn locate(modules: &mut Modules, log: &mut Log, address: usize) -> Option<(u32, 
 
 impl Findings for Recorder {
     fn again(&mut self, code: Code, offender: usize, operation: usize) -> bool {
-        let Some(count) = self.known.get_mut(&(code, offender, operation)) else { return false };
+        let key = (code, offender, operation);
+        let Some(count) = self.known.get_mut(&key) else {
+            #[cfg(debug_assertions)]
+            (self.unknown = Some(key));
+            return false;
+        };
         count.observed += 1;
         if count.observed.is_power_of_two() {
             count.written = count.observed;
@@ -208,8 +218,13 @@ impl Findings for Recorder {
         let offender = report.sites.first().map_or(0, |(_, site)| site.pc);
         // Findings about the operation alone have one site, and are looked up without another.
         let offender = if report.sites.len() > 1 { offender } else { 0 };
-        let count = Count { id, observed: 1, written: 1 };
-        self.known.insert((report.code, offender, operation), count);
+        let key = (report.code, offender, operation);
+        // Else the same finding would be reported anew each time instead of counted.
+        #[cfg(debug_assertions)]
+        if let Some(unknown) = self.unknown.take().filter(|unknown| unknown.0 == report.code) {
+            assert_eq!(unknown, key, "reported by another key than was asked for");
+        }
+        self.known.insert(key, Count { id, observed: 1, written: 1 });
 
         let finding = RawFinding { id, ..self.finding(report, stacks) };
         self.log.write(&Record::Finding(finding));

@@ -244,7 +244,7 @@ impl State {
         recorder.begin(&self.directory, world);
         if !self.options.check {
             recorder.unchecked(
-                "what it moves was counted, nothing else: `commsan profile --check` looks for mistakes, too",
+                "what it moves was counted, nothing else: `commsan profile --check` also checks the program",
             );
         }
         let pages = match self.pages {

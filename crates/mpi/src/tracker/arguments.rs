@@ -64,7 +64,9 @@ impl Reporter {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        if out.again(wrong.code, 0, place.pc()) {
+        // With the call that freed it as a second site, where there is one.
+        let offender = wrong.freed.map_or(0, |_| place.pc());
+        if out.again(wrong.code, offender, place.pc()) {
             return;
         }
         let site = self.site(args.call, place);

@@ -477,8 +477,11 @@ impl Reporter {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let pc = opened.map_or(0, |site| site.pc);
-        if out.again(code, place.pc(), pc) {
+        let known = match opened {
+            Some(opened) => out.again(code, place.pc(), opened.pc),
+            None => out.again(code, 0, place.pc()),
+        };
+        if known {
             return;
         }
         let mut operation = self.operation(args, place);
@@ -487,8 +490,6 @@ impl Reporter {
         if let Some(opened) = opened {
             sites.push((Role::Operation, opened));
             operation.site = opened;
-        } else {
-            operation.site.pc = 0;
         }
         self.report(Report::new(code, operation.described(), sites), &operation.site, out);
     }

@@ -96,7 +96,7 @@ impl OneSided {
         let size = part.map_or(0, |part| part.size as usize);
         let Some(call) = made.call.and_then(commsan_mpi_calls::named) else { return };
         let site = place.site(Some(&args.call.name), stacks);
-        if out.again(Code::OutsideWindow, site.pc, made.pc) {
+        if out.again(Code::OutsideWindow, 0, site.pc) {
             return;
         }
         let operation = Operation {
@@ -111,7 +111,7 @@ impl OneSided {
             access: Some(access),
             ..Report::new(Code::OutsideWindow, operation, [(Role::Access, site)])
         };
-        out.report(report, made.pc, stacks);
+        out.report(report, site.pc, stacks);
     }
 }
 
