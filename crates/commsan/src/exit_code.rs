@@ -12,7 +12,8 @@ pub const UNUSABLE: u8 = 1;
 /// The command line, `COMMSAN_OPTIONS` or `commsan.toml` is wrong. Nothing was started.
 pub const USAGE: u8 = 2;
 
-/// Findings that no suppression covers, as ThreadSanitizer does; `--exit-code` changes it.
+/// Errors that no suppression covers, as ThreadSanitizer does; `--exit-code` changes the number,
+/// `--fail-on` which findings count.
 pub const FINDINGS: u8 = 66;
 
 /// The run directory cannot be created, or a part of the installation is missing. Nothing was
@@ -31,3 +32,8 @@ pub const NOT_FOUND: u8 = 127;
 
 /// Added to the number of the signal that ended the program, as in shells.
 pub const SIGNAL: u8 = 128;
+
+/// The code that findings give.
+pub fn of_findings(options: &crate::options::Options) -> u8 {
+    u8::try_from(options.exit_code.0).unwrap_or(FINDINGS)
+}

@@ -203,6 +203,6 @@ fn show(report: &Report, arguments: &Arguments, settings: &Settings) -> Result<E
         Deny::Certain => report.count(Severity::Error),
         Deny::Suspected => report.findings.len(),
     };
-    let code = if counts == 0 { 0 } else { settings.options.exit_code.0 };
-    Ok(ExitCode::from(u8::try_from(code).unwrap_or(exit_code::FINDINGS)))
+    let code = if counts == 0 { exit_code::OK } else { exit_code::of_findings(&settings.options) };
+    Ok(ExitCode::from(code))
 }

@@ -129,6 +129,8 @@ options! {
         "Run directory to create, instead of PROGRAM.commsan";
     exit_code: Bounded<0, 255> = "66", "N", Launcher,
         "Exit code when there are findings; 0 keeps the program's own";
+    fail_on: FailOn = "error", "error|warning|never", Launcher,
+        "Which findings change the exit code: errors, warnings as well, or none";
     suppressions: Vec<PathBuf> = "", "FILE", Launcher,
         "File of suppressions for known findings; may be given more than once";
     checks: Option<PathBuf> = "", "FILE", Launcher,
@@ -396,6 +398,18 @@ choice! {
         /// In all output.
         Always = "always",
         /// In no output.
+        Never = "never"
+    }
+}
+
+choice! {
+    /// Which findings change the exit code.
+    FailOn {
+        /// Errors: legal programs with likely mistakes succeed.
+        Error = "error",
+        /// All findings.
+        Warning = "warning",
+        /// None.
         Never = "never"
     }
 }

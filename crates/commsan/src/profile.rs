@@ -51,7 +51,7 @@ pub fn unchecked(run: &RunDirectory, options: &Options) -> Result<Summary, Failu
     let ranks = run.traffic().map_err(unreadable)?.len();
     let notices = run.notices().map_err(unreadable)?;
     notices.iter().for_each(|notice| warn(notice, &[]));
-    Ok(Summary { ranks, findings: 0, notices: notices.len(), incomplete: false })
+    Ok(Summary { ranks, fails: false, notices: notices.len(), incomplete: false })
 }
 
 /// Merges what the ranks have counted, stores it as tables in the run directory, and prints a

@@ -2,7 +2,7 @@
 
 use crate::exit_code;
 use crate::failure::{Failure, note, warn};
-use crate::options::Options;
+use crate::options::{FailOn, Options};
 use crate::output::{err, out};
 use crate::settings::Settings;
 use anstream::ColorChoice;
@@ -10,6 +10,7 @@ use commsan_report::{
     Checks, Level, Report, Sources, Suppressions, codequality, github, html, json, junit, sarif,
     suppress,
 };
+use commsan_findings::Severity;
 use commsan_report::{Options as Preparation, terminal};
 use commsan_rundir::RunDirectory;
 use std::io::IsTerminal;
@@ -22,8 +23,8 @@ use std::process::ExitCode;
 pub struct Summary {
     /// Ranks that wrote a log.
     pub ranks: usize,
-    /// Findings that no suppression matches.
-    pub findings: usize,
+    /// Whether findings that no suppression matches make the run fail.
+    pub fails: bool,
     /// Messages about processes that were not checked.
     pub notices: usize,
     /// Whether a report could not be written.
@@ -53,6 +54,9 @@ pub struct Arguments {
     /// Exit code when there are findings
     #[arg(long, value_name = "N")]
     exit_code: Option<String>,
+    /// Which findings change the exit code: error, warning, never
+    #[arg(long, value_name = "WHICH")]
+    fail_on: Option<String>,
     /// Colours: auto, always, never
     #[arg(long, value_name = "WHEN")]
     color: Option<String>,
@@ -66,7 +70,8 @@ impl Arguments {
         let checks = self.checks.iter().map(|value| pair("checks", value));
         let exit_code = self.exit_code.iter().map(|value| pair("exit_code", value));
         let color = self.color.iter().map(|value| pair("color", value));
-        suppressions.chain(checks).chain(exit_code).chain(color).collect()
+        let fail_on = self.fail_on.iter().map(|value| pair("fail_on", value));
+        suppressions.chain(checks).chain(exit_code).chain(fail_on).chain(color).collect()
     }
 }
 
@@ -157,7 +162,8 @@ pub fn finish(
         err(&suppress::gen_suppressions(&report.findings));
     }
     let incomplete = !write_files(run, &report, &sources, options);
-    Ok(Summary { ranks, findings: report.findings.len(), notices: notices.len(), incomplete })
+    let fails = fails(&report, options);
+    Ok(Summary { ranks, fails, notices: notices.len(), incomplete })
 }
 
 /// Writes `report.json` and the requested files; prints errors, and returns whether there were
@@ -247,8 +253,20 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
         None if arguments.gen_suppressions => out(&text(arguments.format)),
         None => print(&report, &sources, arguments.format),
     }
-    let code = if report.findings.is_empty() { 0 } else { settings.options.exit_code.0 };
-    Ok(ExitCode::from(u8::try_from(code).unwrap_or(exit_code::FINDINGS)))
+    Ok(ExitCode::from(if fails(&report, &settings.options) {
+        exit_code::of_findings(&settings.options)
+    } else {
+        exit_code::OK
+    }))
+}
+
+/// Whether the findings change the exit code.
+pub fn fails(report: &Report, options: &Options) -> bool {
+    match options.fail_on {
+        FailOn::Error => report.count(Severity::Error) > 0,
+        FailOn::Warning => !report.findings.is_empty(),
+        FailOn::Never => false,
+    }
 }
 
 /// Prints the report's warnings on standard error, for formats that programs read.

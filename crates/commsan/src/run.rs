@@ -199,9 +199,9 @@ fn facts() -> std::collections::BTreeMap<String, String> {
 /// takes precedence over a report that could not be written.
 fn decide(program: i32, summary: &Result<Summary, Failure>, options: &Options) -> u8 {
     let own = u8::try_from(program & 0xff).unwrap_or(u8::MAX);
-    let configured = u8::try_from(options.exit_code.0).unwrap_or(exit_code::FINDINGS);
+    let configured = exit_code::of_findings(options);
     match summary {
-        Ok(summary) if summary.findings > 0 && configured != exit_code::OK => configured,
+        Ok(summary) if summary.fails && configured != exit_code::OK => configured,
         _ if own != exit_code::OK => own,
         Ok(summary) if summary.incomplete => exit_code::REPORT,
         Ok(_) => exit_code::OK,
@@ -246,25 +246,25 @@ fn explain_silence(
 mod tests {
     use super::*;
 
-    fn summary(findings: usize, incomplete: bool) -> Result<Summary, Failure> {
-        Ok(Summary { ranks: 2, findings, notices: 0, incomplete })
+    fn summary(fails: bool, incomplete: bool) -> Result<Summary, Failure> {
+        Ok(Summary { ranks: 2, fails, notices: 0, incomplete })
     }
 
     #[test]
     fn findings_go_before_the_program_and_that_before_the_report() {
         let options = Options::default();
         for (program, summary, expected) in [
-            (0, summary(0, false), 0),
-            (3, summary(0, false), 3),
-            (139, summary(0, true), 139),
-            (0, summary(0, true), exit_code::REPORT),
-            (3, summary(1, true), exit_code::FINDINGS),
+            (0, summary(false, false), 0),
+            (3, summary(false, false), 3),
+            (139, summary(false, true), 139),
+            (0, summary(false, true), exit_code::REPORT),
+            (3, summary(true, true), exit_code::FINDINGS),
         ] {
             assert_eq!(decide(program, &summary, &options), expected);
         }
         let mut options = Options::default();
         options.exit_code.0 = 0;
-        assert_eq!(decide(0, &summary(1, false), &options), 0);
-        assert_eq!(decide(5, &summary(1, false), &options), 5);
+        assert_eq!(decide(0, &summary(true, false), &options), 0);
+        assert_eq!(decide(5, &summary(true, false), &options), 5);
     }
 }

@@ -134,8 +134,8 @@ fn check(case: &Case, tools: &Tools, mpi: Mpi) -> Result<(), Failed> {
     let run = tools.run(case, mpi, &program)?;
     let mut problems = Vec::new();
     match run.exit {
-        Some(code) if code == case.exit => {}
-        Some(code) => problems.push(format!("exit code {code} instead of {}", case.exit)),
+        Some(code) if code == case.exit() => {}
+        Some(code) => problems.push(format!("exit code {code} instead of {}", case.exit())),
         None => problems.push("ended by a signal".to_owned()),
     }
     if let Some(text) = case.prints.as_ref().filter(|text| !run.output.contains(*text)) {

@@ -11,7 +11,7 @@ mod compare;
 #[path = "lint/tools.rs"]
 mod tools;
 
-use commsan_test_cases::{Case, Kind};
+use commsan_test_cases::{Case, FINDINGS, Kind};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ fn correct_programs(root: &Path) -> Vec<Program> {
         let mut file = Case::read_part(root, path).ok()?;
         // Those of `commsan run`.
         file.options.clear();
-        file.exit = 0;
+        file.exit = Some(0);
         let fits = file.mpi.as_deref().is_none_or(|mpi| mpi == tools::SILENT.mpi);
         fits.then(|| Program { name: format!("cases/{}", file.name), files: vec![file] })
     };
@@ -134,9 +134,11 @@ impl Program {
             })
     }
 
-    /// Exit code of `commsan lint`.
+    /// Exit code of `commsan lint`, which warnings change, too.
     fn exit(&self) -> i32 {
-        self.files.first().map_or(0, |file| file.exit)
+        let other = self.files.iter().find_map(|file| file.exit);
+        let is_marked = self.files.iter().any(|file| !file.marks.is_empty());
+        other.unwrap_or(if is_marked { FINDINGS } else { 0 })
     }
 }
 

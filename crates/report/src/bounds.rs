@@ -27,7 +27,7 @@ pub(crate) fn observations(logs: &[RankLog], symbols: &Symbols) -> Vec<Observati
     let mut found = Vec::new();
     for (log, used) in uses() {
         let Some(lookup) = lookups.get(module(log, used)) else { continue };
-        let variable = match used.variable {
+        let variables = match used.variable {
             RawVariable::Local { at: (_, address), offset } => {
                 let frames = symbols.frames(module(log, used), address).iter().rev();
                 let lines: Vec<u32> = frames.map(|frame| frame.line.unwrap_or(0)).collect();
@@ -35,7 +35,7 @@ pub(crate) fn observations(logs: &[RankLog], symbols: &Symbols) -> Vec<Observati
             }
             RawVariable::Static { at: (_, address) } => lookup.fixed(address),
         };
-        if let Some((code, problem)) = variable.and_then(|variable| judge(used, &variable)) {
+        if let Some((code, problem)) = judge(used, &variables) {
             let finding = RawFinding { code, ..with_problem(&used.finding, problem) };
             found.push(Observation {
                 rank: log.rank,
@@ -66,38 +66,44 @@ fn with_problem(finding: &RawFinding<'static>, problem: String) -> RawFinding<'s
     RawFinding { argument: Some(argument), ..finding.clone() }
 }
 
-/// What is wrong with the use of a variable.
-fn judge(used: &RawUse<'_>, variable: &Variable) -> Option<(Code, String)> {
-    let name = match &variable.name {
-        Some(name) => format!("the variable `{name}`"),
-        None => "a variable".to_owned(),
-    };
-    if used.finding.operation.size > variable.available {
-        let problem = match variable.size - variable.available {
-            0 => format!("is {name} of {}", bytes(variable.size)),
-            _ => format!(
-                "has {} to the end of {name} of {}",
-                bytes(variable.available),
-                bytes(variable.size)
-            ),
+/// What is wrong with the use of a variable, whichever of these it is; the first reaches furthest.
+fn judge(used: &RawUse<'_>, variables: &[Variable]) -> Option<(Code, String)> {
+    let longest = variables.first()?;
+    if used.finding.operation.size > longest.available {
+        let (name, size) = (named(longest), bytes(longest.size));
+        let problem = match longest.size - longest.available {
+            0 => format!("is {name} of {size}"),
+            _ => format!("has {} to the end of {name} of {size}", bytes(longest.available)),
         };
         return Some((Code::BufferTooShort, problem));
     }
-    let (class, size) = variable.elements?;
     let elements = used.elements.as_ref()?;
     // With or without a sign: nothing is converted between the call and the memory.
     let passed = elements.class.strip_prefix("unsigned ").unwrap_or(&elements.class);
-    let is_other = elements.bytes > 1 && size > 1 && (passed, elements.bytes) != (class, size);
-    let known = ["integer", "real"].contains(&passed);
-    (is_other && known).then(|| {
+    let is_other = |variable: &Variable| {
+        variable.elements.is_some_and(|(class, size)| {
+            elements.bytes > 1 && size > 1 && (passed, elements.bytes) != (class, size)
+        })
+    };
+    let (class, size) = longest.elements?;
+    let is_known = ["integer", "real"].contains(&passed);
+    (is_known && variables.iter().all(is_other)).then(|| {
         let problem = format!(
-            "as {}s of {}, but it is {name} of {class}s of {}",
+            "as {}s of {}, but it is {} of {class}s of {}",
             elements.class,
             bytes(elements.bytes),
+            named(longest),
             bytes(size)
         );
         (Code::BufferOfOtherType, problem)
     })
+}
+
+fn named(variable: &Variable) -> String {
+    match &variable.name {
+        Some(name) => format!("the variable `{name}`"),
+        None => "a variable".to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -142,7 +148,28 @@ mod tests {
     ) -> Option<(Code, String)> {
         let (size_of, available, of) = variable;
         let name = Some("line".to_owned());
-        judge(&used(size, elements), &Variable { name, available, size: size_of, elements: of })
+        judge(&used(size, elements), &[Variable { name, available, size: size_of, elements: of }])
+    }
+
+    #[test]
+    fn of_variables_that_share_memory_all_must_disagree() {
+        let variable = |name: &str, available, elements| {
+            let name = Some(name.to_owned());
+            Variable { name, available, size: available, elements }
+        };
+        let (real, whole, half) = (Some(("real", 8)), Some(("integer", 8)), Some(("integer", 4)));
+        let judged = |variables: &[Variable]| judge(&used(8, real), variables);
+        let [first, fits] = [variable("first", 16, half), variable("fits", 8, real)];
+        let [other, any] = [variable("other", 8, whole), variable("any", 8, None)];
+        assert_eq!(judged(&[first.clone(), fits]), None);
+        assert_eq!(judged(&[first.clone(), any]), None);
+        let (code, problem) = judged(&[first, other.clone()]).unwrap();
+        assert_eq!(code, Code::BufferOfOtherType);
+        assert!(problem.contains("`first` of integers of 4 bytes"), "{problem}");
+        // The longest is enough, whatever the others are.
+        let long = variable("long", 8, None);
+        assert_eq!(judged(&[long, variable("short", 4, whole)]), None);
+        assert_eq!(judged(&[]), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The report for programs: `report.json`, described in `docs/report-json.md`.
 
 use crate::{Report, Run};
-use commsan_findings::Finding;
+use commsan_findings::{Finding, Severity};
 use serde::{Deserialize, Serialize};
 
 /// Version of the format; a change that readers must know raises it.
@@ -10,8 +10,16 @@ pub const SCHEMA: u32 = 1;
 #[derive(Serialize)]
 struct Document<'r> {
     schema: u32,
-    findings: &'r [Finding],
+    findings: Vec<Written<'r>>,
     run: &'r Run,
+}
+
+/// A finding with what follows from its code.
+#[derive(Serialize)]
+struct Written<'r> {
+    severity: Severity,
+    #[serde(flatten)]
+    finding: &'r Finding,
 }
 
 #[derive(Deserialize)]
@@ -22,7 +30,9 @@ struct Read {
 
 /// The whole report as one JSON object.
 pub fn render(report: &Report) -> String {
-    let document = Document { schema: SCHEMA, findings: &report.findings, run: &report.run };
+    let findings = report.findings.iter();
+    let findings = findings.map(|finding| Written { severity: finding.severity(), finding });
+    let document = Document { schema: SCHEMA, findings: findings.collect(), run: &report.run };
     let text = serde_json::to_string_pretty(&document);
     text.expect("strings, numbers, arrays and structures always have a JSON form") + "\n"
 }

@@ -4,8 +4,9 @@
 //! **Soundness.** Only what is certain is reported. A local variable is known by its distance from
 //! the frame pointer, where the unwind table says that the function keeps one at the call; a static
 //! one by its symbol. A local variable that is declared behind the call does not count: a temporary
-//! may have its memory until then. Where several may be meant (the compiler lets them share
-//! memory), the one that reaches furthest counts. Missed are variables that are not in memory as a
+//! may have its memory until then. Where several may be meant (compilers let variables share memory
+//! that are not used at the same time, and Fortran's `EQUIVALENCE` and `COMMON` name it twice), all
+//! are returned, and only what is true of each is certain. Missed are variables that are not in memory as a
 //! whole at the call, those whose length is known only at run time, and modules without debug
 //! information or symbols.
 
@@ -62,7 +63,7 @@ pub(crate) struct Lookup<'d> {
     dwarf: Dwarf<Slice<'d>>,
     units: Vec<Unit<Slice<'d>>>,
     /// Static variables: unit, type and name, by address.
-    statics: HashMap<u64, (usize, UnitOffset, String)>,
+    statics: HashMap<u64, Vec<(usize, UnitOffset, String)>>,
 }
 
 struct Type {
@@ -130,10 +131,16 @@ impl Variables {
 }
 
 impl<'d> Lookup<'d> {
-    /// The local variable of the function at `address` that is at this distance from its frame
-    /// pointer. `lines` are those of the call in that function and, from there inwards, in
+    /// The local variables of the function at `address` that may be at this distance from its frame
+    /// pointer, that which reaches furthest first. `lines` are those of the call in that function and, from there inwards, in
     /// functions that were inlined.
-    pub fn local(&self, address: u64, distance: i64, lines: &[u32]) -> Option<Variable> {
+    pub fn local(&self, address: u64, distance: i64, lines: &[u32]) -> Vec<Variable> {
+        let mut found = self.locals(address, distance, lines).unwrap_or_default();
+        found.sort_by_key(|variable| std::cmp::Reverse(variable.available));
+        found
+    }
+
+    fn locals(&self, address: u64, distance: i64, lines: &[u32]) -> Option<Vec<Variable>> {
         self.of.has_frame(address)?;
         let holds = |unit: &&Unit<Slice<'d>>| {
             self.dwarf.unit_ranges(unit).is_ok_and(|ranges| has(ranges, address))
@@ -144,7 +151,7 @@ impl<'d> Lookup<'d> {
         let (mut outside, mut function) = (None, None);
         // Inlined functions around the entry at hand, by their depths.
         let mut inlined = Vec::new();
-        let mut best: Option<Variable> = None;
+        let mut found = Vec::new();
         while let Ok(Some(entry)) = entries.next_dfs() {
             if outside.is_some_and(|depth| entry.depth() > depth) {
                 continue;
@@ -175,15 +182,10 @@ impl<'d> Lookup<'d> {
                         && let Ok(within) = u64::try_from(distance.saturating_sub(start))
                         && let Some(available) =
                             kind.size.checked_sub(within).filter(|available| *available > 0)
-                        && best.as_ref().is_none_or(|best| best.available < available)
                     {
                         let (size, elements) = (kind.size, kind.elements);
-                        best = Some(Variable {
-                            name: self.name(unit, entry),
-                            available,
-                            size,
-                            elements,
-                        });
+                        let name = self.name(unit, entry);
+                        found.push(Variable { name, available, size, elements });
                     }
                 }
                 dw::DW_TAG_compile_unit
@@ -194,34 +196,46 @@ impl<'d> Lookup<'d> {
                 _ => outside = Some(entry.depth()),
             }
         }
-        best
+        Some(found)
     }
 
-    /// The static variable at `address`.
-    pub fn fixed(&self, address: u64) -> Option<Variable> {
+    /// The static variables that `address` may be in: several only where they lie at one place.
+    pub fn fixed(&self, address: u64) -> Vec<Variable> {
         // Few symbols lie within others.
         const BACK: usize = 32;
         let symbols = &self.of.symbols;
         let after = symbols.partition_point(|(start, ..)| *start <= address);
         let before = symbols[..after].iter().rev().take(BACK);
-        let (start, size, symbol) = before
-            .filter(|(start, size, _)| address < start + size)
-            .max_by_key(|(start, size, _)| start + size)?;
-        let known = self.statics.get(start).map(|(unit, kind, name)| {
-            let kind = self.type_at(&self.units[*unit], *kind, 0);
-            (name.clone(), kind.filter(|kind| kind.size == *size).and_then(|kind| kind.elements))
-        });
-        let (name, elements) = known.unzip();
-        Some(Variable {
-            name: name.or_else(|| Some(crate::names::readable(symbol, None))),
+        let holds = before.filter(|(start, size, _)| address < start + size);
+        let Some((start, size, symbol)) = holds.max_by_key(|(start, size, _)| start + size) else {
+            return Vec::new();
+        };
+        let variable = |name, elements| Variable {
+            name: Some(name),
             available: start + size - address,
             size: *size,
-            elements: elements.flatten(),
-        })
+            elements,
+        };
+        let mut known: Vec<_> =
+            self.statics.get(start).map_or(&[][..], |known| known).iter().collect();
+        // The same one may be described in several files.
+        known.sort_by(|one, other| one.2.cmp(&other.2));
+        let known = known.into_iter().map(|(unit, kind, name)| {
+            let kind = self.type_at(&self.units[*unit], *kind, 0);
+            // Else it is a part of what the symbol covers, which may be of any type.
+            let kind = kind.filter(|kind| kind.size == *size);
+            variable(name.clone(), kind.and_then(|kind| kind.elements))
+        });
+        let mut found: Vec<_> = known.collect();
+        found.dedup();
+        if found.is_empty() {
+            found.push(variable(crate::names::readable(symbol, None), None));
+        }
+        found
     }
 
-    fn find_statics(&self) -> HashMap<u64, (usize, UnitOffset, String)> {
-        let mut statics = HashMap::new();
+    fn find_statics(&self) -> HashMap<u64, Vec<(usize, UnitOffset, String)>> {
+        let mut statics = HashMap::<_, Vec<_>>::new();
         for (index, unit) in self.units.iter().enumerate() {
             let mut entries = unit.entries();
             while let Ok(Some(entry)) = entries.next_dfs() {
@@ -231,7 +245,7 @@ impl<'d> Lookup<'d> {
                     && let AttributeValue::UnitRef(kind) = kind
                     && let Some(name) = self.name(unit, entry)
                 {
-                    statics.insert(address, (index, kind, name));
+                    statics.entry(address).or_default().push((index, kind, name));
                 }
             }
         }

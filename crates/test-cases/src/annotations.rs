@@ -1,9 +1,12 @@
 //! What a program says about itself in comments: how to build and run it, what is to be found.
 
-use commsan_findings::{Code, Role};
+use commsan_findings::{Code, Role, Severity};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
+
+/// Exit code that says that there are findings.
+pub const FINDINGS: i32 = 66;
 
 /// Whether the program has findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +44,8 @@ pub struct Case {
     pub devices: u32,
     /// Seed of their order.
     pub seed: u32,
-    /// Exit code of `commsan run`.
-    pub exit: i32,
+    /// Exit code of `commsan run`, if it is not that of the findings.
+    pub exit: Option<i32>,
     /// What the program prints itself: that its results are wrong.
     pub prints: Option<String>,
     /// Sites of the findings it has.
@@ -105,10 +108,6 @@ impl Case {
     pub fn read_part(root: &Path, path: &Path) -> Result<Case, String> {
         let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
         let name = path.strip_prefix(root).unwrap_or(path).with_extension("");
-        let kind = match name.components().next() {
-            Some(first) if first.as_os_str() == "fail" => Kind::Fail,
-            _ => Kind::Pass,
-        };
         let mut case = Case {
             name: name.to_string_lossy().into_owned(),
             source: path.to_owned(),
@@ -122,10 +121,7 @@ impl Case {
             compiler: None,
             devices: 1,
             seed: 0,
-            exit: match kind {
-                Kind::Fail => 66,
-                Kind::Pass => 0,
-            },
+            exit: None,
             prints: None,
             marks: Vec::new(),
         };
@@ -143,6 +139,12 @@ impl Case {
         Ok(case)
     }
 
+    /// Exit code of `commsan run`: errors make it fail, warnings do not.
+    pub fn exit(&self) -> i32 {
+        let is_error = |mark: &Mark| mark.code.severity() == Severity::Error;
+        self.exit.unwrap_or(if self.marks.iter().any(is_error) { FINDINGS } else { 0 })
+    }
+
     fn direct(&mut self, directive: &str) -> Result<(), String> {
         let unknown = || format!("unknown directive `{}`", directive.trim());
         let (key, value) = directive.split_once(':').ok_or_else(unknown)?;
@@ -152,7 +154,7 @@ impl Case {
         match key.trim() {
             "np" => self.ranks = value.parse().map_err(|e| number(format!("{e}")))?,
             "nodes" => self.nodes = value.parse().map_err(|e| number(format!("{e}")))?,
-            "exit" => self.exit = value.parse().map_err(|e| number(format!("{e}")))?,
+            "exit" => self.exit = Some(value.parse().map_err(|e| number(format!("{e}")))?),
             "gpu" => self.devices = value.parse().map_err(|e| number(format!("{e}")))?,
             "seed" => self.seed = value.parse().map_err(|e| number(format!("{e}")))?,
             "prints" => self.prints = Some(value.to_owned()),

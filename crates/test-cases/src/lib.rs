@@ -7,5 +7,5 @@ pub mod annotations;
 pub mod compare;
 pub mod limited;
 
-pub use annotations::{Case, Kind, Mark};
+pub use annotations::{Case, FINDINGS, Kind, Mark};
 pub use compare::{Observers, Report, Seen, differences};
