@@ -28,6 +28,8 @@ pub enum Problem {
     NoSuchPeer,
     /// A tag below zero or above `MPI_TAG_UB`.
     TagOutOfRange,
+    /// `MPI_IN_PLACE` for a buffer that the call needs on this rank.
+    InPlace,
     /// Any other value that the call does not allow, and whatever newer versions distinguish.
     #[default]
     #[serde(other)]

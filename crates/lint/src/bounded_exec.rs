@@ -28,6 +28,7 @@ mod comms;
 mod counted;
 mod defects;
 mod havoc;
+mod in_place;
 mod interpreter;
 mod messages;
 mod outside;

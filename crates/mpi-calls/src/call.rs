@@ -1,6 +1,6 @@
 //! One row of the table of calls, and facts that follow from it.
 
-use crate::{Demand, Effect, Fit, Flow, Message, Object, Param, Positions, Role, Rule};
+use crate::{Demand, Effect, Fit, Flow, Message, Object, On, Param, Positions, Role, Rule};
 use commsan_shadow::Mode;
 
 /// One MPI call.
@@ -88,6 +88,21 @@ impl Call {
         let file = self.at.file.is_some()
             && (!self.accesses.is_empty() || self.named("filetype").is_some());
         moves && (self.at.comm.is_some() || self.at.win.is_some() || file)
+    }
+
+    /// The ranks of an intracommunicator on which the buffer of an access may be `MPI_IN_PLACE`
+    /// (MPI 4.1 chapter 6); `None` where it may be on no rank.
+    pub fn in_place_on(&self, rule: &Rule) -> Option<On> {
+        if matches!(self.flow, Flow::None | Flow::Neighbours) {
+            return None;
+        }
+        let is_other = |other: &&Rule| other.mode != rule.mode && other.buffer != rule.buffer;
+        let other = self.accesses.iter().find(is_other)?;
+        match (rule.mode, rule.on, other.on) {
+            (Mode::Read, On::All, On::Root) | (Mode::Write, On::All, On::Root) => Some(On::Root),
+            (Mode::Read, On::All, _) => Some(On::All),
+            _ => None,
+        }
     }
 
     /// Whether it looks for a message and leaves it where it is.

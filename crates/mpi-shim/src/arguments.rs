@@ -15,7 +15,8 @@
 //! (§5.1.3), negative offsets in files, modes in which no file can be opened, access that the
 //! file's mode excludes, and views that do not fit (§14, `files.rs`), calls about the remote group
 //! of an intracommunicator (§7.6.1), invalid attribute keys (§7.7, `keyvals.rs`), what `fit.rs`
-//! says, and null addresses for results, requests included (§2.6.2). Not checked is what does not
+//! says, null addresses for results, requests included (§2.6.2), and `MPI_IN_PLACE` elsewhere than
+//! where a collective on an intracommunicator takes it (§6). Not checked is what does not
 //! matter: at `MPI_PROC_NULL`, in place, on other ranks than the root, and the datatype of empty
 //! data. Missed are requests that were freed, the datatypes of `MPI_Alltoallw` and the like, and
 //! calls that are not in the table.
@@ -39,7 +40,7 @@ use commsan_findings::Problem;
 use commsan_mpi::buffers::{resolve, takes_place};
 use commsan_mpi::{Args, Library, Wrong};
 use commsan_mpi_calls::reduction::{NO_OP, OTHER, REPLACE};
-use commsan_mpi_calls::{Demand, Extent, Flow, Object, Role, Rule, Times, Topology};
+use commsan_mpi_calls::{Demand, Extent, Flow, Object, On, Role, Rule, Times, Topology};
 use commsan_shadow::{Access, Mode};
 use commsan_threads::Here;
 use std::ffi::c_int;
@@ -95,7 +96,7 @@ pub(crate) fn begin(size: u32) {
 pub(crate) fn are_wrong(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
     let Some(job) = JOB.get() else { return false };
     let suspicious = |(index, demand): &(usize, Demand)| is_suspicious(job, args, *index, *demand);
-    if !args.call.demands.iter().any(suspicious) && !has_null_buffer(args) {
+    if !args.call.demands.iter().any(suspicious) && !has_no_buffer(args) {
         return false;
     }
     look_again(rank, job, args, here)
@@ -163,17 +164,19 @@ fn is_of_world(comm: usize) -> bool {
     [comm_world().word(), comm_self().word()].contains(&comm)
 }
 
-/// Whether some buffer is at address 0.
+/// Whether some buffer is at address 0, or `MPI_IN_PLACE`.
 #[inline]
-fn has_null_buffer(args: &Args) -> bool {
-    args.call.accesses.iter().any(|rule| args.words[rule.buffer] == 0)
+fn has_no_buffer(args: &Args) -> bool {
+    let words = args.call.accesses.iter().map(|rule| args.words[rule.buffer]);
+    words.into_iter().any(|word| word == 0 || word == Mpi::IN_PLACE)
 }
 
 #[cold]
 fn look_again(rank: &dyn Rank, job: &Job, args: &Args, here: &Here) -> bool {
     let mut demands = args.call.demands.iter();
     let found = demands.find_map(|(index, demand)| wrong(job, args, *index, *demand));
-    let Some(wrong) = found.or_else(|| null_buffer(args)) else { return false };
+    let found = found.or_else(|| null_buffer(args)).or_else(|| in_place(args));
+    let Some(wrong) = found else { return false };
     rank.with(here.thread, &mut |tracker, out| {
         tracker.reporter.wrong_argument(args, &wrong, here, out)
     });
@@ -459,6 +462,35 @@ fn null_buffer(args: &Args) -> Option<Wrong> {
     Some(Wrong::of(kind, args.call.params[rule.buffer].shown(), problem))
 }
 
+/// `MPI_IN_PLACE` for a buffer with elements, where this rank may not pass it (MPI 4.1 chapter 6).
+fn in_place(args: &Args) -> Option<Wrong> {
+    let comm = args.call.at.comm.map_or(0, |comm| args.words[comm]);
+    let problem = |rule: &Rule| {
+        if args.words[rule.buffer] != Mpi::IN_PLACE
+            || !is_performed(args, rule)
+            || !is_of_something(args, rule)
+        {
+            return None;
+        }
+        let allowed = args.call.in_place_on(rule);
+        Some((
+            rule,
+            match allowed {
+                None => format!("is MPI_IN_PLACE, which {} does not take there", args.call.name),
+                Some(_) if Mpi.is_inter(comm) => {
+                    "is MPI_IN_PLACE, which no collective on an intercommunicator takes".to_owned()
+                }
+                Some(On::Root) if args.int(args.call.at.root?) != Mpi.rank(comm) => {
+                    format!("is MPI_IN_PLACE, which {} takes at the root alone", args.call.name)
+                }
+                Some(_) => return None,
+            },
+        ))
+    };
+    let (rule, problem) = args.call.accesses.iter().find_map(problem)?;
+    Some(Wrong::of(Problem::InPlace, args.call.params[rule.buffer].shown(), problem))
+}
+
 /// Whether a count or datatype matters: some access with elements is described by it.
 fn matters(args: &Args, index: usize) -> bool {
     let counts =
@@ -500,8 +532,12 @@ fn is_of_something(args: &Args, rule: &Rule) -> bool {
 
 /// Whether an access takes place on this rank, and by the arguments that say so.
 fn is_active(args: &Args, rule: &Rule) -> bool {
-    args.words[rule.buffer] != Mpi::IN_PLACE
-        && rule.peer.is_none_or(|peer| args.int(peer) != Mpi::PROC_NULL)
+    args.words[rule.buffer] != Mpi::IN_PLACE && is_performed(args, rule)
+}
+
+/// Likewise, if the buffer is not in place.
+fn is_performed(args: &Args, rule: &Rule) -> bool {
+    rule.peer.is_none_or(|peer| args.int(peer) != Mpi::PROC_NULL)
         && rule.op.is_none_or(|op| !Mpi.is_no_op(args.words[op]))
         && takes_place::<Mpi>(args, rule, &Mpi)
 }

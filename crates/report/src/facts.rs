@@ -470,6 +470,11 @@ fn advice(kind: Problem, argument: &str) -> String {
             "{computed}: the largest tag is the attribute `MPI_TAG_UB` of `MPI_COMM_WORLD`, which differs between \
              libraries, and is at least 32767"
         ),
+        Problem::InPlace => format!(
+            "pass a buffer of this rank as {argument}; MPI_IN_PLACE stands for `sendbuf` where the rank also receives: \
+             at the root of MPI_Gather and MPI_Reduce, and on all ranks of MPI_Allreduce and the like; and for \
+             `recvbuf` at the root of MPI_Scatter"
+        ),
         Problem::Value => computed,
     }
 }

@@ -65,7 +65,7 @@ impl<'p> Job<'_, 'p> {
     }
 
     /// How many elements an access has, if they lie in a row.
-    fn elements(&mut self, asked: &Asked<'p>, extent: Extent) -> Option<i64> {
+    pub(super) fn elements(&mut self, asked: &Asked<'p>, extent: Extent) -> Option<i64> {
         let Extent::Blocks { count, times } = extent else {
             return matches!(extent, Extent::One).then_some(1);
         };
@@ -84,7 +84,7 @@ impl<'p> Job<'_, 'p> {
     }
 
     /// Whether an access takes place on the rank that makes the call.
-    fn takes_place(&mut self, asked: &Asked<'p>, on: On) -> Option<bool> {
+    pub(super) fn takes_place(&mut self, asked: &Asked<'p>, on: On) -> Option<bool> {
         if on == On::All {
             return Some(true);
         }

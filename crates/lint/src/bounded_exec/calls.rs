@@ -38,6 +38,7 @@ impl<'p> Job<'_, 'p> {
         let call = asked.call;
         self.outside(asked)?;
         self.check_bounds(asked);
+        self.check_in_place(asked);
         let rank = asked.rank;
         match call.effect {
             Effect::Begin => {
