@@ -190,7 +190,7 @@ impl Job<'_> {
             compiler: None,
             devices: 1,
             seed: 0,
-            exit: 0,
+            exit: None,
             prints: None,
             marks: Vec::new(),
         };

@@ -44,7 +44,7 @@ impl<'p> Job<'_, 'p> {
         let spots = vec![(asked.rank, asked.place, Role::Operation, problem.clone())];
         let message = format!("`{parameter}` of {name} is MPI_IN_PLACE where it may not be");
         let why = format!(
-            "{problem} {}, and {name} takes it there {where_allowed} (MPI 4.1 chapter 6)",
+            "{problem} {}, and {name} takes it {where_allowed} (MPI 4.1 chapter 6)",
             self.with()
         );
         let help = "pass a buffer of this rank; only a rank that both sends and receives in the call can do so in place";
