@@ -14,6 +14,7 @@ mod program;
 #[path = "rma/script.rs"]
 mod script;
 #[path = "cases/tools.rs"]
+#[allow(dead_code, reason = "only the distribution's libraries are used")]
 mod tools;
 
 use commsan_findings::{Finding, Role};
