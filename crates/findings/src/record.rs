@@ -261,6 +261,9 @@ pub struct RawCollective<'a> {
     /// What the first site and the operation's have passed that differs: `rank 1`, `MPI_SUM`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<[Cow<'a, str>; 2]>,
+    /// Whether it is on an intercommunicator, between two groups.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub between_groups: bool,
 }
 
 /// A thread level.

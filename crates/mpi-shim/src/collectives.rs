@@ -12,6 +12,7 @@ use crate::windows::{self, New};
 use commsan_mpi::buffers::takes_place;
 use commsan_mpi::collective::alike;
 use commsan_mpi::collective::communicators::On;
+use commsan_mpi::collective::entry::Root;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::rma::Group;
 use commsan_mpi::{Args, Entering, Library};
@@ -110,9 +111,21 @@ pub(crate) fn leave(rank: &dyn Rank, args: &Args, here: &Here, entered: Entered,
         rank.with(here.thread, &mut |tracker, _| tracker.together.unmade(entered.on));
     } else if args.call.at.peer_comm.is_some() {
         let Some((child, group)) = made(args) else { return };
-        rank.with(here.thread, &mut |tracker, _| tracker.together.joined(args, child, &group));
+        rank.with(here.thread, &mut |tracker, _| {
+            tracker.together.joined(args, child, &group);
+            tracker.together.joins_groups(child);
+        });
     } else if let Some((child, group)) = made(args) {
-        rank.with(here.thread, &mut |tracker, _| tracker.together.made(parent, child, &group));
+        let is_inter = match child {
+            On::Comm(comm) => Mpi.is_inter(to_ask(args, comm)),
+            On::Window(_) | On::File(_) => false,
+        };
+        rank.with(here.thread, &mut |tracker, _| {
+            tracker.together.made(parent, child, &group);
+            if is_inter {
+                tracker.together.joins_groups(child);
+            }
+        });
     }
 }
 
@@ -156,13 +169,16 @@ fn made(args: &Args) -> Option<(On, Group)> {
         return Some((On::File(file), groups::of_comm(args.words[comm])));
     }
     let comm = new_comm(args)?;
-    // Of a copy that is not complete nothing can be asked.
-    let asked = match args.call.effect {
-        Effect::Start => args.words[args.call.at.comm?],
-        _ => comm,
-    };
-    let group = groups::of_comm(asked);
+    let group = groups::of_comm(to_ask(args, comm));
     (!group.members.is_empty()).then_some((On::Comm(comm), group))
+}
+
+/// Which communicator to ask about a new one: of a copy that is not complete, the original.
+fn to_ask(args: &Args, new: usize) -> usize {
+    match (args.call.effect, args.call.at.comm) {
+        (Effect::Start, Some(comm)) => args.words[comm],
+        _ => new,
+    }
 }
 
 /// The communicator that the call has made.
@@ -214,10 +230,18 @@ fn origin(args: &Args) -> (Option<usize>, i32) {
     (args.call.at.comm.map(|index| args.words[index]), tag)
 }
 
-/// The root as rank in the job.
-fn root(args: &Args) -> Option<u32> {
-    let (root, comm) = (args.int(args.call.at.root?), args.words[args.call.at.comm?]);
-    groups::of_comm(comm).member(root)
+/// Who the root is.
+fn root(args: &Args) -> Root {
+    let (Some(root), Some(comm)) = (args.call.at.root, args.call.at.comm) else {
+        return Root::Unknown;
+    };
+    let (root, comm) = (args.int(root), args.words[comm]);
+    match root {
+        // On an intercommunicator.
+        Mpi::ROOT => Root::Itself,
+        Mpi::PROC_NULL => Root::AnotherOfOwnGroup,
+        _ => groups::of_comm(comm).member(root).map_or(Root::Unknown, Root::Rank),
+    }
 }
 
 /// Arguments that every rank must pass alike; for a datatype its extent (MPI 4.1 §14.3).

@@ -7,7 +7,7 @@ use commsan_findings::Code;
 use commsan_findings::record::Record;
 use commsan_job_shm::Memory;
 use commsan_mpi::collective::communicators::On;
-use commsan_mpi::collective::entry::Asserted;
+use commsan_mpi::collective::entry::{Asserted, Root};
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::rma::Group;
 use commsan_mpi::{Entering, Tracker};
@@ -58,7 +58,7 @@ impl Call {
             on: On::Comm(COMMS[self.comm]),
             blocking: call.blocks(),
             parallel: false,
-            root: self.root,
+            root: self.root.map_or(Root::Unknown, Root::Rank),
             op: self.op,
             data: Some(Signature::predefined("MPI_INT", 4).repeat(self.count)),
             asserted: Asserted { none_precede: self.none_precede, none_succeed: false },

@@ -51,6 +51,8 @@ pub enum Case {
     OnWindow,
     /// A session, rather than `MPI_Init`, has initialised MPI.
     Session,
+    /// A collective on an intercommunicator.
+    BetweenGroups,
 }
 
 /// One observation, seen as a source of phrases.
@@ -96,6 +98,9 @@ impl<'o> Facts<'o> {
         }
         if self.observation.finding.threads {
             return Case::Threads;
+        }
+        if self.observation.finding.collective.as_ref().is_some_and(|all| all.between_groups) {
+            return Case::BetweenGroups;
         }
         let Some((first, operation)) = self.first.zip(self.operation) else { return Case::Usual };
         let sites = &self.observation.finding.sites;

@@ -86,7 +86,12 @@ fn doing() -> impl Strategy<Value = RawDoing> {
 
 fn collective() -> impl Strategy<Value = RawCollective<'static>> {
     (text(), any::<u32>(), prop::option::of((text(), text()))).prop_map(|(on, number, passed)| {
-        RawCollective { on, number, passed: passed.map(|(own, other)| [own, other]) }
+        RawCollective {
+            on,
+            number,
+            passed: passed.map(|(own, other)| [own, other]),
+            between_groups: number % 2 == 1,
+        }
     })
 }
 

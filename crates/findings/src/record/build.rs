@@ -61,7 +61,7 @@ impl<'a> RawOperation<'a> {
 impl<'a> RawCollective<'a> {
     /// What two calls have in common that are no particular collective.
     pub fn on(on: impl Into<Cow<'a, str>>) -> RawCollective<'a> {
-        RawCollective { on: on.into(), number: 0, passed: None }
+        RawCollective { on: on.into(), number: 0, passed: None, between_groups: false }
     }
 }
 

@@ -18,6 +18,7 @@ const OF_WINDOWS: u64 = 0x77_1d05;
 const OF_FILES: u64 = 0x0f_11e5;
 const OF_GROUPS: u64 = 0x6_2009;
 const OF_SESSIONS: u64 = 0x5e_5510;
+const OF_PAIRS: u64 = 0x9a_1125;
 
 /// A communicator, window or file, and what this rank has entered on it.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +30,8 @@ pub struct Known {
     /// Its ranks in the job; for an intercommunicator those of the remote group. Empty if not
     /// known.
     pub members: Arc<[u32]>,
+    /// Whether it joins two groups: `members` are those of the other one.
+    pub is_inter: bool,
     /// Number of collectives entered.
     pub entered: u32,
     /// The last blocking collective that was entered while the process had one thread: its number
@@ -109,6 +112,25 @@ impl Communicators {
         };
         *self.of_groups.entry((parent, tag, group.name)).or_default() += 1;
         self.add(child, name, group.members.clone());
+    }
+
+    /// Two groups of this job have been joined, as the n-th time with this tag. `group` consists of
+    /// the other group's members, and has the same name on both sides.
+    pub fn add_joined(&mut self, tag: i32, child: On, group: &Group) {
+        if group.members.is_empty() {
+            return self.add_nameless(child, group);
+        }
+        let turn = self.of_groups.entry((OF_PAIRS, tag, group.name)).or_default();
+        *turn += 1;
+        let name = mixed(mixed(mixed(OF_PAIRS, tag as u64), *turn), group.name) | 1;
+        self.add(child, name, group.members.clone());
+    }
+
+    /// The handle stands for an intercommunicator.
+    pub fn joins_groups(&mut self, on: On) {
+        if let Some(known) = self.all.get_mut(&on) {
+            known.is_inter = true;
+        }
     }
 
     /// The name of the parent out of which a group makes a communicator.

@@ -23,8 +23,8 @@ pub struct Entry {
     pub kind: u32,
     /// Whether the rank had several threads at work.
     pub threads: bool,
-    /// The root, as rank in the job.
-    pub root: Option<u32>,
+    /// The root.
+    pub root: Root,
     /// Number of the predefined reduction, or [`OTHER`](commsan_mpi_calls::reduction::OTHER).
     pub op: u32,
     /// The signature that all ranks must match.
@@ -35,6 +35,49 @@ pub struct Entry {
     pub alike: alike::Values,
     /// How far the rank has come on communicators that it used lately.
     pub progress: [Progress; MAX_PROGRESS],
+}
+
+/// Who is the root of a collective, as one rank has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// It has none, or nobody knows.
+    Unknown,
+    /// The rank itself, by `MPI_ROOT`.
+    Itself,
+    /// This rank of the job.
+    Rank(u32),
+    /// Another one of the rank's own group of an intercommunicator: `MPI_PROC_NULL`.
+    AnotherOfOwnGroup,
+}
+
+impl Root {
+    /// Who it is in words.
+    pub fn describe(self) -> Option<String> {
+        match self {
+            Root::Unknown => None,
+            Root::Itself => Some("itself".to_owned()),
+            Root::Rank(root) => Some(format!("rank {root}")),
+            Root::AnotherOfOwnGroup => Some("another rank of its group".to_owned()),
+        }
+    }
+
+    fn number(self) -> u32 {
+        match self {
+            Root::Unknown => 0,
+            Root::AnotherOfOwnGroup => 1,
+            Root::Itself => 2,
+            Root::Rank(rank) => rank + 3,
+        }
+    }
+
+    fn from_number(number: u32) -> Root {
+        match number {
+            0 => Root::Unknown,
+            1 => Root::AnotherOfOwnGroup,
+            2 => Root::Itself,
+            _ => Root::Rank(number - 3),
+        }
+    }
 }
 
 /// Assertions that either all ranks must give to a fence or none (MPI 4.1 §12.5.5).
@@ -105,13 +148,23 @@ impl Entry {
 
     /// How this entry differs from another one of the same collective.
     pub fn differs(&self, other: &Entry) -> Option<Difference> {
-        let roots = self.root.is_some() && other.root.is_some();
+        let root = |entry: &Entry| match entry.root {
+            Root::Itself => Root::Rank(entry.rank),
+            root => root,
+        };
+        let roots_differ = match (root(self), root(other)) {
+            (Root::Rank(own), Root::Rank(theirs)) => own != theirs,
+            // Who is named as root says that another one is.
+            (Root::AnotherOfOwnGroup, Root::Rank(root)) => root == self.rank,
+            (Root::Rank(root), Root::AnotherOfOwnGroup) => root == other.rank,
+            _ => false,
+        };
         let data = self.data.zip(other.data);
         if self.is_finalize() != other.is_finalize() {
             Some(Difference::Finalized)
         } else if self.kind != other.kind {
             Some(Difference::Kind)
-        } else if roots && self.root != other.root {
+        } else if roots_differ {
             Some(Difference::Root)
         } else if self.op != other.op && self.op != 0 && other.op != 0 {
             Some(Difference::Op)
@@ -139,7 +192,7 @@ impl Entry {
         let flags = [self.threads, none_precede, none_succeed];
         let flags = (0..).zip(flags).map(|(bit, is)| u32::from(is) << bit).sum();
         words[1] = pair(self.kind, flags);
-        words[2] = pair(self.root.map_or(0, |root| root + 1), self.op);
+        words[2] = pair(self.root.number(), self.op);
         words[3..6].copy_from_slice(&[a, b, c]);
         for (to, progress) in words[6..ALIKE].chunks_exact_mut(2).zip(&self.progress) {
             to.copy_from_slice(&[progress.name, pair(progress.entered, progress.blocking)]);
@@ -162,7 +215,7 @@ impl Entry {
             site: high(words[0]),
             kind: low(words[1]),
             threads: high(words[1]) & 1 != 0,
-            root: low(words[2]).checked_sub(1),
+            root: Root::from_number(low(words[2])),
             op: high(words[2]),
             data: (words[3] != ABSENT)
                 .then(|| Signature::from_words([words[3], words[4], words[5]])),
@@ -191,7 +244,8 @@ mod tests {
             prop::sample::select(vec!["MPI_Bcast", "MPI_Ibcast", "MPI_Win_fence", "MPI_Finalize"]);
         let sizes = prop::option::of((0..3_u64, any::<bool>()));
         let progress = (0..3_u64, 0..4_u32, 0..4_u32);
-        (kinds, any::<[u16; 2]>(), prop::option::of(0..2_u32), 0..3_u32, sizes, progress).prop_map(
+        let roots = (0..5_u32).prop_map(Root::from_number);
+        (kinds, any::<[u16; 2]>(), roots, 0..3_u32, sizes, progress).prop_map(
             |(name, [rank, site], root, op, size, (at, entered, blocking))| Entry {
                 rank: rank.into(),
                 site: site.into(),
@@ -230,7 +284,7 @@ mod tests {
             site: 0,
             kind: kind("MPI_Reduce"),
             threads: false,
-            root: Some(1),
+            root: Root::Rank(1),
             op: 3,
             data: Some(Signature::predefined("MPI_INT", 4)),
             asserted: Asserted::default(),
@@ -239,10 +293,12 @@ mod tests {
         };
         let large = Entry { kind: named("MPI_Reduce_c").unwrap().kind, ..entry };
         assert_eq!(entry.differs(&large), None);
-        let unknown = Entry { root: None, op: 0, data: None, ..entry };
+        let unknown = Entry { root: Root::Unknown, op: 0, data: None, ..entry };
         assert_eq!(entry.differs(&unknown), None);
         for (other, difference) in [
-            (Entry { root: Some(0), op: 4, ..entry }, Difference::Root),
+            (Entry { root: Root::Rank(2), op: 4, ..entry }, Difference::Root),
+            (Entry { root: Root::AnotherOfOwnGroup, rank: 1, ..entry }, Difference::Root),
+            (Entry { root: Root::Itself, rank: 2, ..entry }, Difference::Root),
             (Entry { op: 4, ..entry }, Difference::Op),
             (Entry { data: Some(Signature::EMPTY), ..entry }, Difference::Data),
             (
@@ -250,7 +306,7 @@ mod tests {
                 Difference::Assertions,
             ),
             (Entry { alike: [7, 1, 0], ..entry }, Difference::Argument(1)),
-            (Entry { kind: kind("MPI_Ireduce"), root: Some(0), ..entry }, Difference::Kind),
+            (Entry { kind: kind("MPI_Ireduce"), root: Root::Rank(2), ..entry }, Difference::Kind),
             (Entry { kind: kind("MPI_Finalize"), ..unknown }, Difference::Finalized),
         ] {
             assert_eq!(entry.differs(&other), Some(difference));

@@ -6,7 +6,7 @@ use super::{OneSided, ThreadCalls, Tracker};
 use crate::buffers::Args;
 use crate::collective::alike;
 use crate::collective::communicators::{Communicators, Known};
-use crate::collective::entry::{Asserted, Difference, Entry, Progress};
+use crate::collective::entry::{Asserted, Difference, Entry, Progress, Root};
 use crate::collective::signature::Signature;
 use crate::ids::{Group, On};
 use commsan_callsite::{Findings, Place, Site, Stacks};
@@ -41,8 +41,8 @@ pub struct Entering {
     pub blocking: bool,
     /// Whether this process has several threads at work.
     pub parallel: bool,
-    /// The root, as rank in the job.
-    pub root: Option<u32>,
+    /// The root.
+    pub root: Root,
     /// Number of the predefined reduction, [`reduction::OTHER`] for others.
     pub op: u32,
     /// The signature that all ranks must match.
@@ -66,7 +66,8 @@ impl Together {
     /// The collective with this number, and what two ranks have passed.
     fn describe(&self, on: On, number: u32, passed: Option<[String; 2]>) -> RawCollective<'static> {
         let passed = passed.map(|both| both.map(Cow::Owned));
-        RawCollective { on: self.words_for(on).into(), number, passed }
+        let between_groups = self.on.find(on).is_some_and(|known| known.is_inter);
+        RawCollective { on: self.words_for(on).into(), number, passed, between_groups }
     }
 
     /// Sets the rendezvous through which ranks compare their collectives.
@@ -92,12 +93,18 @@ impl Together {
         self.on.add_child(parent, child, group);
     }
 
-    /// Two groups have been joined: the resulting communicator has no name.
+    /// Two groups have been joined.
     pub fn joined(&mut self, args: &Args, child: On, group: &Group) {
         if let Some(name) = self.name_between(args) {
             self.on.leave(name);
         }
-        self.on.add_nameless(child, group);
+        let tag = args.call.at.tag.map_or(0, |index| args.int(index));
+        self.on.add_joined(tag, child, group);
+    }
+
+    /// What was made last under this handle is an intercommunicator.
+    pub fn joins_groups(&mut self, on: On) {
+        self.on.joins_groups(on);
     }
 
     /// The members of a group have made a communicator, out of `parent` or of a session's group.
@@ -136,6 +143,9 @@ impl Together {
         };
         match self.on.find(on) {
             Some(known) if known.is_world() => "MPI_COMM_WORLD".to_owned(),
+            Some(known) if known.is_inter => {
+                format!("an intercommunicator with {} remote ranks", known.size)
+            }
             Some(known) if known.size > 0 => format!("a {what} of {} ranks", known.size),
             _ => format!("one {what}"),
         }
@@ -188,6 +198,8 @@ impl Tracker {
             return;
         };
         let (name, number, key) = (known.name, known.entered, known.key(known.entered));
+        // Between two groups, what one sends is what the other receives.
+        let same_side = !known.is_inter;
         let site = self.reporter.site(entering.call, place);
         let entry = Entry {
             rank: me,
@@ -195,13 +207,15 @@ impl Tracker {
             kind: entering.call.kind,
             threads: entering.parallel,
             root: entering.root,
-            op: entering.op,
-            data: entering.data,
+            op: if same_side { entering.op } else { reduction::OTHER },
+            data: entering.data.filter(|_| same_side),
             asserted: entering.asserted,
             alike: entering.alike,
             progress: self.together.on.progress(entering.on),
         };
-        self.compare_own(entering, number, site, out);
+        if same_side {
+            self.compare_own(entering, number, site, out);
+        }
         let alone = entering.blocking && !entering.parallel;
         if let Posted::After(words) = rendezvous.post(key, &entry.to_words()) {
             let first = Entry::from_words(&words);
@@ -239,7 +253,7 @@ impl Tracker {
             site: number,
             kind: call.kind,
             threads: false,
-            root: None,
+            root: Root::Unknown,
             op: reduction::OTHER,
             data: None,
             asserted: Asserted::default(),
@@ -288,10 +302,9 @@ impl Tracker {
         let (code, passed) = match difference {
             Difference::Finalized => (Code::CollectiveNotEntered, None),
             Difference::Kind => (Code::CollectivesDiffer, None),
-            Difference::Root => (
-                Code::RootsDiffer,
-                passed(own, first, |entry| entry.root.map(|root| format!("rank {root}"))),
-            ),
+            Difference::Root => {
+                (Code::RootsDiffer, passed(own, first, |entry| entry.root.describe()))
+            }
             Difference::Op => (
                 Code::ReductionsDiffer,
                 passed(own, first, |entry| reduction::name(entry.op).map(str::to_owned)),

@@ -108,6 +108,7 @@ pub(crate) mod tests {
             on: "MPI_COMM_WORLD".into(),
             number: 3,
             passed: passed.map(|both| both.map(Into::into)),
+            between_groups: case == Case::BetweenGroups,
         });
         if ranks {
             (observation.rank, second.rank) = (1, Some(0));

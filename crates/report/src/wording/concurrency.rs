@@ -27,6 +27,16 @@ pub(super) const CONCURRENCY: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::RootsDiffer,
+        case: Case::BetweenGroups,
+        message: "{who} names {mine} as root, and {other} names {theirs}",
+        offence: "root is {mine}",
+        operation: "root is {theirs}",
+        why: "both are the {nth} collective on {on}: the root itself passes MPI_ROOT, the other ranks of its group MPI_PROC_NULL, and the ranks of the other group the root's number in its group (MPI 4.1 §6.2.3; ranks in MPI_COMM_WORLD)",
+        help: "pass MPI_ROOT on the rank that has or gets the data, MPI_PROC_NULL on the others of its group, and its rank in that group on all of the other group",
+        fortran: "",
+    },
+    Wording {
         code: Code::ReductionsDiffer,
         case: Case::Usual,
         message: "{who} reduces by {mine}, and {other} by {theirs}",
