@@ -1,6 +1,8 @@
 //! One row of the table of calls, and facts that follow from it.
 
-use crate::{Demand, Effect, Fit, Flow, Message, Object, On, Param, Positions, Role, Rule};
+use crate::{
+    Demand, Effect, Fit, Flow, Message, Object, On, Param, Pointee, Positions, Role, Rule,
+};
 use commsan_shadow::Mode;
 
 /// One MPI call.
@@ -44,6 +46,8 @@ pub struct Call {
     pub received: Option<Message>,
     /// What it demands of single arguments.
     pub demands: Vec<(usize, Demand)>,
+    /// What its other pointers lead to.
+    pub pointees: Vec<Pointee>,
     /// Parameters that must have the same value on all ranks; at most as many as the rendezvous of
     /// collectives has room for.
     pub alike: Vec<usize>,

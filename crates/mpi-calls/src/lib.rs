@@ -13,6 +13,7 @@ mod params;
 mod parse;
 mod positions;
 pub mod reduction;
+mod results;
 mod rules;
 
 pub use call::Call;
@@ -24,6 +25,7 @@ pub use facts::{Fit, Flow, Message, Object};
 pub use params::{Param, Role};
 use parse::parse;
 pub use positions::Positions;
+pub use results::{Element, Pointee};
 pub use rules::{Extent, On, Rule, Times};
 use std::sync::LazyLock;
 

@@ -1,8 +1,8 @@
 //! From a line of the table to the calls that it stands for.
 
 use crate::{
-    Call, Demand, Effect, Extent, Fit, Flow, Message, Object, On, Param, Positions, Role, Rule,
-    Times,
+    Call, Demand, Effect, Extent, Fit, Flow, Message, Object, On, Param, Pointee, Positions, Role,
+    Rule, Times,
 };
 use commsan_shadow::Mode;
 
@@ -75,6 +75,7 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                 let flow = if collective { Flow::of(family) } else { Flow::None };
                 let at = Positions::of(&params);
                 let demands = Demand::of(family, &params);
+                let pointees = Pointee::of(&params);
                 let (makes, frees) =
                     (Object::made(effect, &params), Object::freed(effect, &params));
                 let row = calls.len() as u32;
@@ -126,6 +127,7 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                     sent,
                     received,
                     demands,
+                    pointees,
                     alike,
                     makes,
                     frees,

@@ -1,6 +1,9 @@
 //! Buffer bounds: whether the memory that a call is given has as many bytes as the call uses, and
 //! is written only once.
 //!
+//! So are statuses, arrays of requests and other results, which are memory of the program like any
+//! buffer (§2.5, §3.2.5): of results of which only as many are stored as operations complete, one.
+//!
 //! The size of blocks that the program has allocated is known at once, those of devices included.
 //! That of variables is in debug information: their uses are written to the log, each once, and
 //! checked after the run.
@@ -20,17 +23,20 @@
 //! parts that interleave count as valid.
 
 use crate::datatypes;
+use crate::fortran::Ignored;
 use crate::library::Mpi;
 use crate::rank::Rank;
+use crate::sys;
 use crate::windows;
 use commsan_callsite::{Place, Variable};
 use commsan_findings::record::RawElements;
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::{Args, Library, Used, Wrong};
-use commsan_mpi_calls::{Effect, Extent, Role, Rule};
+use commsan_mpi_calls::{Effect, Element, Extent, Pointee, Role, Rule};
 use commsan_process::{heap, modules};
 use commsan_shadow::{Footprint, Mode, Pattern};
 use commsan_threads::Here;
+use std::ffi::c_int;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
@@ -42,6 +48,7 @@ const PARTS: usize = 32;
 /// same if the call is made again.
 #[inline]
 pub(crate) fn look(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
+    results(rank, args, here);
     if args.call.accesses.is_empty() {
         let lent = match args.call.effect {
             Effect::Window | Effect::Attach => ("base", "size"),
@@ -61,6 +68,65 @@ pub(crate) fn look(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
         return false;
     };
     look_at(rank, args, rule.buffer, rule.mode, Some(rule), bytes, here)
+}
+
+/// Checks the memory for statuses, requests, flags and indices.
+#[inline]
+fn results(rank: &dyn Rank, args: &Args, here: &Here) {
+    for Pointee { param, element, count } in &args.call.pointees {
+        let start = args.words[*param];
+        if start == 0 || start == sys::MPI_STATUS_IGNORE as usize {
+            continue;
+        }
+        let count = count.map_or(1, |count| args.count(count));
+        let bytes =
+            start..start.saturating_add(count.saturating_mul(size_of_element(args, *element)));
+        if !bytes.is_empty() && is_new(here.pc(), &bytes) {
+            let parameter = args.call.params[*param].shown();
+            result(rank, args, &Used { parameter, mode: Mode::Write, bytes }, here);
+        }
+    }
+}
+
+fn size_of_element(args: &Args, element: Element) -> usize {
+    match element {
+        Element::Int => size_of::<c_int>(),
+        Element::Status => size_of::<sys::MPI_Status>(),
+        Element::Request if args.fortran => size_of::<c_int>(),
+        Element::Request => size_of::<sys::MPI_Request>(),
+    }
+}
+
+#[cold]
+fn result(rank: &dyn Rank, args: &Args, used: &Used, here: &Here) {
+    let bounds = here.thread.stack_bounds();
+    if bounds.contains(&used.bytes.start) && used.bytes.start < here.sp() {
+        return; // commsan's own, in place of none
+    }
+    if let Some(wrong) = ignored_otherwise(used) {
+        return rank.with(here.thread, &mut |tracker, out| {
+            tracker.reporter.wrong_argument(args, &wrong, here, out)
+        });
+    }
+    match heap::block_of(used.bytes.start) {
+        Some(block) if used.bytes.end <= block.end => {}
+        Some(block) => too_long(rank, args, used, &block, here),
+        None => {
+            variable(rank, args, used, None, here);
+        }
+    }
+}
+
+/// In Fortran, `MPI_STATUS_IGNORE` where an array of statuses is meant, or the other way round: what
+/// the library does not know as the right one, it stores statuses in (MPI 4.1 §3.2.6).
+fn ignored_otherwise(used: &Used) -> Option<Wrong> {
+    let (is, instead) = match (used.parameter, Ignored::of(used.bytes.start)?) {
+        ("statuses", Ignored::One) => ("MPI_STATUS_IGNORE", "MPI_STATUSES_IGNORE"),
+        ("status", Ignored::Several) => ("MPI_STATUSES_IGNORE", "MPI_STATUS_IGNORE"),
+        _ => return None,
+    };
+    let problem = format!("is {is}, but {instead} is for this call");
+    Some(Wrong::value(used.parameter, problem))
 }
 
 fn parts(rank: &dyn Rank, args: &Args, here: &Here) {

@@ -4,6 +4,10 @@
 //! are read into the form the C binding would have; the library's own Fortran function does the
 //! work.
 //!
+//! **Soundness.** `ierror` counts as missing where its address cannot be that of a variable (MPI 4.1
+//! §19.1: only mpi_f08 may omit it). An address that happens to be left in its place and is one goes
+//! unnoticed; so do MPICH's calls, whose own layer takes the argument.
+//!
 //! The standard ABI is one of C: layers for Fortran call C entry points.
 
 #![cfg_attr(feature = "mpiabi", allow(dead_code, reason = "no Fortran symbols"))]
@@ -14,13 +18,22 @@ use crate::handles::{
     comm_from_fortran, datatype_from_fortran, file_from_fortran, group_from_fortran,
     info_from_fortran, op_from_fortran, request_from_fortran, win_from_fortran,
 };
+use crate::rank::{mode, rank};
 use crate::real;
 use crate::sys;
-use crate::word::Language;
+use crate::word::{Language, table};
+use commsan_findings::Problem;
+use commsan_mpi::{Args, Wrong};
 use commsan_mpi_calls::{CALLS, Effect, Role};
+use commsan_process::inside::Inside;
 use commsan_process::stack::Caller;
+use commsan_process::{loaded, memory, thread};
+use commsan_threads::Here;
 use std::ffi::{CStr, CString, c_int};
+use std::ops::ControlFlow;
 use std::sync::LazyLock;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Runs a Fortran call with `N` arguments, the last of which but `lengths` of strings is `ierror`.
 ///
@@ -55,6 +68,9 @@ pub(crate) unsafe fn fortran<const N: usize>(
     if raw[at] == 0 {
         // Optional in mpi_f08.
         raw[at] = &raw mut own_error as usize;
+    } else if !may_be_variable(raw[at], caller) {
+        report_missing(row, &words[..table_row.params.len()], raw[at], caller);
+        raw[at] = &raw mut own_error as usize;
     }
     let mut own_status = std::mem::MaybeUninit::<sys::MPI_Status>::uninit();
     if let Some(index) = table_row.at.status
@@ -71,6 +87,54 @@ pub(crate) unsafe fn fortran<const N: usize>(
         call(raw);
         // SAFETY: the call has set it.
         unsafe { *(error as *const c_int) }
+    });
+}
+
+/// Whether a call may store an error code at an address, as far as that is known: not where nothing
+/// is mapped, in constants, nor on the stack where no function's variables are.
+#[inline]
+fn may_be_variable(address: usize, caller: Caller) -> bool {
+    /// No stack of a thread is larger, but for some of main threads.
+    const STACK: usize = 8 << 20;
+    static LATEST: AtomicUsize = AtomicUsize::new(0);
+    if address.wrapping_sub(caller.sp) < STACK || LATEST.load(Relaxed) == address {
+        return true;
+    }
+    let is_variable = may_be_variable_at_all(address, caller);
+    if is_variable {
+        LATEST.store(address, Relaxed);
+    }
+    is_variable
+}
+
+#[cold]
+fn may_be_variable_at_all(address: usize, caller: Caller) -> bool {
+    let is_below_stack = thread::with(|thread| {
+        let bounds = thread.stack_bounds();
+        // Coroutines and the like have stacks of their own.
+        bounds.contains(&caller.sp) && (bounds.start..caller.sp).contains(&address)
+    });
+    let is_constant = || {
+        let found = loaded::visit(|module| match module.is_constant(address) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        });
+        found.is_some()
+    };
+    is_below_stack != Some(true) && memory::is_mapped(address) && !is_constant()
+}
+
+/// Reports that the last argument is none.
+#[cold]
+fn report_missing(row: usize, words: &[usize], address: usize, caller: Caller) {
+    let Some(rank) = rank().filter(|_| mode().is_active()) else { return };
+    let Some(inside) = Inside::enter() else { return };
+    let here = Here::new(inside.outer.get().unwrap_or(caller), &inside);
+    let args = Args { call: &table()[row], words, fortran: true };
+    let problem = format!("is missing: what the call gets instead, {address:#x}, is no variable");
+    let wrong = Wrong::of(Problem::Missing, "ierror", problem);
+    rank.with(here.thread, &mut |tracker, out| {
+        tracker.reporter.wrong_argument(&args, &wrong, &here, out);
     });
 }
 
@@ -113,7 +177,42 @@ unsafe fn canonical(role: Role, large: bool, raw: &usize) -> usize {
         }
         Role::Buffer if SENTINELS.bottom.contains(&address) => 0,
         Role::Status if SENTINELS.status_ignore.contains(&address) => 0,
+        Role::Pointer if SENTINELS.statuses_ignore.contains(&address) => 0,
         _ => address,
+    }
+}
+
+/// What the address of a variable stands for that is passed as status, or as array of statuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ignored {
+    /// `MPI_STATUS_IGNORE`.
+    One,
+    /// `MPI_STATUSES_IGNORE`.
+    Several,
+}
+
+impl Ignored {
+    /// That which an address stands for in Fortran, whoever passes it on.
+    pub(crate) fn of(address: usize) -> Option<Ignored> {
+        /// MPICH's layer calls the C entry points, and has variables with these addresses.
+        static KNOWN: LazyLock<[usize; 2]> = LazyLock::new(|| {
+            [c"MPI_F_STATUS_IGNORE", c"MPI_F_STATUSES_IGNORE"].map(|name| {
+                // SAFETY: a lookup by name; the variable is a pointer.
+                unsafe {
+                    let variable = libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr());
+                    if variable.is_null() { 0 } else { *variable.cast::<usize>() }
+                }
+            })
+        });
+        match address {
+            _ if SENTINELS.status_ignore.contains(&address) || KNOWN[0] == address => {
+                Some(Ignored::One)
+            }
+            _ if SENTINELS.statuses_ignore.contains(&address) || KNOWN[1] == address => {
+                Some(Ignored::Several)
+            }
+            _ => None,
+        }
     }
 }
 
@@ -123,6 +222,7 @@ struct Sentinels {
     bottom: [usize; 4],
     /// `mpi_f08` of MPICH has a variable of its own for what is no buffer.
     status_ignore: [usize; 5],
+    statuses_ignore: [usize; 4],
 }
 
 static SENTINELS: LazyLock<Sentinels> = LazyLock::new(|| Sentinels {
@@ -144,6 +244,12 @@ static SENTINELS: LazyLock<Sentinels> = LazyLock::new(|| Sentinels {
         c"mpi_fortran_status_ignore__",
         c"MPI_FORTRAN_STATUS_IGNORE",
         c"MPIR_F08_MPI_STATUS_IGNORE_OBJ",
+    ]),
+    statuses_ignore: find([
+        c"mpi_fortran_statuses_ignore",
+        c"mpi_fortran_statuses_ignore_",
+        c"mpi_fortran_statuses_ignore__",
+        c"MPI_FORTRAN_STATUSES_IGNORE",
     ]),
 });
 

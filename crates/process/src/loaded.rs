@@ -93,6 +93,12 @@ impl<'a> Loaded<'a> {
         })
     }
 
+    /// Whether an address is in a part that is loaded, and never written.
+    pub fn is_constant(&self, address: usize) -> bool {
+        self.holds(address)
+            && !self.parts(libc::PT_LOAD, libc::PF_W).any(|part| part.contains(&address))
+    }
+
     /// Whether it holds an address.
     pub fn holds(&self, address: usize) -> bool {
         self.parts(libc::PT_LOAD, 0).any(|part| part.contains(&address))
@@ -197,6 +203,7 @@ unsafe fn hashed(table: *const u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicUsize;
 
     #[test]
     fn the_executable_is_first_and_holds_its_code() {
@@ -204,6 +211,10 @@ mod tests {
         let found =
             visit(|module| ControlFlow::Break((module.holds(code), module.path().to_owned())));
         assert_eq!(found, Some((true, Path::new("").to_owned())));
+        assert_eq!(visit(|module| ControlFlow::Break(module.is_constant(code))), Some(true));
+        static WRITTEN: AtomicUsize = AtomicUsize::new(1);
+        let written = WRITTEN.as_ptr() as usize;
+        assert_eq!(visit(|module| ControlFlow::Break(module.is_constant(written))), Some(false));
     }
 
     #[test]

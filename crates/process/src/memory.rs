@@ -12,8 +12,24 @@ pub fn read(address: usize, into: &mut [u8]) -> usize {
     usize::try_from(read).unwrap_or(0)
 }
 
+/// Whether something is mapped at `address`, readable or not.
+pub fn is_mapped(address: usize) -> bool {
+    // SAFETY: asks only.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as usize;
+    let mut resident = 0;
+    // SAFETY: one byte for one page; the kernel checks the address.
+    unsafe { libc::mincore((address & !(page - 1)) as *mut c_void, page, &raw mut resident) == 0 }
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn what_is_mapped_is_known() {
+        let variable = 0u8;
+        assert!(super::is_mapped(&raw const variable as usize));
+        assert!(!super::is_mapped(8) && !super::is_mapped(usize::MAX));
+    }
+
     #[test]
     fn only_what_is_there_is_read() {
         let (bytes, mut into) = ([1u8, 2, 3], [0; 3]);

@@ -475,6 +475,10 @@ fn advice(kind: Problem, argument: &str) -> String {
             "{computed}: the largest tag is the attribute `MPI_TAG_UB` of `MPI_COMM_WORLD`, which differs between \
              libraries, and is at least 32767"
         ),
+        Problem::Missing => format!(
+            "pass {argument}: without it the library stores the error code wherever the register or stack points; \
+             `use mpi` or `use mpi_f08` instead of `mpif.h` lets the compiler check arguments"
+        ),
         Problem::InPlace => format!(
             "pass a buffer of this rank as {argument}; MPI_IN_PLACE stands for `sendbuf` where the rank also receives: \
              at the root of MPI_Gather and MPI_Reduce, and on all ranks of MPI_Allreduce and the like; and for \

@@ -27,6 +27,11 @@ impl<'t> Here<'t> {
         self.caller.pc
     }
 
+    /// The lowest stack address that the caller uses; 0 if unknown.
+    pub fn sp(&self) -> usize {
+        self.caller.sp
+    }
+
     /// The Python lines that lead here, as numbers, innermost first, and their count, at most
     /// `most`.
     #[cold]
