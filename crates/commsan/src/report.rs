@@ -6,11 +6,11 @@ use crate::options::{FailOn, Options};
 use crate::output::{err, out};
 use crate::settings::Settings;
 use anstream::ColorChoice;
+use commsan_findings::Severity;
 use commsan_report::{
     Checks, Level, Report, Sources, Suppressions, codequality, github, html, json, junit, sarif,
     suppress,
 };
-use commsan_findings::Severity;
 use commsan_report::{Options as Preparation, terminal};
 use commsan_rundir::RunDirectory;
 use std::io::IsTerminal;

@@ -92,6 +92,8 @@ codes! {
         "crash inside an MPI call", "CS-ERR-02.md";
     ErrorIgnored = "CS-ERR-03", Warning,
         "ignored MPI error", "CS-ERR-03.md";
+    ProgramCrashed = "CS-ERR-04", Error,
+        "crash of the program", "CS-ERR-04.md";
     ObjectNotFreed = "CS-OBJ-01", Warning,
         "object leak: MPI object never freed", "CS-OBJ-01.md";
     FileNotClosed = "CS-OBJ-02", Error,

@@ -18,11 +18,12 @@ use commsan_mpi_calls::Effect;
 use commsan_process::modules;
 use commsan_process::next::Next;
 use commsan_process::thread::{self, Thread};
+use commsan_process::unwind;
 use commsan_threads::Here;
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::num::NonZero;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
 
 /// The library's function with the program's arguments: called once. An indirect call costs a
@@ -155,41 +156,20 @@ pub(crate) enum Frames {
 
 /// Looks at the callers up to the frame at `end` of this thread's stack.
 pub(crate) fn walk(end: usize) -> Frames {
-    unsafe extern "C" {
-        fn _Unwind_Backtrace(
-            visit: extern "C" fn(*mut c_void, *mut c_void) -> c_int,
-            walk: *mut c_void,
-        ) -> c_int;
-        fn _Unwind_GetIP(context: *mut c_void) -> usize;
-        fn _Unwind_GetCFA(context: *mut c_void) -> usize;
-    }
-    struct Walk {
-        end: usize,
-        stack: Range<usize>,
-        frames: Frames,
-    }
-    const GO_ON: c_int = 0;
-    const STOP: c_int = 4; // _URC_NORMAL_STOP
-    extern "C" fn visit(context: *mut c_void, walk: *mut c_void) -> c_int {
-        // SAFETY: the unwinder's own context, and the structure below.
-        let (pc, frame, walk) =
-            unsafe { (_Unwind_GetIP(context), _Unwind_GetCFA(context), &mut *walk.cast::<Walk>()) };
+    let (stack, mut frames) = (thread::with(Thread::stack_bounds), Frames::Unknown);
+    unwind::walk(|frame| {
         // A handler's may be on a stack of their own.
-        if frame > walk.end && walk.stack.contains(&frame) {
-            walk.frames = Frames::Librarys;
-            return STOP;
+        if frame.cfa > end && stack.contains(&frame.cfa) {
+            frames = Frames::Librarys;
+            return ControlFlow::Break(());
         }
-        if TEXT.get().is_none_or(|text| text.iter().any(|code| code.contains(&pc))) {
-            walk.frames = Frames::Programs;
-            return STOP;
+        if TEXT.get().is_none_or(|text| text.iter().any(|code| code.contains(&frame.pc))) {
+            frames = Frames::Programs;
+            return ControlFlow::Break(());
         }
-        GO_ON
-    }
-    let stack = thread::with(Thread::stack_bounds);
-    let mut walk = Walk { end, stack, frames: Frames::Unknown };
-    // SAFETY: `visit` is called during this call only, with the structure.
-    unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
-    walk.frames
+        ControlFlow::Continue(())
+    });
+    frames
 }
 
 const SIGNALS: usize = 64;

@@ -1,9 +1,9 @@
-//! Signals that end the program within an MPI call: because of a freed handle, or an invalid
-//! buffer.
+//! Signals that end the program: within an MPI call, because of a freed handle, or an invalid
+//! buffer, or anywhere else.
 //!
-//! **Soundness.** A signal is reported if it comes from this thread's own instructions while they
-//! are in a call, if none of the program's functions and handlers is among the callers, and if it
-//! is handled only by libraries that are known to report it and end the process. A program that
+//! **Soundness.** A signal is reported if it comes from this thread's own instructions, if in a
+//! call none of the program's functions and handlers is among the callers, and if it is handled
+//! only by libraries that are known to report it and end the process. A program that
 //! might continue keeps its handler, and commsan sets none beside it, nor does it report signals
 //! for which the program sets a handler later. Missed are crashes without any stack left, and those
 //! after which nothing can be written.
@@ -15,14 +15,17 @@
 use crate::calling::{Calling, Frames, handles_signal, is_owner, walk};
 use crate::datatypes;
 use crate::rank::{Rank, mode, rank};
+use commsan_callsite::{DEPTH, Place};
 use commsan_mpi::Args;
-use commsan_mpi_calls::{Call, Extent, Times};
+use commsan_mpi_calls::{CALLS, Call, Extent, Times};
 use commsan_process::modules;
 use commsan_process::thread::{self, Thread};
-use commsan_threads::Here;
-use std::ffi::{c_int, c_void};
+use commsan_process::unwind;
+use commsan_shadow::Epoch;
+use commsan_threads::{Here, agents};
+use std::ffi::{CStr, c_int, c_void};
 use std::mem::MaybeUninit;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
@@ -98,7 +101,7 @@ unsafe extern "C" fn come(signal: c_int, info: *mut libc::siginfo_t, context: *m
     unsafe {
         let errno = *libc::__errno_location();
         if is_own(&*info) {
-            thread::with(|thread| report(thread, signal, &*info, stack_pointer(context)));
+            thread::with(|thread| report(thread, signal, &*info, context));
         }
         *libc::__errno_location() = errno;
         go_on(signal, info);
@@ -110,6 +113,19 @@ fn is_own(info: &libc::siginfo_t) -> bool {
     // SAFETY: such signals say who has sent them.
     info.si_code > 0
         || info.si_code == libc::SI_TKILL && unsafe { info.si_pid() } == std::process::id() as c_int
+}
+
+/// The instruction that was interrupted.
+///
+/// # Safety
+/// What the kernel gives to handlers.
+unsafe fn instruction_pointer(context: *mut c_void) -> usize {
+    // SAFETY: by the caller.
+    let machine = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext };
+    #[cfg(target_arch = "x86_64")]
+    return machine.gregs[libc::REG_RIP as usize] as usize;
+    #[cfg(target_arch = "aarch64")]
+    return machine.pc as usize;
 }
 
 /// How far the thread's stack was in use.
@@ -144,23 +160,37 @@ unsafe fn go_on(signal: c_int, info: *mut libc::siginfo_t) {
     }
 }
 
-/// Reports that the process ends, if that happens within a call.
-fn report(thread: &Thread, signal: c_int, info: &libc::siginfo_t, top: usize) {
+/// Reports that the process ends.
+///
+/// # Safety
+/// What the kernel gives to handlers.
+unsafe fn report(thread: &Thread, signal: c_int, info: &libc::siginfo_t, context: *mut c_void) {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     let Some(rank) = rank().filter(|_| is_owner() && mode().is_active()) else { return };
-    let Some(calling) = Calling::of(thread, top) else { return };
+    // SAFETY: by the caller.
+    let (top, pc) = unsafe { (stack_pointer(context), instruction_pointer(context)) };
+    let calling = Calling::of(thread, top);
+    // commsan's own code is none of the program's.
+    if calling.is_none() && thread.is_inside() {
+        return;
+    }
     // Handlers that end the process may do so by the next signal.
     if REPORTED.swap(true, Relaxed) {
         return;
     }
-    // SAFETY: the thread is inside of the call.
-    let (args, here) = unsafe { (*calling).parts() };
-    let stack = top..calling as usize;
     // SAFETY: a child that shares nothing but what has been opened, and ends by itself.
     let child = unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) };
     match child {
         0 => {
-            report_as_child(rank, thread, signal, info, args, here, stack);
+            alone();
+            match calling {
+                Some(calling) => {
+                    // SAFETY: the thread is inside of the call.
+                    let (args, here) = unsafe { (*calling).parts() };
+                    within_call(rank, thread, (signal, info), args, here, top..calling as usize);
+                }
+                None => outside(rank, thread, (signal, info), pc),
+            }
             // SAFETY: nothing is left to be done in the copy.
             unsafe { libc::syscall(libc::SYS_exit_group, 0) };
         }
@@ -184,15 +214,8 @@ fn wait_for(child: c_int) {
     }
 }
 
-fn report_as_child(
-    rank: &dyn Rank,
-    thread: &Thread,
-    signal: c_int,
-    info: &libc::siginfo_t,
-    args: &Args,
-    here: &Here,
-    stack: Range<usize>,
-) {
+/// This is the child, which reports and ends.
+fn alone() {
     // A second signal ends the child, which leaves no core file of its own.
     for (signal, _) in SIGNALS {
         // SAFETY: this is the child's own.
@@ -200,31 +223,158 @@ fn report_as_child(
     }
     // SAFETY: this is the child's own.
     unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0) };
+}
+
+/// Reports a signal that has come within a call.
+fn within_call(
+    rank: &dyn Rank,
+    thread: &Thread,
+    (signal, info): (c_int, &libc::siginfo_t),
+    args: &Args,
+    here: &Here,
+    stack: Range<usize>,
+) {
     if handles_signal(stack.clone()) || walk(stack.end) == Frames::Programs {
         return;
     }
-    let (parameter, problem) = problem(args, signal, info);
+    let (name, address) = (name(signal), address(signal, info));
+    let at = buffer_at(args.call, args.words, address.unwrap_or(0));
+    let (parameter, problem) = match at {
+        Some((parameter, at, size)) => {
+            (parameter, format!("{name} at byte {at} of the {size} bytes at `{parameter}`"))
+        }
+        None => ("", at_address(name, address)),
+    };
     rank.crashed(thread, &mut |tracker, out| {
         tracker.reporter.crashed(args, parameter, &problem, here, out);
     });
 }
 
-/// What has happened, and the parameter of the buffer in which, if it was in one.
-fn problem(args: &Args, signal: c_int, info: &libc::siginfo_t) -> (&'static str, String) {
-    let name = SIGNALS.iter().find(|(number, _)| *number == signal).map_or("", |(_, name)| name);
+/// Reports a signal that has come at an instruction outside of calls.
+fn outside(rank: &dyn Rank, thread: &Thread, (signal, info): (c_int, &libc::siginfo_t), pc: usize) {
+    let mut at = Interrupted::find(thread, pc);
+    if let Some(call) = fortran_call(pc).filter(|_| at.depth > 1) {
+        at.drop_innermost();
+        let address = address(signal, info).unwrap_or(0);
+        let problem =
+            format!("is missing: what the call gets instead, {address:#x}, is no variable");
+        return rank.crashed(thread, &mut |tracker, out| {
+            tracker.reporter.missing(call, "ierror", &problem, &at, out);
+        });
+    }
+    let problem = at_address(name(signal), address(signal, info));
+    rank.crashed(thread, &mut |tracker, out| {
+        tracker.reporter.crashed_outside(&problem, &at, out);
+    });
+}
+
+/// The call whose Fortran function holds `pc`, in a library that does nothing around the call but
+/// convert arguments and store the error code.
+fn fortran_call(pc: usize) -> Option<&'static Call> {
+    const LAYERS: [&str; 2] = ["libmpichfort.", "libmpifort."];
+    let (path, _) = modules::code_at(pc)?;
+    let file = path.file_name()?.to_str()?;
+    if !LAYERS.iter().any(|layer| file.starts_with(layer)) {
+        return None;
+    }
+    let mut symbol = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: asks about an address; the name is a C string.
+    let name = unsafe {
+        libc::dladdr(pc as *const c_void, symbol.as_mut_ptr());
+        let name = symbol.assume_init().dli_sname;
+        if name.is_null() { return None } else { CStr::from_ptr(name) }
+    };
+    let name = name.to_str().ok()?.trim_end_matches('_');
+    let name = name.strip_prefix(['p', 'P']).unwrap_or(name);
+    CALLS.iter().find(|call| call.name.eq_ignore_ascii_case(name))
+}
+
+fn name(signal: c_int) -> &'static str {
+    SIGNALS.iter().find(|(number, _)| *number == signal).map_or("", |(_, name)| name)
+}
+
+/// The address that could not be accessed; `None` if the signal has none.
+fn address(signal: c_int, info: &libc::siginfo_t) -> Option<usize> {
     // For non-canonical addresses the processor does not give the address.
-    let addressed =
+    let has_one =
         matches!(signal, libc::SIGSEGV | libc::SIGBUS) && (1..SI_KERNEL).contains(&info.si_code);
     // SAFETY: such signals say where.
-    let address = if addressed { unsafe { info.si_addr() as usize } } else { 0 };
-    if let Some((parameter, at, size)) = buffer_at(args.call, args.words, address) {
-        let problem = format!("{name} at byte {at} of the {size} bytes at `{parameter}`");
-        return (parameter, problem);
+    has_one.then(|| unsafe { info.si_addr() as usize })
+}
+
+fn at_address(name: &str, address: Option<usize>) -> String {
+    match address {
+        Some(0..4096) => format!("{name}, by a null pointer or one near it"),
+        Some(address) => format!("{name} at address {address:#x}"),
+        None => name.to_owned(),
     }
-    match (addressed, address) {
-        (true, 0..4096) => ("", format!("{name}, by a null pointer or one near it")),
-        (true, _) => ("", format!("{name} at address {address:#x}")),
-        (false, _) => ("", name.to_owned()),
+}
+
+/// Where a signal has interrupted the program.
+struct Interrupted<'t> {
+    thread: &'t Thread,
+    frames: [usize; DEPTH],
+    depth: usize,
+}
+
+impl Interrupted<'_> {
+    /// The callers of the instruction at `pc`; that alone where its function has no unwind table.
+    fn find(thread: &Thread, pc: usize) -> Interrupted<'_> {
+        let mut found = Interrupted { thread, frames: [0; DEPTH], depth: 0 };
+        let mut is_reached = false;
+        unwind::walk(|frame| {
+            is_reached |= frame.pc == pc;
+            if is_reached {
+                found.push(frame.pc + usize::from(frame.is_interrupted));
+            }
+            if found.depth < DEPTH { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        if found.depth == 0 {
+            found.push(pc + 1);
+        }
+        found
+    }
+
+    fn drop_innermost(&mut self) {
+        self.frames.copy_within(1..self.depth, 0);
+        self.depth -= 1;
+    }
+
+    /// Adds what counts as a return address: that behind the instruction.
+    fn push(&mut self, pc: usize) {
+        self.frames[self.depth] = pc;
+        self.depth += 1;
+    }
+}
+
+impl Place for Interrupted<'_> {
+    fn pc(&self) -> usize {
+        self.frames[0]
+    }
+
+    fn thread(&self) -> u32 {
+        self.thread.number()
+    }
+
+    fn frames(&self, frames: &mut [usize; DEPTH]) -> usize {
+        *frames = self.frames;
+        self.depth
+    }
+
+    fn frame_of(&self, _: usize) -> Option<usize> {
+        None
+    }
+
+    fn thread_of(&self, stamp: Epoch) -> u32 {
+        agents::thread_of(stamp)
+    }
+
+    fn name_at(&self, _: usize) -> Option<&'static str> {
+        None
+    }
+
+    fn is_popped(&self, _: usize) -> bool {
+        false
     }
 }
 

@@ -121,7 +121,7 @@ fn may_be_variable_at_all(address: usize, caller: Caller) -> bool {
         });
         found.is_some()
     };
-    is_below_stack != Some(true) && memory::is_mapped(address) && !is_constant()
+    !is_below_stack && memory::is_mapped(address) && !is_constant()
 }
 
 /// Reports that the last argument is none.

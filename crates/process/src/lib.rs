@@ -17,3 +17,4 @@ pub mod python;
 pub mod release;
 pub mod stack;
 pub mod thread;
+pub mod unwind;

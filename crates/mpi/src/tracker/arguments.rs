@@ -121,6 +121,37 @@ impl Reporter {
         self.ended_within(args, Code::CallCrashed, Some(argument), place, out);
     }
 
+    /// Reports that a call is made without an argument; `problem` says what shows it.
+    pub fn missing(
+        &mut self,
+        call: &'static Call,
+        parameter: &'static str,
+        problem: &str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let site = self.site(call, place);
+        let argument = RawArgument::new(parameter, problem, Some(Problem::Missing));
+        let operation = RawOperation::of(&call.name);
+        let sites = [(Role::Operation, site)];
+        let report = Report {
+            argument: Some(argument),
+            ..Report::new(Code::InvalidArgument, operation, sites)
+        };
+        self.report(report, &site, out);
+    }
+
+    /// Reports that the program crashes outside of calls. `problem` says how.
+    pub fn crashed_outside(&mut self, problem: &str, place: &impl Place, out: &mut dyn Findings) {
+        let site = place.site(None, &mut self.stacks);
+        let operation = RawOperation::of("");
+        let report = Report {
+            argument: Some(RawArgument::new("", problem, None)),
+            ..Report::new(Code::ProgramCrashed, operation, [(Role::Access, site)])
+        };
+        self.report(report, &site, out);
+    }
+
     fn ended_within(
         &mut self,
         args: &Args,

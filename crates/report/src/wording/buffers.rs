@@ -305,6 +305,17 @@ pub(super) const BUFFERS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::ProgramCrashed,
+        case: Case::Usual,
+        message: "the program crashed in {function}: {problem}",
+        offence: "{problem}",
+        operation: "",
+        why: "the signal came from an instruction of the program, or of a library that it called, outside of MPI calls",
+        help: "see the other findings of this rank first: they may be the cause; else AddressSanitizer (-fsanitize=address) \
+               or a debugger shows more",
+        fortran: "",
+    },
+    Wording {
         code: Code::ObjectNotFreed,
         case: Case::Usual,
         message: "no call frees what {other} creates",
