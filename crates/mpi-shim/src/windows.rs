@@ -9,7 +9,7 @@ use crate::rank::Rank;
 use crate::sys;
 use commsan_mpi::buffers::{Accesses, contiguous, resolve};
 use commsan_mpi::collective::entry::Asserted;
-use commsan_mpi::rma::{Atomic, Made, Part, Rules};
+use commsan_mpi::rma::{Atomic, MAX_ELEMENT, Made, Part, Rules};
 use commsan_mpi::{Args, Library, Simple, Synchronisation, TargetAccess, combine};
 use commsan_mpi_calls::{Effect, Extent, Rule};
 use commsan_shadow::{Access, Footprint, Mode};
@@ -287,6 +287,12 @@ fn sent(args: &Args, datatype: usize) -> Option<usize> {
     (each > 0).then(|| bytes.div_ceil(each) as usize)
 }
 
+/// Bytes of the predefined datatype that all elements have; 0 if that is not known.
+fn element(datatype: usize) -> u8 {
+    let size = datatypes::leaf(datatype).and_then(datatypes::dense).unwrap_or(0);
+    u8::try_from(size).ok().filter(|size| *size <= MAX_ELEMENT).unwrap_or(0)
+}
+
 /// What a one-sided operation does at its target.
 pub(crate) fn at_target(args: &Args) -> TargetAccess {
     let at = &args.call.at;
@@ -306,6 +312,7 @@ pub(crate) fn at_target(args: &Args) -> TargetAccess {
     let reads = no_op || plain && args.call.accesses.iter().all(|rule| rule.mode == Mode::Write);
     let atomic = (!plain).then(|| Atomic {
         datatype: if count == 0 { 0 } else { type_number(datatype) },
+        size: if count == 0 { 0 } else { element(datatype) },
         op: combine(args.call, no_op, at.op.map_or(0, |index| op_number(args.words[index]))),
         rules: Rules::default(),
     });

@@ -36,6 +36,6 @@ pub(crate) mod shared;
 pub(crate) mod windows;
 
 pub use crate::ids::Group;
-pub use accumulate::{Atomic, Combine, Rules};
+pub use accumulate::{Atomic, Combine, MAX_ELEMENT, Rules};
 pub use order::{Collective, Envelope, Expected};
 pub use windows::{Made, Part};

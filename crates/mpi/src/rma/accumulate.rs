@@ -1,15 +1,25 @@
 //! Accumulates that may overlap at their target (MPI 4.1 §12.7.1, §12.7.2).
 
+use commsan_shadow::Footprint;
+use std::ops::ControlFlow;
+
 /// How an operation may combine with others at its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Atomic {
     /// The predefined datatype, by its Fortran handle; 0 if it is not known, or there are several.
     pub datatype: i32,
+    /// Bytes of an element of it, at most [`MAX_ELEMENT`]; 0 if that is not known.
+    pub size: u8,
     /// The reduction.
     pub op: Combine,
     /// What the window's info promised when it started.
     pub rules: Rules,
 }
+
+/// Largest element in bytes: the largest predefined datatypes are pairs of `long double`s.
+pub const MAX_ELEMENT: u8 = 63;
+/// Runs of bytes whose position is looked at.
+const RUNS: usize = 32;
 
 /// The reduction of an accumulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +98,31 @@ impl Rules {
     }
 }
 
+/// Where the elements of a footprint are, modulo their size: the same for all runs; `None` if that
+/// differs, or the size is not known.
+fn phase(footprint: &Footprint, size: usize) -> Option<usize> {
+    let (mut phase, mut runs) = (None, 0);
+    let all = footprint.visit(&footprint.span(), &mut |run| {
+        let own = run.start % size;
+        runs += 1;
+        match *phase.get_or_insert(own) == own {
+            true if runs < RUNS => ControlFlow::Continue(()),
+            same => ControlFlow::Break(same),
+        }
+    });
+    phase.filter(|_| all != ControlFlow::Break(false))
+}
+
 impl Atomic {
+    /// Whether elements of two accumulates that meet overlap in part: each is atomic for its own
+    /// elements alone (MPI 4.1 §12.7.1).
+    pub fn splits(self, own: &Footprint, other: Atomic, others: &Footprint) -> bool {
+        let size = usize::from(self.size);
+        let is_known = size > 1 && self.size == other.size && self.datatype == other.datatype;
+        let differ = || phase(own, size).zip(phase(others, size)).is_some_and(|(a, b)| a != b);
+        is_known && differ()
+    }
+
     /// Whether both have the same predefined type, as far as is known.
     fn is_of_type(self, other: Atomic) -> bool {
         self.datatype == other.datatype || self.datatype == 0 || other.datatype == 0
@@ -123,12 +157,36 @@ impl Atomic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use commsan_shadow::Pattern;
 
     const SUM: Combine = Combine::Op(3);
     const MAX: Combine = Combine::Op(4);
 
     fn atomic(op: Combine, rules: Rules) -> Atomic {
-        Atomic { datatype: 7, op, rules }
+        Atomic { datatype: 7, size: 8, op, rules }
+    }
+
+    #[test]
+    fn elements_that_overlap_in_part_are_split() {
+        let sum = atomic(SUM, Rules::default());
+        let dense = |start: usize| Footprint::Dense(start..start + 32);
+        assert!(!sum.splits(&dense(64), sum, &dense(72)));
+        assert!(sum.splits(&dense(64), sum, &dense(68)));
+        // Elements of another or an unknown type have other rules.
+        let unknown = Atomic { size: 0, ..sum };
+        assert!(!sum.splits(&dense(64), unknown, &dense(68)));
+        assert!(!unknown.splits(&dense(64), unknown, &dense(68)));
+        let every_other = |start: usize| {
+            let pattern = Pattern::dense(0, 8).repeat(4, 16);
+            Footprint::new(start, pattern)
+        };
+        assert!(!sum.splits(&every_other(64), sum, &dense(80)));
+        assert!(sum.splits(&every_other(64), sum, &dense(82)));
+        let uneven = Footprint::new(
+            64,
+            Pattern::parts([(0, Pattern::dense(0, 8)), (12, Pattern::dense(0, 8))].into_iter()),
+        );
+        assert!(!sum.splits(&uneven, sum, &dense(68)));
     }
 
     fn rules(pairs: &[(&str, &str)]) -> Rules {

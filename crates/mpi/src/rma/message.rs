@@ -1,6 +1,6 @@
 //! Messages about RMA that ranks exchange through shared memory, and their encoding in words.
 
-use crate::rma::accumulate::{Atomic, Combine, Rules};
+use crate::rma::accumulate::{Atomic, Combine, MAX_ELEMENT, Rules};
 use commsan_shadow::{Comb, Footprint, Mode, Runs};
 use smallvec::SmallVec;
 use std::num::NonZeroU32;
@@ -228,6 +228,7 @@ impl Announced {
                 | complete << 9
                 | rules << 10
                 | atomic << 16
+                | u64::from(self.atomic.map_or(0, |atomic| atomic.size)) << 18
                 | kind << 24
                 | each << 32,
             self.window,
@@ -247,14 +248,15 @@ impl Announced {
         let (datatype, op) = halves(*reduction);
         let (datatype, op) = (datatype as i32, op as i32);
         let (number, count) = halves(*numbers);
-        let op = match kind >> 16 & 0xff {
+        let size = (kind >> 18 & u64::from(MAX_ELEMENT)) as u8;
+        let op = match kind >> 16 & 3 {
             0 => None,
             1 => Some(Combine::Nothing),
             2 => Some(Combine::Swap),
             _ => Some(Combine::Op(op)),
         };
         let rules = Rules::from_bits((kind >> 10 & 0xf) as u8);
-        let atomic = op.map(|op| Atomic { datatype, op, rules });
+        let atomic = op.map(|op| Atomic { datatype, size, op, rules });
         let epoch = match kind >> 24 & 0xff {
             1 => AccessEpoch::Fence(count),
             2 => AccessEpoch::Start(count),
@@ -369,8 +371,13 @@ mod tests {
             any::<i32>().prop_map(Combine::Op)
         ];
         let rules = (0u8..16).prop_map(Rules::from_bits);
-        let atomic = (any::<i32>(), op, rules);
-        prop::option::of(atomic.prop_map(|(datatype, op, rules)| Atomic { datatype, op, rules }))
+        let atomic = (any::<i32>(), 0..=MAX_ELEMENT, op, rules);
+        prop::option::of(atomic.prop_map(|(datatype, size, op, rules)| Atomic {
+            datatype,
+            size,
+            op,
+            rules,
+        }))
     }
 
     proptest! {

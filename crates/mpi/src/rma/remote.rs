@@ -110,8 +110,8 @@ impl Remote {
         open && (self.origin, self.site, self.epoch) == (op.origin, op.site, op.epoch)
     }
 
-    /// Whether epochs or atomicity order two operations on a window.
-    fn tolerates(&self, other: &Announced) -> bool {
+    /// Whether epochs or atomicity order two operations on a window, with the footprints of both.
+    fn tolerates(&self, own: &Footprint, other: &Announced, others: &Footprint) -> bool {
         if self.window != other.window {
             return false;
         }
@@ -123,10 +123,9 @@ impl Remote {
         };
         // Accumulates of one origin are performed in its order (MPI 4.1 §12.7.2).
         let same = self.origin == other.origin;
-        let combine = self
-            .atomic
-            .zip(other.atomic)
-            .is_some_and(|(a, b)| a.combines_with(b) || same && a.precedes(b));
+        let combine = self.atomic.zip(other.atomic).is_some_and(|(a, b)| {
+            (a.combines_with(b) || same && a.precedes(b)) && !a.splits(own, b, others)
+        });
         apart || combine
     }
 }
@@ -249,7 +248,10 @@ impl Remotes {
                     |m: &Meeting| (m.first.origin, m.first.site) == (first.origin, first.site);
                 let read = access.mode == Mode::Write && first.may_have_been_read(op, clock);
                 let over = first.is_before(clock) || read;
-                if over || first.tolerates(op) || found.iter().any(known) {
+                if over
+                    || first.tolerates(&access.footprint, op, footprint)
+                    || found.iter().any(known)
+                {
                     return ControlFlow::Continue(());
                 }
                 found.push(Meeting { first: first.clone(), access: access.clone(), bytes });

@@ -88,9 +88,9 @@ pub(super) const WINDOWS: &[Wording] = &[
         offence: "{access}",
         operation: "{carries}",
         why: "{unordered}; accumulates may overlap only with the same predefined datatype, and the \
-              same operation or (unless the window's info says same_op) MPI_NO_OP",
-        help: "use one predefined datatype and one operation on both sides, or complete one before \
-               the other starts",
+              same operation or (unless the window's info says same_op) MPI_NO_OP, and not in part of an element",
+        help: "use one predefined datatype and one operation on both sides, at displacements whole elements apart, or complete \
+               one before the other starts",
         fortran: "",
     },
     Wording {
