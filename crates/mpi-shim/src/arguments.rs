@@ -465,7 +465,7 @@ fn null_buffer(args: &Args) -> Option<Wrong> {
 /// `MPI_IN_PLACE` for a buffer with elements, where this rank may not pass it (MPI 4.1 chapter 6).
 fn in_place(args: &Args) -> Option<Wrong> {
     let comm = args.call.at.comm.map_or(0, |comm| args.words[comm]);
-    let problem = |rule: &Rule| {
+    let problem = |rule: &'static Rule| {
         if args.words[rule.buffer] != Mpi::IN_PLACE
             || !is_performed(args, rule)
             || !is_of_something(args, rule)

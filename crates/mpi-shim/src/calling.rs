@@ -21,7 +21,7 @@ use commsan_process::thread::{self, Thread};
 use commsan_process::unwind;
 use commsan_threads::Here;
 use std::cell::Cell;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::num::NonZero;
 use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
