@@ -82,7 +82,7 @@ fn wait<H: Host>(host: &mut H, at: usize, out: &mut Found) {
 fn receive(checker: &mut Checker, bytes: Range<usize>, key: usize, at: usize, out: &mut Found) {
     let call = CALLS.iter().find(|call| call.name == "MPI_Irecv").expect("a call of the table");
     let words = [bytes.start, bytes.len(), 1, 0, 5, 1, 0];
-    let args = Args { call, words: &words, fortran: false };
+    let args = Args::new(call, &words, false);
     let access = Access { mode: Mode::Write, footprint: Footprint::Dense(bytes) };
     let mut accesses = [Some(access), None, None];
     checker.tracker.start(&args, &mut accesses, (key, 0x20_0000 + key * 8), &At(at), out);

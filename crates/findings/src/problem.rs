@@ -28,6 +28,8 @@ pub enum Problem {
     NoSuchPeer,
     /// A tag below zero or above `MPI_TAG_UB`.
     TagOutOfRange,
+    /// A variable for a status or another result that is too small for it.
+    SmallResult,
     /// An argument that the call is not given.
     Missing,
     /// `MPI_IN_PLACE` for a buffer that the call needs on this rank.

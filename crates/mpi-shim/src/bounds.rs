@@ -83,7 +83,12 @@ fn results(rank: &dyn Rank, args: &Args, here: &Here) {
             start..start.saturating_add(count.saturating_mul(size_of_element(args, *element)));
         if !bytes.is_empty() && is_new(here.pc(), &bytes) {
             let parameter = args.call.params[*param].shown();
-            result(rank, args, &Used { parameter, mode: Mode::Write, bytes }, here);
+            result(
+                rank,
+                args,
+                &Used { parameter, is_result: true, mode: Mode::Write, bytes },
+                here,
+            );
         }
     }
 }
@@ -214,11 +219,11 @@ fn look_at(
     match heap::block_of(bytes.start) {
         Some(block) if bytes.end <= block.end => false,
         Some(block) => {
-            too_long(rank, args, &Used { parameter, mode, bytes }, &block, here);
+            too_long(rank, args, &Used { parameter, is_result: false, mode, bytes }, &block, here);
             false
         }
         None if is_new(here.pc(), &bytes) => {
-            let used = Used { parameter, mode, bytes };
+            let used = Used { parameter, is_result: false, mode, bytes };
             !on_device(rank, args, &used, here) && variable(rank, args, &used, rule, here)
         }
         None => here.thread.stack_bounds().contains(&bytes.start),

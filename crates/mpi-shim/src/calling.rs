@@ -223,7 +223,7 @@ pub unsafe extern "C" fn _exit(status: c_int) -> ! {
 /// As of `write`.
 #[cfg(any(feature = "mpich", feature = "mpiabi"))]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn write(file: c_int, data: *const c_void, size: usize) -> isize {
+pub unsafe extern "C" fn write(file: c_int, data: *const std::ffi::c_void, size: usize) -> isize {
     const ABORT: &[u8] = b"cmd=abort";
     if size >= ABORT.len()
         && thread::with(|thread| thread.is_inside())
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn write(file: c_int, data: *const c_void, size: usize) ->
         rank.exited();
     }
     // SAFETY: the C library's own.
-    let next: unsafe extern "C" fn(c_int, *const c_void, usize) -> isize =
+    let next: unsafe extern "C" fn(c_int, *const std::ffi::c_void, usize) -> isize =
         unsafe { std::mem::transmute(WRITE.required()) };
     // SAFETY: the caller's arguments.
     unsafe { next(file, data, size) }

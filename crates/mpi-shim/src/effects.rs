@@ -168,15 +168,17 @@ fn synchronises(effect: Effect) -> bool {
     )
 }
 
-/// Reports a call whose buffers begin at the same address.
+/// Reports a call whose buffers overlap; returns whether that was looked at.
 #[cold]
-pub(crate) fn look_at_aliases(rank: &dyn Rank, args: &Args, here: &Here) {
-    if matches!(args.call.effect, Effect::Block | Effect::Start | Effect::Rma) {
+pub(crate) fn look_at_aliases(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
+    let is_use = matches!(args.call.effect, Effect::Block | Effect::Start | Effect::Rma);
+    if is_use {
         let accesses = resolve(args, &Mpi);
         rank.with(here.thread, &mut |tracker, out| {
             tracker.reporter.check_itself(args, &accesses, here, out);
         });
     }
+    is_use
 }
 
 impl After<'_> {

@@ -10,6 +10,7 @@ use crate::collectives;
 use crate::effects::{Before, look_at_aliases};
 use crate::ending;
 use crate::levels;
+use crate::library::Mpi;
 use crate::matched;
 use crate::objects;
 use crate::order;
@@ -74,7 +75,7 @@ pub(crate) fn around(
         };
     };
     let here = Here::new(inside.outer.get().unwrap_or(caller), &inside);
-    let args = Args { call: &table()[row], words, fortran: language == Language::Fortran };
+    let args = Args::new(&table()[row], words, language == Language::Fortran);
     let mode = mode();
     if !mode.is_active() {
         if !real::is_ours() {
@@ -198,8 +199,11 @@ fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
 
 #[inline]
 fn watched(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
-    if args.is_aliased() {
-        look_at_aliases(rank, args, here);
+    let looked_at;
+    let mut args = args;
+    if args.is_aliased(&Mpi) && look_at_aliases(rank, args, here) {
+        looked_at = Args { are_apart: true, ..*args };
+        args = &looked_at;
     }
     match args.call.effect {
         Effect::Start => start(rank, args, here, call),

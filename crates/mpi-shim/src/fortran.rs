@@ -130,7 +130,7 @@ fn report_missing(row: usize, words: &[usize], address: usize, caller: Caller) {
     let Some(rank) = rank().filter(|_| mode().is_active()) else { return };
     let Some(inside) = Inside::enter() else { return };
     let here = Here::new(inside.outer.get().unwrap_or(caller), &inside);
-    let args = Args { call: &table()[row], words, fortran: true };
+    let args = Args::new(&table()[row], words, true);
     let problem = format!("is missing: what the call gets instead, {address:#x}, is no variable");
     let wrong = Wrong::of(Problem::Missing, "ierror", problem);
     rank.with(here.thread, &mut |tracker, out| {

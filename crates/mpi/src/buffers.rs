@@ -18,9 +18,16 @@ pub struct Args<'a> {
     pub words: &'a [usize],
     /// Whether arrays of handles, indices and logicals are Fortran's.
     pub fortran: bool,
+    /// Whether its buffers have been checked against each other.
+    pub are_apart: bool,
 }
 
-impl Args<'_> {
+impl<'a> Args<'a> {
+    /// The arguments of a call that is made.
+    pub fn new(call: &'static Call, words: &'a [usize], fortran: bool) -> Args<'a> {
+        Args { call, words, fortran, are_apart: false }
+    }
+
     /// An `int` argument.
     pub fn int(&self, index: usize) -> i32 {
         self.words[index] as i32
@@ -36,13 +43,30 @@ impl Args<'_> {
 }
 
 impl Args<'_> {
-    /// Whether the call's two buffers begin at the same address. Some libraries abort then, so that
-    /// it is reported before the call.
-    pub fn is_aliased(&self) -> bool {
-        match &*self.call.accesses {
-            [a, b] => a.buffer != b.buffer && self.words[a.buffer] == self.words[b.buffer],
-            _ => false,
-        }
+    /// Whether the call's two buffers begin at the same address, or may overlap. Some libraries
+    /// abort then, so that it is reported before the call.
+    #[inline]
+    pub fn is_aliased<L: Library>(&self, library: &L) -> bool {
+        let [a, b] = &*self.call.accesses else { return false };
+        let (first, second) = (self.words[a.buffer], self.words[b.buffer]);
+        a.buffer != b.buffer
+            && (first == second
+                || first < second && self.reaches(a, library) > second - first
+                || second < first && self.reaches(b, library) > first - second)
+    }
+
+    /// How many bytes of its buffer an access uses, as far as that is known at once.
+    fn reaches<L: Library>(&self, rule: &Rule, library: &L) -> usize {
+        let Extent::Blocks { count, times } = rule.extent else { return 0 };
+        let comm = || self.call.at.comm.map_or(0, |index| self.words[index]);
+        let times = match times {
+            Times::Once => 1,
+            Times::Size => library.size(comm()),
+            Times::Local => library.local_size(comm()),
+            Times::Param(_) | Times::In | Times::Out => return 0,
+        };
+        let size = library.dense(self.words[rule.datatype]).unwrap_or(0);
+        self.count(count).saturating_mul(size).saturating_mul(times)
     }
 }
 

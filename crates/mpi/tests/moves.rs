@@ -163,7 +163,7 @@ fn told(name: &str, counts: &Counts) -> (Matrix, Matrix) {
                 _ => 7,
             })
             .collect();
-        for transfer in transfers(&Args { call, words: &words, fortran: false }, &Mpi) {
+        for transfer in transfers(&Args::new(call, &words, false), &Mpi) {
             assert!(!in_place || transfer.footprint.span().start >= RECVBUF, "{transfer:?}");
             let matrix = if transfer.sends { &mut sent } else { &mut received };
             add(matrix, me, &transfer);
@@ -240,7 +240,7 @@ fn of(name: &str, arguments: &[(&str, usize)]) -> Vec<(bool, Peers, u64, Option<
     let named =
         |name: &str| arguments.iter().find(|(n, _)| *n == name).map_or(7, |(_, word)| *word);
     let words: Vec<usize> = call.params.iter().map(|param| named(&param.name)).collect();
-    transfers(&Args { call, words: &words, fortran: false }, &Mpi)
+    transfers(&Args::new(call, &words, false), &Mpi)
         .into_iter()
         .map(|transfer| (transfer.sends, transfer.peers, transfer.bytes, transfer.tag))
         .collect()

@@ -195,7 +195,7 @@ fn run(mut tracker: Tracker, events: &[Event]) -> Vec<String> {
             Event::Start { receive, base, count, datatype, key, variable } => {
                 let call = call(if receive { "MPI_Irecv" } else { "MPI_Isend" });
                 let words = [base, count, datatype, 1, 0, 0, variable];
-                let args = Args { call, words: &words, fortran: false };
+                let args = Args::new(call, &words, false);
                 let mut accesses = resolve(&args, &Mpi);
                 tracker.start(&args, &mut accesses, (key, variable), &step, out);
             }

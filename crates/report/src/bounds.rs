@@ -61,7 +61,7 @@ fn with_problem(finding: &RawFinding<'static>, problem: String) -> RawFinding<'s
     let argument = RawArgument {
         parameter: parameter.unwrap_or_default(),
         problem: problem.into(),
-        kind: None,
+        kind: finding.argument.as_ref().and_then(|argument| argument.kind),
     };
     RawFinding { argument: Some(argument), ..finding.clone() }
 }

@@ -53,6 +53,8 @@ pub enum Case {
     Session,
     /// A collective on an intercommunicator.
     BetweenGroups,
+    /// Memory for results of a call, besides its buffers.
+    Results,
 }
 
 /// One observation, seen as a source of phrases.
@@ -95,6 +97,10 @@ impl<'o> Facts<'o> {
         }
         if code == Code::NeverFinalized && self.raw_operation().call == "MPI_Session_init" {
             return Case::Session;
+        }
+        let problem = self.observation.finding.argument.as_ref().and_then(|argument| argument.kind);
+        if code == Code::BufferTooShort && problem == Some(Problem::SmallResult) {
+            return Case::Results;
         }
         if self.observation.finding.threads {
             return Case::Threads;
@@ -474,6 +480,10 @@ fn advice(kind: Problem, argument: &str) -> String {
         Problem::TagOutOfRange => format!(
             "{computed}: the largest tag is the attribute `MPI_TAG_UB` of `MPI_COMM_WORLD`, which differs between \
              libraries, and is at least 32767"
+        ),
+        Problem::SmallResult => format!(
+            "declare {argument} as the call needs it: a status has MPI_STATUS_SIZE integers in Fortran, or is a \
+             type(MPI_Status) with mpi_f08; an array of statuses or requests has an element for each request"
         ),
         Problem::Missing => format!(
             "pass {argument}: without it the library stores the error code wherever the register or stack points; \

@@ -70,6 +70,7 @@ impl Notes {
         }
         let halted =
             stopped || logs.iter().any(|log| log.end.is_some_and(|end| end.how == Ending::Halted));
+        let cause = cause_of_end(logs);
         for log in logs {
             let rank = Some(log.rank);
             for text in &log.notes {
@@ -95,7 +96,7 @@ impl Notes {
                 self.add(text, rank);
             }
             if log.unchecked.is_none() {
-                self.add_ending(log, halted);
+                self.add_ending(log, halted, cause.as_deref());
             }
         }
         let logged: BTreeSet<u32> = logs.iter().map(|log| log.rank).collect();
@@ -110,26 +111,31 @@ impl Notes {
         }
     }
 
-    /// `halted`: some rank has ended the job.
-    fn add_ending(&mut self, log: &RankLog, halted: bool) {
+    /// `halted`: some rank has ended the job; `cause`: what else has, as far as logs say.
+    fn add_ending(&mut self, log: &RankLog, halted: bool, cause: Option<&str>) {
         let says = |code| log.findings.iter().any(|seen| seen.finding.code == code);
         let text = match log.end.map(|end| end.how) {
             // A finding has said it, or that the library has ended the process.
             Some(Ending::Exited) if says(Code::NeverFinalized) => None,
             None if says(Code::OutsideMpi) => None,
             Some(Ending::Finalized | Ending::Crashed) => None,
-            Some(Ending::Aborted) => Some("called MPI_Abort"),
-            Some(Ending::Exited) => Some("exited without MPI_Finalize"),
+            Some(Ending::Aborted) => Some("called MPI_Abort".to_owned()),
+            Some(Ending::Exited) => Some("exited without MPI_Finalize".to_owned()),
             Some(Ending::Halted) => {
-                Some("ended the job at its first finding, as --halt-on-error asks")
+                Some("ended the job at its first finding, as --halt-on-error asks".to_owned())
             }
+            // The finding says it.
+            None if says(Code::CallFailed) => None,
             None if halted => None,
             // A rank without a start has said enough.
             None if log.start.is_none() => None,
-            None => Some("ended without MPI_Finalize, MPI_Abort or exit: was it killed?"),
+            None => Some(match cause {
+                Some(cause) => format!("was ended before MPI_Finalize, as {cause}"),
+                None => "ended without MPI_Finalize, MPI_Abort or exit: was it killed?".to_owned(),
+            }),
         };
         if let Some(text) = text {
-            self.add(text.to_owned(), Some(log.rank));
+            self.add(text, Some(log.rank));
         }
         if let Some(dropped) = log.end.map(|end| end.dropped).filter(|&dropped| dropped > 0) {
             self.warn(
@@ -209,6 +215,30 @@ impl Notes {
     }
 }
 
+/// What has ended the job: a rank, with which launchers end the others, or commsan.
+fn cause_of_end(logs: &[RankLog]) -> Option<String> {
+    let says = |log: &RankLog, code| log.findings.iter().any(|seen| seen.finding.code == code);
+    let by_rank = logs.iter().find_map(|log| {
+        let how = match log.end.map(|end| end.how) {
+            Some(Ending::Aborted) => "called MPI_Abort",
+            Some(Ending::Crashed) => "crashed",
+            None if says(log, Code::CallFailed) => "was ended by an error of MPI",
+            _ => return None,
+        };
+        Some(format!("rank {} {how}", log.rank))
+    });
+    const MISMATCHES: [Code; 4] = [
+        Code::CollectivesDiffer,
+        Code::RootsDiffer,
+        Code::CollectivesCross,
+        Code::CollectiveNotEntered,
+    ];
+    let waits = || MISMATCHES.iter().any(|code| logs.iter().any(|log| says(log, *code)));
+    by_rank.or_else(|| {
+        waits().then(|| "ranks were waiting in collectives that do not match".to_owned())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -247,6 +277,17 @@ mod tests {
                 (Some("ended"), &[3]),
             ]
         );
+    }
+
+    #[test]
+    fn who_has_ended_the_job_is_named() {
+        let mut notes = Notes::default();
+        let finalized = Some(Ending::Finalized);
+        let crashed = Some(Ending::Crashed);
+        notes.add_logs(&[log(0, None), log(1, crashed), log(2, None), log(3, finalized)], false);
+        let notes = notes.into_sorted();
+        let ended = notes.iter().find(|note| note.ranks == [0, 2]).unwrap();
+        assert_eq!(ended.text, "was ended before MPI_Finalize, as rank 1 crashed");
     }
 
     #[test]

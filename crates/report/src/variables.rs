@@ -146,7 +146,7 @@ impl<'d> Lookup<'d> {
             self.dwarf.unit_ranges(unit).is_ok_and(|ranges| has(ranges, address))
         };
         let unit = self.units.iter().find(holds)?;
-        let mut entries = unit.entries();
+        let (mut entries, is_fortran) = (unit.entries(), is_fortran(unit));
         // Where a scope begins that the address is not in, and the function that it is in.
         let (mut outside, mut function) = (None, None);
         // Inlined functions around the entry at hand, by their depths.
@@ -167,6 +167,8 @@ impl<'d> Lookup<'d> {
                 dw::DW_TAG_subprogram if self.is_in(unit, entry, address) == Some(true) => {
                     function = Some((entry.depth(), frame_base(unit, entry)?));
                 }
+                // Procedures may contain others, whose code is not theirs.
+                dw::DW_TAG_subprogram if function.is_none() && is_fortran => {}
                 dw::DW_TAG_lexical_block if self.is_in(unit, entry, address) != Some(false) => {}
                 dw::DW_TAG_inlined_subroutine if self.is_in(unit, entry, address) == Some(true) => {
                     inlined.push(entry.depth());

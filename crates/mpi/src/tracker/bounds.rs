@@ -4,7 +4,7 @@ use super::Reporter;
 use crate::buffers::Args;
 use commsan_callsite::{Findings, Place, Report, Use, Variable};
 use commsan_findings::record::{RawArgument, RawElements};
-use commsan_findings::{Code, Role};
+use commsan_findings::{Code, Problem, Role};
 use commsan_shadow::Mode;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -14,6 +14,8 @@ use std::ops::Range;
 pub struct Used {
     /// The parameter that points to it.
     pub parameter: &'static str,
+    /// Whether it is no buffer, but memory for a status or the like.
+    pub is_result: bool,
     /// Whether it is written.
     pub mode: Mode,
     /// From the first byte to one past the last.
@@ -110,10 +112,11 @@ impl Reporter {
         place: &impl Place,
     ) -> Report<'static> {
         let operation = self.operation(args, place);
-        let Used { parameter, mode, bytes } = used;
+        let Used { parameter, is_result, mode, bytes } = used;
+        let kind = is_result.then_some(Problem::SmallResult);
         let described = operation.described().with_access(mode.is_write(), bytes, bytes.len());
         Report {
-            argument: Some(RawArgument::new(parameter, problem, None)),
+            argument: Some(RawArgument::new(parameter, problem, kind)),
             ..Report::new(Code::BufferTooShort, described, [(Role::Operation, operation.site)])
         }
     }
@@ -127,7 +130,8 @@ mod tests {
     fn uses_are_told_again_only_when_they_grow() {
         let mut uses = Bounds::default();
         let mut reported = |pc: usize, offset: i64, size: usize| {
-            let used = Used { parameter: "buf", mode: Mode::Read, bytes: 64..64 + size };
+            let used =
+                Used { parameter: "buf", is_result: false, mode: Mode::Read, bytes: 64..64 + size };
             uses.is_new(pc, &used, Variable::Local { at: pc, offset }, None)
         };
         assert!(reported(1, -8, 40));
@@ -142,7 +146,7 @@ mod tests {
     fn their_number_is_limited() {
         let mut uses = Bounds::default();
         let mut reported = |pc: usize| {
-            let used = Used { parameter: "buf", mode: Mode::Read, bytes: 64..72 };
+            let used = Used { parameter: "buf", is_result: false, mode: Mode::Read, bytes: 64..72 };
             uses.is_new(pc, &used, Variable::Static { at: 64 }, None)
         };
         assert_eq!((0..2 * MAX_USES).filter(|pc| reported(*pc)).count(), MAX_USES);

@@ -18,7 +18,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.check_all(args, accesses.iter().flatten(), place, out);
-        if !args.is_aliased() {
+        if !args.are_apart {
             self.reporter.check_itself(args, accesses, place, out);
         }
     }

@@ -114,6 +114,16 @@ pub(super) const BUFFERS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::BufferTooShort,
+        case: Case::Results,
+        message: "{operation} stores {size} at {argument}, which {problem}",
+        offence: "",
+        operation: "{argument} {problem}",
+        why: "the library stores whole statuses, requests and integers: what lies behind the variable is overwritten",
+        help: "{mend}",
+        fortran: "",
+    },
+    Wording {
         code: Code::AttachedBufferUsed,
         case: Case::Usual,
         message: "{who} {verb} {range} that {operation} {using}",

@@ -1,0 +1,10 @@
+/* MPI_IN_PLACE is no buffer of a broadcast. */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  double one = 1;
+  MPI_Bcast(&one, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return one < 0;
+}
