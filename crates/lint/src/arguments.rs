@@ -49,7 +49,9 @@ pub fn check(program: &Program, calls: &Calls, environment: &Environment, analys
                 let constants = Constants { program, body, environment, held };
                 let by_all = always.contains(&block);
                 let given = Given { constants: &constants, mpi, call, inst, by_all };
-                if let Some((index, problem)) = given.wrong() {
+                if given.has_no_error_code() {
+                    analysis.findings.push(without_error_code(program, function, &given));
+                } else if let Some((index, problem)) = given.wrong() {
                     report(program, function, &given, index, &problem, analysis);
                 }
                 let others = [
@@ -119,6 +121,21 @@ fn report(
     }
 }
 
+/// A call without `ierror`, which only mpi_f08 may omit, and passes as null then (MPI 4.1 §19.1).
+fn without_error_code(program: &Program, function: FunctionId, given: &Given) -> Finding {
+    let label = "`ierror` is missing".to_owned();
+    let sites = vec![places::at(program, function, given.inst.at, Role::Operation, label)];
+    places::finding(
+        Code::InvalidArgument,
+        format!("{} is called without `ierror`", given.mpi.name),
+        sites,
+        "Fortran's calls store an error code at their last argument: without it, wherever the register or the stack \
+         points"
+            .to_owned(),
+        "pass `ierror`; `use mpi` or `use mpi_f08` instead of `mpif.h` lets the compiler check arguments".to_owned(),
+    )
+}
+
 /// What is wrong with the handle of an object that is no more.
 const FREED: &str = "has been freed";
 
@@ -139,6 +156,12 @@ impl Given<'_, '_> {
         let found =
             demands.find_map(|(index, demand)| Some((*index, self.problem(*index, *demand)?)));
         found.or_else(|| self.null_buffer()).or_else(|| fit::wrong(self))
+    }
+
+    /// Whether it is a call of Fortran that passes one argument less than there are.
+    fn has_no_error_code(&self) -> bool {
+        let (visible, lengths) = self.call.fortran_arguments();
+        self.mpi.by_reference && lengths == 0 && self.inst.args.len() + 1 == visible
     }
 
     fn number(&self, index: usize) -> Option<i64> {

@@ -49,5 +49,7 @@ impl<'p> Job<'_, 'p> {
         );
         let help = "pass a buffer of this rank; only a rank that both sends and receives in the call can do so in place";
         self.add(Code::InvalidArgument, spots, message, why, help);
+        // What becomes of the call depends on the library.
+        self.unfit = true;
     }
 }
