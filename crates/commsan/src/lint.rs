@@ -183,7 +183,7 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
     analysis.findings.retain(|finding| !known.takes(finding));
     let analysed = Analysed { files: program.modules.len(), functions: program.defined().count() };
     let command = std::env::args().collect();
-    let preparation = Preparation { suppressions, checks: None };
+    let preparation = Preparation { suppressions, ..Preparation::default() };
     let (findings, notes) = (analysis.findings, analysis.notes);
     let report = Report::from_analysis(findings, notes, analysed, command, &preparation);
     show(&report, arguments, settings)

@@ -135,6 +135,8 @@ options! {
         "File of suppressions for known findings; may be given more than once";
     checks: Option<PathBuf> = "", "FILE", Launcher,
         "Limit checks of threads and collectives to the calls that `commsan lint --emit-checks FILE` has flagged";
+    libraries: Vec<PathBuf> = "", "DIR", Launcher,
+        "Directory of code that is not yours: findings in it are shown at its callers; may be given more than once";
     gen_suppressions: bool = "false", "BOOL", Launcher,
         "Print suppressions that would cover the findings";
     mpi: LateMpi = "auto", "auto|openmpi|mpich|mpiabi|none", Launcher,

@@ -48,6 +48,9 @@ pub struct Arguments {
     /// File of calls to which checks of threads and collectives are restricted
     #[arg(long, value_name = "FILE")]
     checks: Option<String>,
+    /// Directory of code that is not yours: findings in it are shown at its callers; may be repeated
+    #[arg(long, value_name = "DIR")]
+    libraries: Vec<String>,
     /// Print suppressions that would cover the findings, instead of the report
     #[arg(long)]
     gen_suppressions: bool,
@@ -71,7 +74,14 @@ impl Arguments {
         let exit_code = self.exit_code.iter().map(|value| pair("exit_code", value));
         let color = self.color.iter().map(|value| pair("color", value));
         let fail_on = self.fail_on.iter().map(|value| pair("fail_on", value));
-        suppressions.chain(checks).chain(exit_code).chain(fail_on).chain(color).collect()
+        let libraries = self.libraries.iter().map(|value| pair("libraries", value));
+        suppressions
+            .chain(libraries)
+            .chain(checks)
+            .chain(exit_code)
+            .chain(fail_on)
+            .chain(color)
+            .collect()
     }
 }
 
@@ -238,7 +248,8 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
         .map_err(|error| Failure::new(exit_code::REPORT, error.to_string()))?;
     let suppressions = suppressions(&settings.options)?;
     let checks = checks(&settings.options)?;
-    let report = Report::from_run(&run, &Preparation { suppressions, checks });
+    let libraries = settings.options.libraries.clone();
+    let report = Report::from_run(&run, &Preparation { suppressions, checks, libraries });
     let sources = Sources::load(&report);
     let text = |format| match arguments.gen_suppressions {
         true => suppress::gen_suppressions(&report.findings),

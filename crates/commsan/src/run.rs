@@ -94,7 +94,10 @@ pub fn supervise(
     save(&run, &info);
 
     let mut summary = match options.check {
-        true => report::finish(&run, &Preparation { suppressions, checks }, options),
+        true => {
+            let libraries = options.libraries.clone();
+            report::finish(&run, &Preparation { suppressions, checks, libraries }, options)
+        }
         false => profile::unchecked(&run, options),
     };
     if let Ok(summary) = summary.as_mut()

@@ -226,8 +226,14 @@ impl Watcher {
     fn tell(&mut self) {
         let Ok(run) = RunDirectory::open(&self.directory) else { return };
         let Ok(suppressions) = report::suppressions(&self.options) else { return };
-        let report =
-            Report::from_run(&run, &Preparation { suppressions, ..Preparation::default() });
+        let report = Report::from_run(
+            &run,
+            &Preparation {
+                suppressions,
+                libraries: self.options.libraries.clone(),
+                ..Preparation::default()
+            },
+        );
         let deadlocks = report.findings.iter().filter(|finding| finding.code == Code::Deadlock);
         self.explained = deadlocks.count();
         for finding in report.findings.iter().filter(|finding| finding.code.is_between_ranks()) {

@@ -79,6 +79,10 @@ pub struct Frame {
     /// True for a call the compiler inlined into the next frame.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inlined: bool,
+    /// Frames of libraries that this one has called, innermost first, where it is the user's
+    /// innermost: what happens, happens in the first of these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<Frame>,
 }
 
 /// The part a site plays.

@@ -30,6 +30,7 @@ pub fn frame(program: &Program, function: FunctionId, at: Place) -> Frame {
         module: program.modules[program[function].module as usize].clone(),
         offset: 0,
         inlined: false,
+        within: Vec::new(),
     }
 }
 

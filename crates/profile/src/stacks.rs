@@ -151,6 +151,7 @@ fn frames(stack: &[traffic::Frame], merged: &Merged, symbols: &Symbols) -> Vec<F
             module: String::new(),
             offset: 0,
             inlined: false,
+            within: Vec::new(),
         }],
     };
     let mut frames: Vec<Found> = stack[..leading].iter().flat_map(found).collect();

@@ -525,6 +525,7 @@ pub(crate) mod tests {
             module: "/bin/heat".to_owned(),
             offset: u64::from(line),
             inlined: false,
+            within: Vec::new(),
         };
         Observation {
             rank: 0,

@@ -104,6 +104,8 @@ pub struct Options {
     pub suppressions: Suppressions,
     /// Calls that checks of threads and of collectives are limited to.
     pub checks: Option<Checks>,
+    /// Directories of code that is not the user's: findings are shown at its callers.
+    pub libraries: Vec<PathBuf>,
 }
 
 impl Report {
@@ -123,7 +125,8 @@ impl Report {
             Err(error) => notes.warn(error.to_string(), None),
         }
         let potential = potential_deadlock::cycles(&logs);
-        let symbols = Symbols::of(&logs, potential.iter().flat_map(PotentialDeadlock::sites));
+        let symbols = Symbols::of(&logs, potential.iter().flat_map(PotentialDeadlock::sites))
+            .with_libraries(&options.libraries);
         let seen = logs.iter().flat_map(|log| observations(log, &symbols));
         let mut merged = merge::merge(seen.chain(bounds::observations(&logs, &symbols)));
         let deadlocks = directory.deadlocks().unwrap_or_else(|error| {

@@ -1,6 +1,7 @@
 //! Which frames of a call stack are the user's.
 
 use commsan_findings::Frame;
+use std::path::{Path, PathBuf};
 
 /// Libraries of MPI and of its transports, and our own: a finding is about their caller.
 const MPI_LIBRARIES: &[&str] = &[
@@ -45,6 +46,23 @@ const SYSTEM_LIBRARIES: &[&str] = &[
 /// Headers of CUDA with functions that call the library on their caller's behalf.
 const CUDA_HEADERS: &[&str] =
     &["/cuda_runtime.h", "/crt/host_runtime.h", "/crt/device_functions.h"];
+
+/// Directories of code that comes with the system, compilers and packages: headers and libraries. A
+/// finding in them is about their caller.
+const PACKAGED: &[&str] = &[
+    "/usr/include/",
+    "/usr/lib/",
+    "/usr/lib32/",
+    "/usr/lib64/",
+    "/usr/libexec/",
+    "/usr/local/include/",
+    "/usr/local/cuda",
+    "/lib/",
+    "/lib64/",
+];
+
+/// Parts of paths of what is installed for a language or by a package manager.
+const INSTALLED: &[&str] = &["/site-packages/", "/include/c++/", "/spack/opt/", "/conda/envs/"];
 
 /// Functions of ours that are linked into the program itself.
 const HOOKS: &[&str] = &["__tsan_", "commsan_", "__commsan_"];
@@ -113,6 +131,33 @@ pub fn users(mut stack: Vec<Frame>) -> Vec<Frame> {
     stack
 }
 
+/// Makes the user's innermost frame the first one; frames of libraries that it has called come
+/// [`within`](Frame::within) it. `own` are directories whose code counts as a library's, too. The
+/// stack stays as it is if no frame is the user's.
+pub(crate) fn fold(mut stack: Vec<Frame>, libraries: &[PathBuf]) -> Vec<Frame> {
+    let Some(first) = stack.iter().position(|frame| is_of_user(frame, libraries)) else {
+        return stack;
+    };
+    let within = stack.drain(..first).collect();
+    stack[0].within = within;
+    stack
+}
+
+/// Whether a frame's code is the user's: its source, or else its module, lies in no directory of
+/// libraries.
+fn is_of_user(frame: &Frame, libraries: &[PathBuf]) -> bool {
+    let is_packaged = |path: &str| {
+        PACKAGED.iter().any(|directory| path.starts_with(directory))
+            || INSTALLED.iter().any(|part| path.contains(part))
+            || libraries.iter().any(|directory| Path::new(path).starts_with(directory))
+    };
+    match &frame.file {
+        // Relative names, as programs in scripts have them, are of what was compiled there.
+        Some(file) if is_packaged(file) => false,
+        _ => !is_packaged(&frame.module),
+    }
+}
+
 fn named(frame: &Frame, names: &[&str]) -> bool {
     frame.function.as_deref().is_some_and(|function| names.contains(&function))
 }
@@ -158,6 +203,7 @@ mod tests {
                 module: format!("/usr/lib/{module}"),
                 offset: 0,
                 inlined: false,
+                within: Vec::new(),
             }
         });
         users(frames.collect()).into_iter().filter_map(|frame| frame.function).collect()
@@ -173,6 +219,7 @@ mod tests {
             module: module.to_owned(),
             offset: 0,
             inlined: false,
+            within: Vec::new(),
         };
         let told = |module: &str, line| {
             let code = vec![
@@ -216,6 +263,7 @@ mod tests {
             module: "/bin/app".to_owned(),
             offset: 0,
             inlined: false,
+            within: Vec::new(),
         };
         let by = |stack: &[Frame]| users(stack.to_vec()).remove(0).function.unwrap();
         let nvcc = [
@@ -255,6 +303,43 @@ mod tests {
     fn the_main_that_gfortran_makes_is_hidden() {
         assert_eq!(trimmed(&["f90!send", "f90!heat", "f90!main", "libc.so.6!x"]), ["send", "heat"]);
         assert_eq!(trimmed(&["f90!main program", "f90!main"]), ["main program"]);
+    }
+
+    #[test]
+    fn frames_of_libraries_fold_into_the_users() {
+        let frame = |function: &str, file: &str, module: &str| Frame {
+            function: Some(function.to_owned()),
+            file: Some(file.to_owned()).filter(|file| !file.is_empty()),
+            line: Some(1),
+            column: None,
+            module: module.to_owned(),
+            offset: 0,
+            inlined: false,
+            within: Vec::new(),
+        };
+        let folded = |stack: &[Frame], libraries: &[PathBuf]| {
+            let mut stack = fold(stack.to_vec(), libraries);
+            let within: Vec<_> =
+                stack[0].within.iter().filter_map(|f| f.function.clone()).collect();
+            (stack.remove(0).function.unwrap(), within)
+        };
+        let vector = [
+            frame("deallocate", "/usr/include/c++/12/bits/new_allocator.h", "/home/me/app"),
+            frame("~vector", "/usr/include/c++/12/bits/stl_vector.h", "/home/me/app"),
+            frame("exchange", "/home/me/exchange.cpp", "/home/me/app"),
+            frame("main", "/home/me/main.cpp", "/home/me/app"),
+        ];
+        let inner = ["deallocate", "~vector"].map(str::to_owned).to_vec();
+        assert_eq!(folded(&vector, &[]), ("exchange".to_owned(), inner.clone()));
+        let own = [PathBuf::from("/home/me/exchange.cpp")];
+        let all = [inner, vec!["exchange".to_owned()]].concat();
+        assert_eq!(folded(&vector, &own), ("main".to_owned(), all));
+        // Without debug information the module decides; a program of a package stays as it is.
+        let hdf5 =
+            [frame("H5FD_write", "", "/usr/lib/libhdf5.so.103"), frame("save", "", "/home/me/app")];
+        assert_eq!(folded(&hdf5, &[]), ("save".to_owned(), vec!["H5FD_write".to_owned()]));
+        let packaged = [frame("run", "./src/run.cpp", "/usr/lib/lammps/lmp")];
+        assert_eq!(folded(&packaged, &[]), ("run".to_owned(), vec![]));
     }
 
     #[test]

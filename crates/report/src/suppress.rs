@@ -128,7 +128,8 @@ impl Suppressed {
 
 impl Entry {
     fn matches(&self, finding: &Finding) -> bool {
-        let mut frames = finding.sites.iter().flat_map(|site| &site.stack);
+        let stacks = finding.sites.iter().flat_map(|site| &site.stack);
+        let mut frames = stacks.flat_map(|frame| frame.within.iter().chain([frame]));
         self.code.is_none_or(|code| code == finding.code)
             && (self.names_no_place() || frames.any(|frame| self.matches_frame(frame)))
     }

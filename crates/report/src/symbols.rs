@@ -17,6 +17,8 @@ use std::path::{Component, Path, PathBuf};
 pub struct Symbols {
     frames: HashMap<PathBuf, HashMap<u64, Vec<Frame>>>,
     unreadable: BTreeMap<PathBuf, String>,
+    /// Directories of code that is not the user's, besides those of the system.
+    libraries: Vec<PathBuf>,
 }
 
 impl Symbols {
@@ -70,6 +72,11 @@ impl Symbols {
         symbols
     }
 
+    /// These are directories of code that is not the user's.
+    pub(crate) fn with_libraries(self, libraries: &[PathBuf]) -> Symbols {
+        Symbols { libraries: libraries.to_vec(), ..self }
+    }
+
     /// What was found at `offset`, innermost first: inlined functions, then the one that holds
     /// them. Empty for places that were not looked up.
     pub fn frames(&self, module: &Path, offset: u64) -> &[Frame] {
@@ -87,12 +94,14 @@ impl Symbols {
             module: String::new(),
             offset: 0,
             inlined: false,
+            within: Vec::new(),
         });
         let lines: Vec<_> = lines.collect();
         let code = site.frames[lines.len()..].iter().flat_map(|(module, offset)| {
             self.frames(module_path(log, *module), *offset).iter().cloned()
         });
-        crate::stack::with_lines(lines, code.collect())
+        let stack = crate::stack::with_lines(lines, code.collect());
+        crate::stack::fold(stack, &self.libraries)
     }
 
     /// What to do about `module` when its places have no source line.
@@ -147,10 +156,12 @@ fn frames(symbol: Option<&Sym<'_>>, module: String, offset: u64) -> Vec<Frame> {
         module,
         offset,
         inlined: false,
+        within: Vec::new(),
     };
     let Some(symbol) = symbol else { return vec![place] };
     let inlined = symbol.inlined.iter().rev().map(|function| Frame {
         inlined: true,
+        within: Vec::new(),
         ..located(&place, &function.name, function.code_info.as_ref())
     });
     let outer = located(&place, &symbol.name, symbol.code_info.as_deref());

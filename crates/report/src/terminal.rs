@@ -123,6 +123,8 @@ fn diagnostic<'r>(report: &'r Report, finding: &'r Finding, sources: &'r Sources
     let mut notes = vec![note(Level::NOTE, finding.message.clone())];
     notes.push(note(Level::NOTE.with_name("why"), finding.why.clone()));
     notes.push(note(Level::HELP, finding.help.clone()));
+    let within = within_libraries(report, finding);
+    notes.extend(within.into_iter().map(|stack| note(Level::NOTE, stack)));
     notes.extend(call_stacks(report, finding).into_iter().map(|stack| note(Level::NOTE, stack)));
     notes.push(note(Level::NOTE, seen(finding)));
     group.elements(notes)
@@ -232,6 +234,26 @@ fn call_stacks(report: &Report, finding: &Finding) -> Vec<String> {
             text
         })
         .collect()
+}
+
+/// What libraries did where the user's code called them, each text once.
+fn within_libraries(report: &Report, finding: &Finding) -> Vec<String> {
+    let mut texts = Vec::new();
+    for place in finding.sites.iter().filter_map(|site| site.stack.first()) {
+        let [innermost, others @ ..] = &*place.within else { continue };
+        let mut text = format!("{} is in {}", short_place(place), frame_text(report, innermost));
+        for (number, frame) in others.iter().take(MAX_FRAMES).enumerate() {
+            let by = if number == 0 { ", called by" } else { "" };
+            let _ = write!(text, "{by}\n  {}", frame_text(report, frame));
+        }
+        if others.len() > MAX_FRAMES {
+            let _ = write!(text, "\n  … {} more", others.len() - MAX_FRAMES);
+        }
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts
 }
 
 /// `` `pack` at src/halo.c:30 (inlined) ``.

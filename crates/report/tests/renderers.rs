@@ -21,6 +21,7 @@ fn frame(function: &str, place: Option<(&str, u32, u32)>) -> Frame {
         module: "/home/user/heat/build/heat".to_owned(),
         offset: 0x1234,
         inlined: false,
+        within: Vec::new(),
     }
 }
 

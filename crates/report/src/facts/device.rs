@@ -99,6 +99,7 @@ pub fn inside(observation: &Observation) -> impl Iterator<Item = Site> {
             module: String::new(),
             offset: 0,
             inlined: false,
+            within: Vec::new(),
         };
         Some(Site {
             role: Role::Cause,
