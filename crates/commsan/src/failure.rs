@@ -26,8 +26,8 @@ impl Failure {
     /// Prints the error and its advice on standard error.
     pub fn print(&self) {
         err(&format!("{} {}\n", label("error:", "1;31"), self.what));
-        for help in &self.help {
-            err(&format!("  {} {help}\n", label("help:", "1;36")));
+        for text in &self.help {
+            help(text);
         }
     }
 }
@@ -44,9 +44,14 @@ impl std::error::Error for Failure {}
 /// Prints a warning with advice on standard error; the command continues.
 pub fn warn(what: &str, help: &[String]) {
     err(&format!("{} {what}\n", label("warning:", "1;33")));
-    for help in help {
-        err(&format!("  {} {help}\n", label("help:", "1;36")));
+    for text in help {
+        self::help(text);
     }
+}
+
+/// Prints advice on standard error.
+pub fn help(text: &str) {
+    err(&format!("  {} {text}\n", label("help:", "1;36")));
 }
 
 /// Prints a note on standard error.
@@ -55,6 +60,6 @@ pub fn note(what: &str) {
 }
 
 /// `text` in a style; anstream removes the escape codes if the stream is no terminal.
-fn label(text: &str, style: &str) -> String {
+pub fn label(text: &str, style: &str) -> String {
     format!("\x1b[{style}m{text}\x1b[0m")
 }

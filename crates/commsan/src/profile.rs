@@ -35,6 +35,18 @@ pub struct Arguments {
     run: PathBuf,
 }
 
+impl Arguments {
+    /// Where to write, and the run directory, in whatever order they were given:
+    /// `commsan export RUN --csv OUT` is natural, too.
+    fn out_and_run(&self) -> (&Path, &Path) {
+        let is_run = |path: &Path| path.join("run.json").is_file();
+        match is_run(&self.out) && !is_run(&self.run) {
+            true => (&self.run, &self.out),
+            false => (&self.out, &self.run),
+        }
+    }
+}
+
 /// Prints the notices of a run without checks, and returns its summary.
 ///
 /// # Errors
@@ -83,8 +95,8 @@ pub fn finish(run: &RunDirectory, options: &Options) -> bool {
 
 /// Exports the profile of an earlier run.
 pub fn main(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let profile = of_directory(&arguments.run)?;
-    let out = &arguments.out;
+    let (out, run) = arguments.out_and_run();
+    let profile = of_directory(run)?;
     let written = match arguments {
         Arguments { parquet: true, .. } => write_tables(&profile, out, Format::Parquet),
         Arguments { csv: true, .. } => write_tables(&profile, out, Format::Csv),

@@ -34,8 +34,8 @@ pub struct Summary {
 /// Arguments of `commsan report`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Run directory
-    directory: PathBuf,
+    /// Run directory; by default that of the latest run here
+    directory: Option<PathBuf>,
     /// Format of the report
     #[arg(long, value_enum, default_value = "terminal")]
     format: Format,
@@ -242,9 +242,20 @@ pub fn print(report: &Report, sources: &Sources, format: Format) {
     });
 }
 
+/// The run directory that was named, else that of the latest run in the working directory.
+///
+/// # Errors
+/// When there is none.
+pub fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    named.map(Path::to_owned).or_else(|| RunDirectory::latest(Path::new("."))).ok_or_else(|| {
+        Failure::new(exit_code::REPORT, "there is no run directory here")
+            .help("name one: `commsan report app.commsan`")
+    })
+}
+
 /// Renders the report of an earlier run.
 pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Failure> {
-    let run = RunDirectory::open(&arguments.directory)
+    let run = RunDirectory::open(&directory(arguments.directory.as_deref())?)
         .map_err(|error| Failure::new(exit_code::REPORT, error.to_string()))?;
     let suppressions = suppressions(&settings.options)?;
     let checks = checks(&settings.options)?;

@@ -2,7 +2,7 @@
 
 use crate::exit_code;
 use crate::failure::{Failure, note, warn};
-use crate::profile;
+use crate::{profile, report};
 use commsan_viewer_server::{Address, Runs, Settings};
 use std::io;
 use std::path::PathBuf;
@@ -11,8 +11,8 @@ use std::process::{Command, ExitCode, Stdio};
 /// Arguments of `commsan view`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Run directory
-    run: PathBuf,
+    /// Run directory; by default that of the latest run here
+    run: Option<PathBuf>,
     /// Earlier run to compare with
     before: Option<PathBuf>,
     /// Port on this machine; by default any free port
@@ -26,7 +26,8 @@ pub struct Arguments {
 /// Serves the run until Ctrl-C.
 pub fn main(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let before = arguments.before.as_deref().map(profile::of_directory).transpose()?;
-    let runs = Runs::new(profile::of_directory(&arguments.run)?, before);
+    let runs =
+        Runs::new(profile::of_directory(&report::directory(arguments.run.as_deref())?)?, before);
     let settings = Settings { port: arguments.port };
     let opens = !arguments.no_open && has_display();
     commsan_viewer_server::serve(runs, settings, |address| announce(address, opens))

@@ -27,9 +27,10 @@
 
 use crate::child;
 use crate::failure::{note, warn};
+use crate::live::Live;
 use crate::options::Options;
 use crate::report;
-use commsan_findings::{Code, Finding, Role};
+use commsan_findings::Code;
 use commsan_job_shm::{Answer, Job, Seen, jobs};
 use commsan_report::{Options as Preparation, Report};
 use commsan_rundir::{Deadlock, RunDirectory, Stuck};
@@ -86,7 +87,7 @@ struct Watcher {
     deadlocks: Vec<Deadlock>,
     /// Number of deadlocks for which the report already shows the wait-for graph.
     explained: usize,
-    told: Vec<String>,
+    live: Live,
 }
 
 struct Watched {
@@ -150,7 +151,7 @@ impl Watcher {
             jobs: Vec::new(),
             deadlocks: Vec::new(),
             explained: 0,
-            told: Vec::new(),
+            live: Live::new(options.quiet),
         }
     }
 
@@ -159,8 +160,8 @@ impl Watcher {
             self.jobs.push(Watched::new(job, self.is_rank));
         }
         self.jobs.iter_mut().for_each(Watched::look_afar);
-        let news = self.jobs.iter_mut().any(Watched::has_news);
-        if news {
+        let mismatch = self.jobs.iter_mut().any(Watched::has_news);
+        if self.live.has_news(&self.directory) || mismatch {
             self.tell();
         }
         let limit = self.options.stuck_after.0.into();
@@ -171,7 +172,7 @@ impl Watcher {
             }
             match self.jobs[index].judge(limit) {
                 Verdict::Open => {}
-                Verdict::Mismatch if self.told.is_empty() => {}
+                Verdict::Mismatch if !self.live.has_mismatch() => {}
                 Verdict::Mismatch => {
                     self.jobs[index].end("all ranks wait in collectives that do not match");
                 }
@@ -222,7 +223,7 @@ impl Watcher {
         is_new
     }
 
-    /// Prints each mismatch once.
+    /// Prints findings that were not printed.
     fn tell(&mut self) {
         let Ok(run) = RunDirectory::open(&self.directory) else { return };
         let Ok(suppressions) = report::suppressions(&self.options) else { return };
@@ -236,35 +237,8 @@ impl Watcher {
         );
         let deadlocks = report.findings.iter().filter(|finding| finding.code == Code::Deadlock);
         self.explained = deadlocks.count();
-        for finding in report.findings.iter().filter(|finding| finding.code.is_between_ranks()) {
-            let what = format!("{}: {}", finding.code, finding.message);
-            if !self.told.contains(&what) {
-                let mut help = vec![places(finding)];
-                if finding.code != Code::Deadlock {
-                    let hint =
-                        "the job may hang; the report follows when it ends, by Ctrl-C if need be";
-                    help.push(hint.to_owned());
-                }
-                warn(&what, &help);
-                self.told.push(what);
-            }
-        }
+        self.live.tell(&report.findings);
     }
-}
-
-fn places(finding: &Finding) -> String {
-    let place = |site: &commsan_findings::Site| {
-        let file = site.file.as_deref().unwrap_or("an unknown place");
-        match site.line {
-            Some(line) => format!("rank {} at {file}:{line}", site.rank),
-            None => format!("rank {} at {file}", site.rank),
-        }
-    };
-    let calls = finding
-        .sites
-        .iter()
-        .filter(|site| finding.code != Code::Deadlock || site.role == Role::Wait);
-    calls.map(place).collect::<Vec<_>>().join(", ")
 }
 
 impl Watched {

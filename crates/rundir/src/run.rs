@@ -45,6 +45,18 @@ impl RunDirectory {
         Err(RunError::new(path, Action::Create, io::ErrorKind::AlreadyExists.into()))
     }
 
+    /// The directory of the latest run below `parent`; `None` if there is none.
+    pub fn latest(parent: &Path) -> Option<PathBuf> {
+        let runs = fs::read_dir(parent).ok()?.flatten().filter_map(|entry| {
+            let name = entry.file_name();
+            let info = entry.path().join("run.json");
+            let is_run = name.to_string_lossy().contains(".commsan");
+            let written = is_run.then(|| info.metadata().and_then(|info| info.modified()))?.ok()?;
+            Some((written, entry.path()))
+        });
+        runs.max().map(|(_, path)| path)
+    }
+
     /// Creates the directory `path`, which must not exist yet; its parents may be missing.
     ///
     /// # Errors
