@@ -108,10 +108,13 @@ fn result(rank: &dyn Rank, args: &Args, used: &Used, here: &Here) {
     if bounds.contains(&used.bytes.start) && used.bytes.start < here.sp() {
         return; // commsan's own, in place of none
     }
-    if let Some(wrong) = ignored_otherwise(used) {
-        return rank.with(here.thread, &mut |tracker, out| {
-            tracker.reporter.wrong_argument(args, &wrong, here, out)
-        });
+    if let Some(ignored) = Ignored::of(used.bytes.start) {
+        if let Some(wrong) = ignored_otherwise(used, ignored) {
+            rank.with(here.thread, &mut |tracker, out| {
+                tracker.reporter.wrong_argument(args, &wrong, here, out)
+            });
+        }
+        return;
     }
     match heap::block_of(used.bytes.start) {
         Some(block) if used.bytes.end <= block.end => {}
@@ -124,8 +127,8 @@ fn result(rank: &dyn Rank, args: &Args, used: &Used, here: &Here) {
 
 /// In Fortran, `MPI_STATUS_IGNORE` where an array of statuses is meant, or the other way round: what
 /// the library does not know as the right one, it stores statuses in (MPI 4.1 §3.2.6).
-fn ignored_otherwise(used: &Used) -> Option<Wrong> {
-    let (is, instead) = match (used.parameter, Ignored::of(used.bytes.start)?) {
+fn ignored_otherwise(used: &Used, ignored: Ignored) -> Option<Wrong> {
+    let (is, instead) = match (used.parameter, ignored) {
         ("statuses", Ignored::One) => ("MPI_STATUS_IGNORE", "MPI_STATUSES_IGNORE"),
         ("status", Ignored::Several) => ("MPI_STATUSES_IGNORE", "MPI_STATUS_IGNORE"),
         _ => return None,

@@ -220,9 +220,9 @@ impl Ignored {
 struct Sentinels {
     in_place: [usize; 4],
     bottom: [usize; 4],
-    /// `mpi_f08` of MPICH has a variable of its own for what is no buffer.
+    /// `mpi_f08` of MPICH has variables of its own for what is no buffer.
     status_ignore: [usize; 5],
-    statuses_ignore: [usize; 4],
+    statuses_ignore: [usize; 5],
 }
 
 static SENTINELS: LazyLock<Sentinels> = LazyLock::new(|| Sentinels {
@@ -250,6 +250,7 @@ static SENTINELS: LazyLock<Sentinels> = LazyLock::new(|| Sentinels {
         c"mpi_fortran_statuses_ignore_",
         c"mpi_fortran_statuses_ignore__",
         c"MPI_FORTRAN_STATUSES_IGNORE",
+        c"MPIR_F08_MPI_STATUSES_IGNORE_OBJ",
     ]),
 });
 
