@@ -84,6 +84,9 @@ pub(crate) fn around(
         }
         outside::called(rank, &args, &here);
         sessions::ends(&args);
+        // Before the library starts threads of its own, so that a program of one thread has none
+        // but thread 0.
+        here.thread.number();
         let code = call();
         match args.call.effect {
             Effect::Begin if code == 0 => {
