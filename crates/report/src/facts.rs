@@ -189,6 +189,7 @@ impl<'o> Facts<'o> {
             "argument" => self.argument().0,
             "problem" => self.argument().1,
             "mend" => self.mend(),
+            "free" => freeing(&self.raw_operation().call).to_owned(),
             "rule" => self.rule().to_owned(),
             "mywork" => self.my_work(),
             "work" => self.work(),
@@ -446,6 +447,42 @@ impl<'o> Facts<'o> {
             _ if self.observation.finding.threads => format!("{call} completes the operation"),
             _ => format!("{call} completes the operation, too late"),
         }
+    }
+}
+
+/// What frees the object that a call makes.
+fn freeing(maker: &str) -> &'static str {
+    let name = maker.strip_prefix("MPI_").unwrap_or(maker);
+    let begins = |all: &[&str]| all.iter().any(|begin| name.starts_with(begin));
+    match () {
+        () if begins(&["Type_create_keyval"]) => "MPI_Type_free_keyval",
+        () if begins(&["Comm_create_keyval"]) => "MPI_Comm_free_keyval",
+        () if begins(&["Win_create_keyval"]) => "MPI_Win_free_keyval",
+        () if begins(&[
+            "Comm_create_errhandler",
+            "Win_create_err",
+            "File_create_err",
+            "Session_create_err",
+        ]) =>
+        {
+            "MPI_Errhandler_free"
+        }
+        () if begins(&[
+            "Comm_group",
+            "Comm_remote_group",
+            "Group_",
+            "Win_get_group",
+            "File_get_group",
+        ]) =>
+        {
+            "MPI_Group_free"
+        }
+        () if begins(&["Type_"]) => "MPI_Type_free",
+        () if begins(&["Op_"]) => "MPI_Op_free",
+        () if begins(&["Info_"]) => "MPI_Info_free",
+        () if begins(&["Win_"]) => "MPI_Win_free",
+        () if begins(&["Comm_", "Cart_", "Graph_", "Dist_graph_", "Intercomm_"]) => "MPI_Comm_free",
+        () => "MPI_Request_free",
     }
 }
 

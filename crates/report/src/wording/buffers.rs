@@ -332,8 +332,7 @@ pub(super) const BUFFERS: &[Wording] = &[
         offence: "",
         operation: "{other} creates an object that is never freed",
         why: "it was created at {started}, and MPI_Finalize frees no objects: their memory leaks",
-        help: "free it after its last use, by MPI_Comm_free, MPI_Type_free, MPI_Group_free, MPI_Op_free or \
-               MPI_Request_free",
+        help: "free it after its last use, by {free}",
         fortran: "",
     },
     Wording {

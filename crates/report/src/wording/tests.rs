@@ -1,6 +1,7 @@
 use super::*;
 use crate::merge::Observation;
 use commsan_findings::{Problem, Role};
+use commsan_rundir::record::RawArgument;
 
 #[test]
 fn every_code_has_one_row_with_known_placeholders() {
@@ -63,6 +64,13 @@ fn of_requests(row: &Wording) -> Observation {
     if row.case == Case::Session {
         observation.finding.operation.call = "MPI_Session_init".into();
         observation.finding.sites.to_mut()[0].call = Some("MPI_Session_init".into());
+    }
+    if row.case == Case::Results {
+        observation.finding.argument = Some(RawArgument {
+            parameter: "status".into(),
+            problem: "is the variable `status` of 4 bytes".into(),
+            kind: Some(Problem::SmallResult),
+        });
     }
     if row.case == Case::Split {
         observation.finding.operation.call = "MPI_File_write_all_begin".into();
