@@ -17,7 +17,7 @@ use crate::datatypes;
 use crate::rank::{Rank, mode, rank};
 use commsan_mpi::Args;
 use commsan_mpi_calls::{Call, Extent, Times};
-use commsan_process::modules;
+use commsan_process::{machine, modules};
 use commsan_process::thread::{self, Thread};
 use commsan_threads::Here;
 use std::ffi::{c_int, c_void};
@@ -98,7 +98,7 @@ unsafe extern "C" fn come(signal: c_int, info: *mut libc::siginfo_t, context: *m
     unsafe {
         let errno = *libc::__errno_location();
         if is_own(&*info) {
-            thread::with(|thread| report(thread, signal, &*info, stack_pointer(context)));
+            thread::with(|thread| report(thread, signal, &*info, machine::stack_pointer(context)));
         }
         *libc::__errno_location() = errno;
         go_on(signal, info);
@@ -110,19 +110,6 @@ fn is_own(info: &libc::siginfo_t) -> bool {
     // SAFETY: such signals say who has sent them.
     info.si_code > 0
         || info.si_code == libc::SI_TKILL && unsafe { info.si_pid() } == std::process::id() as c_int
-}
-
-/// How far the thread's stack was in use.
-///
-/// # Safety
-/// What the kernel gives to handlers.
-unsafe fn stack_pointer(context: *mut c_void) -> usize {
-    // SAFETY: by the caller.
-    let machine = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext };
-    #[cfg(target_arch = "x86_64")]
-    return machine.gregs[libc::REG_RSP as usize] as usize;
-    #[cfg(target_arch = "aarch64")]
-    return machine.sp as usize;
 }
 
 /// Restores the action that was set before commsan's, and lets the signal come again.
