@@ -17,6 +17,7 @@ mod install;
 mod left_out;
 #[cfg(feature = "lint")]
 mod lint;
+mod manual;
 mod options;
 mod output;
 mod profile;
