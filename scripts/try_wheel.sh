@@ -18,7 +18,7 @@ if [[ ! -e $root/complete ]]; then
     mpich) packages=mpich,libmpich-dev ;;
     *) echo "error: openmpi or mpich, not $mpi" >&2; exit 2 ;;
   esac
-  rm -rf "$root"
+  rm -rf --one-file-system "$root"
   mkdir -p "$root"
   mmdebstrap --quiet --variant=minbase --mode=root --skip=check/empty \
     --include="gcc,libc6-dev,make,python3-venv,$packages" "$suite" "$root" "$mirror"
