@@ -30,6 +30,8 @@ of_test=(
   "libmpich-dev:mpicc.mpich"
   "gfortran:gfortran"
   "cmake:cmake"
+  "environment-modules:modulecmd"
+  "python3-venv:/usr/share/doc/python3-venv"
   "pkg-config:pkg-config"
   "clang-19:clang-19"
   "flang-19:flang-new-19"
