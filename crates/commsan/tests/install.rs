@@ -185,7 +185,9 @@ fn the_wheel_is_the_tarball_and_the_same_each_time() {
         let files = fs::read_dir(work.path(to)).unwrap().map(|entry| entry.unwrap().path());
         let mut files: Vec<_> = files.collect();
         files.sort();
-        files.into_iter().map(|path| (path.file_name().unwrap().to_owned(), fs::read(path).unwrap()))
+        files
+            .into_iter()
+            .map(|path| (path.file_name().unwrap().to_owned(), fs::read(path).unwrap()))
             .collect::<Vec<_>>()
     };
     let first = pack("first");
@@ -207,8 +209,12 @@ fn the_wheel_is_the_tarball_and_the_same_each_time() {
     let mut pip = Command::new(work.path("env/bin/pip"));
     pip.args(["install", "--quiet", "--no-index", "--disable-pip-version-check"]);
     output(pip.arg(work.path("first/commsan-1.2-py3-none-manylinux_2_28_x86_64.whl")));
-    output(Command::new("ln").arg("-s").arg(work.path("env/bin/commsan-gcc-ar")).arg(work.path("ar")));
-    for name in ["bin/commsan", "bin/commsan-gcc-ar", "lib/commsan/libx.so", "share/man/man1/commsan.1"] {
+    output(
+        Command::new("ln").arg("-s").arg(work.path("env/bin/commsan-gcc-ar")).arg(work.path("ar")),
+    );
+    for name in
+        ["bin/commsan", "bin/commsan-gcc-ar", "lib/commsan/libx.so", "share/man/man1/commsan.1"]
+    {
         let (of_wheel, of_tarball) = (work.path("env").join(name), unpacked.join(name));
         assert_eq!(fs::read(of_wheel).unwrap(), fs::read(of_tarball).unwrap(), "{name}");
     }
@@ -221,7 +227,8 @@ fn the_wheel_is_the_tarball_and_the_same_each_time() {
 fn what_needs_a_newer_glibc_is_told() {
     let script = root().join("scripts/glibc_needed.sh");
     let work = Work::new("glibc", Mpi::OpenMpi);
-    fs::write(work.path("a.c"), "#include <stdio.h>\nint main(void) { return puts(\"\"); }\n").unwrap();
+    fs::write(work.path("a.c"), "#include <stdio.h>\nint main(void) { return puts(\"\"); }\n")
+        .unwrap();
     let (source, program) = (work.path("a.c"), work.path("a"));
     output(Command::new("gcc").arg(source).arg("-o").arg(&program));
     output(Command::new(&script).arg("9.9").arg(work.directory.path()));
