@@ -5,16 +5,31 @@ PREFIX ?= /usr/local
 DIST := target/dist
 LIB := $(DIST)/lib/commsan
 export CARGO_TERM_COLOR ?= auto
+# Where cargo puts what it builds for a target that is named.
+OUTPUT = target/$(CARGO_BUILD_TARGET)
 # What runs outside the program.
 PROFILE := release
-BUILT = target/$(PROFILE:dev=debug)
+BUILT = $(OUTPUT)/$(PROFILE:dev=debug)
 OUTSIDE = $(CARGO) build --profile $(PROFILE)
 # What runs within it.
 RUNTIME := runtime
-LOADED = target/$(RUNTIME:dev=debug)
+LOADED = $(OUTPUT)/$(RUNTIME:dev=debug)
 WITHIN = $(CARGO) build --profile $(RUNTIME)
+# What links the simulated CUDA runtimes.
+LINK := cc
 
-.PHONY: all help build viewer cuda setup test matrix check case bless pictures demo bench gpu-kit gpu-check fmt lint clean install
+# Parts that are left out, and with them what they need to be built: lint (LLVM 19), viewer (Node.js), clang (the
+# plugin; LLVM 19), gcc (the plugin; gcc's plugin headers), gpu (simulated devices), openmpi, mpich, mpiabi (runtimes).
+WITHOUT :=
+PARTS := lint viewer clang gcc gpu openmpi mpich mpiabi
+ifneq (,$(filter-out $(PARTS),$(WITHOUT)))
+$(error WITHOUT is of: $(PARTS); not: $(filter-out $(PARTS),$(WITHOUT)))
+endif
+has = $(filter-out $(WITHOUT),$(1))
+FEATURES = $(if $(filter lint viewer,$(WITHOUT)),--no-default-features $(patsubst %,--features commsan/%,$(call has,lint viewer)))
+RUNTIMES = $(call has,openmpi mpich mpiabi) serial
+
+.PHONY: all help build viewer cuda setup test matrix check case bless pictures demo bench gpu-kit gpu-check fmt lint clean install dist aarch64
 all: build
 
 help: ## this list
@@ -23,38 +38,34 @@ help: ## this list
 # What the machine lacks is installed with apt, or named when that is not possible. Building needs less than tests do.
 NEEDS := build
 setup: ## install what is missing, or name it
-	@./scripts/setup.sh $(NEEDS)
+	@./scripts/setup.sh $(NEEDS) $(WITHOUT)
 
 # What `commsan view` shows in the browser.
 viewer: setup ## build the viewer in the browser
-	@./scripts/viewer.sh
+	@$(if $(call has,viewer),./scripts/viewer.sh)
 
 # The tree a user installs: one command, its aliases, the hooks archive, a plugin for LLVM 19's
 # compilers, a runtime per MPI and one for programs without, and CUDA's runtimes, NCCL and NVSHMEM for simulated devices.
 build: setup viewer ## build everything, optimized, into target/dist
 	@mkdir -p $(DIST)/bin $(LIB)
-	$(OUTSIDE) -p commsan
-	$(OUTSIDE) -p commsan-preload -p commsan-llvm-pass
+	$(OUTSIDE) -p commsan $(FEATURES)
+	$(OUTSIDE) -p commsan-preload $(if $(call has,clang),-p commsan-llvm-pass)
 	@install -m755 $(BUILT)/commsan $(DIST)/bin/commsan
 	@for l in cc cxx fc nvcc {gcc,llvm}-{ar,nm,ranlib}; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
 	@install -m755 $(BUILT)/libcommsan_inject.so $(LIB)/
-	@install -m755 $(BUILT)/libcommsan_llvm_pass.so $(LIB)/libcommsan_pass-19.so
-	$(WITHIN) -p commsan-runtime --features commsan-runtime/openmpi
-	@install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_openmpi.so
-	$(WITHIN) -p commsan-runtime --features commsan-runtime/mpich
-	@install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_mpich.so
-	$(WITHIN) -p commsan-runtime --features commsan-runtime/mpiabi
-	@install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_mpiabi.so
-	$(WITHIN) -p commsan-runtime --features commsan-runtime/serial
-	@install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_serial.so
+	@$(if $(call has,clang),install -m755 $(BUILT)/libcommsan_llvm_pass.so $(LIB)/libcommsan_pass-19.so)
+	set -e; for r in $(RUNTIMES); do $(WITHIN) -p commsan-runtime --features commsan-runtime/$$r; \
+	  install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_$$r.so; done
+ifneq (,$(call has,gpu))
 	$(WITHIN) -p commsan-simgpu
-	@crates/simgpu/link.sh $(LOADED)/libcommsan_simgpu.a $(LIB)/simgpu
+	@CC="$(LINK)" crates/simgpu/link.sh $(LOADED)/libcommsan_simgpu.a $(LIB)/simgpu
 	$(WITHIN) -p commsan-simnccl
 	@install -m755 $(LOADED)/libcommsan_simnccl.so $(LIB)/simgpu/libnccl.so.2
 	@ln -sf libnccl.so.2 $(LIB)/simgpu/libnccl.so
-	@crates/simnccl/link.sh $(LOADED)/libcommsan_simnccl.a $(LIB)/simgpu
+	@CC="$(LINK)" crates/simnccl/link.sh $(LOADED)/libcommsan_simnccl.a $(LIB)/simgpu
+endif
 	@$(MAKE) --no-print-directory -s -C instrument/hooks OUT=$(abspath $(LIB)) OBJ=$(abspath target/hooks)
-	@$(MAKE) --no-print-directory -s -C instrument/gcc-plugin OUT=$(abspath $(LIB))
+	@$(if $(call has,gcc),$(MAKE) --no-print-directory -s -C instrument/gcc-plugin OUT=$(abspath $(LIB)))
 
 # NVIDIA's compiler and headers, for tests.
 cuda: NEEDS := test
@@ -153,11 +164,15 @@ lint: ## check formatting, run clippy
 	$(CARGO) clippy -p commsan-runtime --features serial -- -D warnings
 	$(CARGO) clippy -p commsan --no-default-features -- -D warnings
 
-install: build ## build and copy to PREFIX, /usr/local by default
-	install -d $(PREFIX)/bin $(PREFIX)/lib/commsan $(PREFIX)/include
-	install -m644 include/commsan.h include/commsan_fortran.c $(PREFIX)/include/
-	cp -a $(DIST)/bin/. $(PREFIX)/bin/
-	cp -a $(LIB)/. $(PREFIX)/lib/commsan/
+install: build ## build and copy to PREFIX, /usr/local by default; WITHOUT="lint viewer" leaves parts out
+	@./scripts/install.sh $(DIST) $(DESTDIR)$(PREFIX)
+
+dist: ## a tarball and a wheel for any Linux with glibc 2.28 or newer, into target/packages
+	@./scripts/dist.sh
+
+# What runs on 64-bit Arm: compiled, and crates with assembler or without tests of processes are run under emulation.
+aarch64: ## check that the code compiles for 64-bit Arm
+	@./scripts/aarch64.sh
 
 clean: ## remove what was built
 	$(CARGO) clean

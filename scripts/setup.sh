@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs what commsan needs, or says what is missing. Silent when nothing is. Usage: setup.sh [demo|build|test]: for the
-# demo, for building, or for tests, which is the most and the default.
+# Installs what commsan needs, or says what is missing. Silent when nothing is. Usage: setup.sh [demo|build|test [PART…]]:
+# for the demo, for building, or for tests, which is the most and the default; without these parts (Makefile).
 set -euo pipefail
 for_what=${1:-test}
+without=" ${*:2} "
 
 # package: a command or file that proves its presence; either of several alternatives by `|`.
 needs=(
@@ -14,11 +15,14 @@ of_demo=(
   "openmpi-bin:mpirun|mpirun.openmpi|mpirun.mpich"
   "libopenmpi-dev:mpicc|mpicc.openmpi|mpicc.mpich"
 )
-of_build=(
-  "llvm-19-dev:/usr/lib/llvm-19/include/llvm/Passes/PassBuilder.h"
-  "libzstd-dev:/usr/include/zstd.h"
-  "zlib1g-dev:/usr/include/zlib.h"
-)
+of_build=()
+if [[ $without != *" lint "* || $without != *" clang "* ]]; then
+  of_build=(
+    "llvm-19-dev:/usr/lib/llvm-19/include/llvm/Passes/PassBuilder.h"
+    "libzstd-dev:/usr/include/zstd.h"
+    "zlib1g-dev:/usr/include/zlib.h"
+  )
+fi
 of_test=(
   "openmpi-bin:mpirun.openmpi"
   "libopenmpi-dev:mpicc.openmpi"
@@ -26,6 +30,8 @@ of_test=(
   "libmpich-dev:mpicc.mpich"
   "gfortran:gfortran"
   "cmake:cmake"
+  "environment-modules:modulecmd"
+  "python3-venv:/usr/share/doc/python3-venv"
   "pkg-config:pkg-config"
   "clang-19:clang-19"
   "flang-19:flang-new-19"
@@ -71,6 +77,7 @@ fi
 # package has them itself, or does without.
 plugin_headers() {
   local gcc owner
+  [[ $without != *" gcc "* ]] || return 0
   gcc=$(command -v gcc) || return 0
   [[ -e $(gcc -print-file-name=plugin)/include/gcc-plugin.h ]] && return 0
   owner=$(dpkg -S "$(realpath "$gcc")" 2>/dev/null) || return 0
@@ -84,7 +91,8 @@ missing+=($(plugin_headers))
 if ! command -v apt-get >/dev/null; then
   echo "error: these Debian packages, or what corresponds to them here, are missing:" >&2
   echo "  ${missing[*]}" >&2
-  echo "  help: building needs gcc, g++, make, and headers and static libraries of LLVM 19; tests also need Open MPI" >&2
+  echo "  help: building needs gcc, g++, make, and headers and static libraries of LLVM 19, which WITHOUT=\"lint clang\"" >&2
+  echo "  saves; tests also need Open MPI" >&2
   echo "  4.1 or newer and MPICH 4.0 or newer side by side, gfortran 12 or newer, clang, flang, libomp and the" >&2
   echo "  runtimes of LLVM 19, Chromium, cmake 3.25 or newer, pkg-config" >&2
   exit 1
@@ -98,6 +106,7 @@ elif sudo -n true 2>/dev/null; then
 else
   echo "error: packages are missing, and installing them needs a password; run this:" >&2
   echo "  sudo ${install[*]} ${missing[*]}" >&2
+  echo "  or leave out what needs them (docs/install.md): make install PREFIX=\$HOME/commsan WITHOUT=\"lint clang gcc\"" >&2
   exit 1
 fi
 

@@ -1,6 +1,8 @@
 //! Links the parts of LLVM that read bitcode, statically: the command starts quickly and needs no
-//! LLVM where it runs.
+//! LLVM where it runs. For machines with an older C library than this one (`make dist`), the C++
+//! library is linked in, too, and what both ask of a newer C library.
 
+use std::path::Path;
 use std::process::Command;
 
 fn main() {
@@ -16,7 +18,17 @@ fn main() {
     for library in names(&system).filter(|name| needed.contains(name)) {
         println!("cargo::rustc-link-lib={library}");
     }
-    println!("cargo::rustc-link-lib=stdc++");
+    println!("cargo::rerun-if-env-changed=COMMSAN_PORTABLE");
+    println!("cargo::rerun-if-changed=src/older_glibc.c");
+    if std::env::var_os("COMMSAN_PORTABLE").is_none() {
+        println!("cargo::rustc-link-lib=stdc++");
+        return;
+    }
+    let archive = ask("g++", &["-print-file-name=libstdc++.a"]);
+    let directory = Path::new(archive.trim()).parent().expect("g++ tells a path");
+    println!("cargo::rustc-link-search=native={}", directory.display());
+    println!("cargo::rustc-link-lib=static:-bundle=stdc++");
+    cc::Build::new().file("src/older_glibc.c").compile("commsan_older_glibc");
 }
 
 fn names(libraries: &str) -> impl Iterator<Item = &str> {

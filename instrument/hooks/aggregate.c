@@ -5,11 +5,10 @@
 HOOK void __commsan_copy(void *to, const void *from, size_t size) {
   commsan_check(from, size, 0, NULL, CALLER_PC);
   commsan_check(to, size, 1, NULL, CALLER_PC);
-  /* Not by libc's function, which is wrapped. */
-  __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(size) : : "memory");
+  move_bytes(to, from, size);
 }
 
 HOOK void __commsan_clear(void *to, size_t size) {
   commsan_check(to, size, 1, NULL, CALLER_PC);
-  __asm__ volatile("rep stosb" : "+D"(to), "+c"(size) : "a"(0) : "memory");
+  clear_bytes(to, size);
 }

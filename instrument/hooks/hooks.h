@@ -1,8 +1,8 @@
 /* Declarations shared by the files of the hooks archive.
  *
  * All code here runs inside the user's functions, so it must have no visible effect: it preserves
- * errno and allocates nothing, and rbp still holds the frame pointer of the instrumented caller.
- * The archive is compiled with rbp fixed for that reason (see Makefile): a hook needs no prologue
+ * errno and allocates nothing, and the frame register still holds the frame pointer of the instrumented caller.
+ * The archive is compiled with that register fixed for that reason (see Makefile): a hook needs no prologue
  * to know whose access it checks, and stack walks from the runtime find the user's frame directly
  * above.
  */
@@ -10,10 +10,11 @@
 #define COMMSAN_HOOKS_H
 
 #include "commsan_abi.h"
+#include "machine.h"
 
 #include <stdbool.h>
 
-register void *caller_frame __asm__("rbp");
+register void *caller_frame __asm__(FRAME_REGISTER);
 
 /* gcc knows the __tsan_* names and would export them in spite of -fvisibility=hidden, but each
  * module must call its own. */

@@ -80,17 +80,9 @@ static void find_libraries(void) {
   dl_iterate_phdr(find_runtime, NULL);
 }
 
-/* System call without libc: an ifunc resolver may lead here while this module is being relocated,
- * when no function of another module can be called, and libc's are wrapped anyway. */
-static long kernel(long call, long a, long b, long c, long d, long e, long f) {
-  register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
-  long result;
-  __asm__ volatile("syscall"
-                   : "=a"(result)
-                   : "a"(call), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                   : "rcx", "r11", "memory");
-  return result;
-}
+/* Without libc: an ifunc resolver may lead here while this module is being relocated, when no
+ * function of another module can be called, and libc's are wrapped anyway. */
+#define kernel system_call
 
 #define SAY(text) ((void)kernel(SYS_write, STDERR_FILENO, (long)(text), sizeof text - 1, 0, 0, 0))
 

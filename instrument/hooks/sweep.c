@@ -1,12 +1,11 @@
 /* Records ranges: accesses of loops and of libc functions. */
 #include "note.h"
 
-#include <emmintrin.h>
-
 /* Sets whole granules of one page to a code location; overwrites all older entries. */
 static void fill(uint32_t *cell, size_t count, uint32_t now) {
-  const __m128i four = _mm_set1_epi32((int)now);
-  for (; count >= 4; count -= 4, cell += 4) _mm_storeu_si128((__m128i *)cell, four);
+  typedef uint32_t cells __attribute__((vector_size(16), aligned(4), may_alias));
+  const cells four = {now, now, now, now};
+  for (; count >= 4; count -= 4, cell += 4) *(cells *)cell = four;
   for (; count; count--, cell++) __atomic_store_n(cell, now, __ATOMIC_RELAXED);
 }
 

@@ -11,10 +11,12 @@ use crate::options::{Color, TABLE};
 use crate::settings::Settings;
 #[cfg(feature = "viewer")]
 use crate::view;
-use crate::{compile, config, doctor, exec, exit_code, explain, profile, report, run};
+use crate::{compile, config, doctor, exec, exit_code, explain, manual, profile, report, run};
 use clap::builder::styling;
 use clap::error::{ContextKind, ErrorKind};
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser, Subcommand};
+use clap::{
+    Arg, ArgAction, ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand,
+};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -88,6 +90,14 @@ enum Subcommands {
         explain: bool,
         #[command(flatten)]
         flags: Flags,
+    },
+    /// Print what makes a shell complete commsan's command line
+    Completions { shell: manual::Shell },
+    /// Write the manual pages; what `make install` calls
+    #[command(hide = true)]
+    ManualPages {
+        /// Directory to write them to
+        directory: PathBuf,
     },
 }
 
@@ -222,6 +232,8 @@ fn dispatch(command: Subcommands) -> Result<ExitCode, Failure> {
         #[cfg(feature = "viewer")]
         Subcommands::View(arguments) => view::main(&arguments),
         Subcommands::Config { explain, flags } => config::main(&load(&flags)?, explain),
+        Subcommands::Completions { shell } => Ok(manual::completions(shell, Cli::command())),
+        Subcommands::ManualPages { directory } => manual::pages(Cli::command(), &directory),
     }
 }
 

@@ -16,10 +16,15 @@ use std::process::Command;
 /// Compiler tools for which there are aliases.
 const TOOLS: [&str; 6] = ["gcc-ar", "gcc-nm", "gcc-ranlib", "llvm-ar", "llvm-nm", "llvm-ranlib"];
 
-/// The tool that an alias stands for, and its arguments; `None` if this is no alias.
+/// The tool that an alias stands for, or the first argument if the aliases are scripts (as in
+/// wheels), and its arguments; `None` if this is no alias.
 pub fn tool(arguments: &[OsString]) -> Option<(&'static str, &[OsString])> {
     let (program, rest) = arguments.split_first()?;
-    let name = Path::new(program).file_name()?.to_str()?.strip_prefix("commsan-")?;
+    let alias = Path::new(program).file_name()?.to_str()?.strip_prefix("commsan-");
+    let (name, rest) = match alias {
+        Some(alias) => (alias, rest),
+        None => rest.split_first().and_then(|(word, rest)| Some((word.to_str()?, rest)))?,
+    };
     TOOLS.into_iter().find(|tool| *tool == name).map(|tool| (tool, rest))
 }
 
@@ -74,6 +79,9 @@ mod tests {
     fn tools_of_compilers_have_aliases() {
         let words = ["/usr/bin/commsan-gcc-ar", "qc", "a.a"].map(OsString::from);
         assert_eq!(tool(&words), Some(("gcc-ar", &words[1..])));
+        let words = ["commsan", "llvm-nm", "a.a"].map(OsString::from);
+        assert_eq!(tool(&words), Some(("llvm-nm", &words[2..])));
+        assert_eq!(tool(&["commsan-cc".into(), "gcc-ar".into()]), None);
         assert_eq!(tool(&["commsan-cc".into()]), None);
         assert_eq!(tool(&["gcc-ar".into()]), None);
     }

@@ -1,6 +1,7 @@
 //! Properties of a program file: its MPI, how it is linked, how it was compiled.
 
 use crate::cuda::Cuda;
+use commsan_machine::LOADER;
 use commsan_mpi_calls::abi::MpiFamily;
 use object::read::ReadCache;
 use object::{Object, ObjectSection, ObjectSymbol};
@@ -15,8 +16,8 @@ use std::process::{Command, Stdio};
 pub struct Program {
     /// First line of a script; all other properties are then unset.
     pub script: Option<String>,
-    /// Whether it is a 64-bit x86 program.
-    pub x86_64: bool,
+    /// Whether it is for this kind of processor.
+    pub native: bool,
     /// Whether ld.so loads it, so that preloading works.
     pub dynamic: bool,
     /// Whether execution changes the user or group, so that ld.so ignores preloads.
@@ -92,7 +93,7 @@ pub fn read(path: &Path) -> io::Result<Program> {
     }
     let cache = ReadCache::new(file);
     let elf = object::File::parse(&cache).map_err(io::Error::other)?;
-    program.x86_64 = elf.architecture() == object::Architecture::X86_64;
+    program.native = is_native(&elf);
     program.dynamic =
         elf.section_by_name(".dynamic").is_some() && elf.section_by_name(".interp").is_some();
     program.hooks = elf.section_by_name(".note.commsan").is_some();
@@ -135,7 +136,15 @@ pub struct Libraries {
     pub missing: Vec<String>,
 }
 
-const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
+/// Whether a program is for the processor that commsan was built for.
+fn is_native<'data>(elf: &impl Object<'data>) -> bool {
+    let own = match std::env::consts::ARCH {
+        "x86_64" => object::Architecture::X86_64,
+        "aarch64" => object::Architecture::Aarch64,
+        _ => return true,
+    };
+    elf.architecture() == own && elf.is_64()
+}
 
 /// ld.so, asked what it would load for a program or library; nothing of the file is executed.
 fn loader(path: &Path) -> io::Result<Command> {
@@ -223,7 +232,7 @@ mod tests {
     #[test]
     fn a_plain_program_is_described() {
         let facts = read(Path::new("/bin/sh")).unwrap();
-        assert!(facts.dynamic && facts.x86_64 && facts.mpi.is_empty() && facts.script.is_none());
+        assert!(facts.dynamic && facts.native && facts.mpi.is_empty() && facts.script.is_none());
         assert!(facts.reason_for_silence("sh").unwrap().contains("not linked with MPI"));
         assert!(read(Path::new("/proc/self/maps")).is_err());
     }

@@ -18,6 +18,7 @@ mod left_out;
 #[cfg(feature = "lint")]
 mod lint;
 mod live;
+mod manual;
 mod options;
 mod output;
 mod profile;

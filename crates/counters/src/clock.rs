@@ -1,26 +1,15 @@
-//! Cheap timestamps from the processor's time-stamp counter (RDTSC), calibrated against the system
+//! Cheap timestamps from the processor's time-stamp counter, calibrated against the system
 //! clock: reading the time twice per call must cost less than the call.
 //!
 //! The system clock is read at most once per time bin; between two readings the counter measures
 //! the elapsed time.
 
+pub use commsan_process::machine::ticks;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The system's real-time clock, in nanoseconds since 1970.
 pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
-}
-
-/// A timestamp in ticks of the processor's counter; only differences are meaningful.
-#[inline]
-pub fn ticks() -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has the instruction.
-    unsafe {
-        core::arch::x86_64::_rdtsc()
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    now()
 }
 
 /// Converts ticks of the processor's counter to times of the system clock.

@@ -18,9 +18,8 @@ use crate::rank::{Rank, mode, rank};
 use commsan_callsite::{DEPTH, Place};
 use commsan_mpi::Args;
 use commsan_mpi_calls::{CALLS, Call, Extent, Times};
-use commsan_process::modules;
 use commsan_process::thread::{self, Thread};
-use commsan_process::unwind;
+use commsan_process::{machine, modules, unwind};
 use commsan_shadow::Epoch;
 use commsan_threads::{Here, agents};
 use std::ffi::{CStr, c_int, c_void};
@@ -115,32 +114,6 @@ fn is_own(info: &libc::siginfo_t) -> bool {
         || info.si_code == libc::SI_TKILL && unsafe { info.si_pid() } == std::process::id() as c_int
 }
 
-/// The instruction that was interrupted.
-///
-/// # Safety
-/// What the kernel gives to handlers.
-unsafe fn instruction_pointer(context: *mut c_void) -> usize {
-    // SAFETY: by the caller.
-    let machine = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext };
-    #[cfg(target_arch = "x86_64")]
-    return machine.gregs[libc::REG_RIP as usize] as usize;
-    #[cfg(target_arch = "aarch64")]
-    return machine.pc as usize;
-}
-
-/// How far the thread's stack was in use.
-///
-/// # Safety
-/// What the kernel gives to handlers.
-unsafe fn stack_pointer(context: *mut c_void) -> usize {
-    // SAFETY: by the caller.
-    let machine = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext };
-    #[cfg(target_arch = "x86_64")]
-    return machine.gregs[libc::REG_RSP as usize] as usize;
-    #[cfg(target_arch = "aarch64")]
-    return machine.sp as usize;
-}
-
 /// Restores the action that was set before commsan's, and lets the signal come again.
 ///
 /// # Safety
@@ -168,7 +141,8 @@ unsafe fn report(thread: &Thread, signal: c_int, info: &libc::siginfo_t, context
     static REPORTED: AtomicBool = AtomicBool::new(false);
     let Some(rank) = rank().filter(|_| is_owner() && mode().is_active()) else { return };
     // SAFETY: by the caller.
-    let (top, pc) = unsafe { (stack_pointer(context), instruction_pointer(context)) };
+    let (top, pc) =
+        unsafe { (machine::stack_pointer(context), machine::instruction_pointer(context)) };
     let calling = Calling::of(thread, top);
     // commsan's own code is none of the program's.
     if calling.is_none() && thread.is_inside() {

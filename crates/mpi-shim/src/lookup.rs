@@ -7,62 +7,24 @@
 use crate::rank::rank;
 use crate::real;
 use crate::sys;
+use commsan_process::machine::{self, Dlsym};
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::Relaxed;
-
-type Dlsym = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 
 /// The C library's function, once it has been looked up.
 static REAL: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Looks up the C library's function: others may call `dlsym` before this library's constructors.
 extern "C" fn find() -> *mut c_void {
-    // The oldest version of the symbol on x86-64.
+    let version = machine::OLDEST_GLIBC.as_ptr();
     // SAFETY: a lookup by name and version.
-    let real = unsafe { libc::dlvsym(libc::RTLD_NEXT, c"dlsym".as_ptr(), c"GLIBC_2.2.5".as_ptr()) };
+    let real = unsafe { libc::dlvsym(libc::RTLD_NEXT, c"dlsym".as_ptr(), version) };
     REAL.store(real, Relaxed);
     real
 }
 
-/// Interposes `dlsym`.
-///
-/// # Safety
-///
-/// As of `dlsym`.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void {
-    std::arch::naked_asm!(
-        "mov rax, qword ptr [rip + {real}]",
-        "test rax, rax",
-        "jnz 2f",
-        "push rdi",
-        "push rsi",
-        "sub rsp, 8",
-        "call {find}",
-        "add rsp, 8",
-        "pop rsi",
-        "pop rdi",
-        // RTLD_DEFAULT and RTLD_NEXT find the entry points anyway.
-        "2:",
-        "lea rcx, [rdi + 1]",
-        "cmp rcx, 1",
-        "jbe 3f",
-        "cmp byte ptr [rsi], 77", // M
-        "jne 3f",
-        "cmp byte ptr [rsi + 1], 80", // P
-        "jne 3f",
-        "cmp byte ptr [rsi + 2], 73", // I
-        "jne 3f",
-        "jmp {in_library}",
-        "3:",
-        "jmp rax",
-        real = sym REAL,
-        find = sym find,
-        in_library = sym in_library,
-    )
-}
+machine::interpose_dlsym!(REAL, find, in_library);
 
 /// As the C library's `dlsym`, also for functions of MPI.
 ///
@@ -96,7 +58,7 @@ unsafe extern "C" fn in_library(handle: *mut c_void, name: *const c_char) -> *mu
     // SAFETY: a lookup by the caller's name.
     let own = unsafe { real(libc::RTLD_DEFAULT, name) };
     if own.is_null()
-        || real::module_of(own).dli_fbase != real::module_of(dlsym as *const c_void).dli_fbase
+        || real::module_of(own).dli_fbase != real::module_of(in_library as *const c_void).dli_fbase
     {
         return found;
     }

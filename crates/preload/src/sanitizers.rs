@@ -3,29 +3,14 @@
 //!
 //! UBSan does neither.
 
-use std::arch::asm;
-use std::ffi::c_void;
+use commsan_machine::weak_address;
 
-/// Reads the addresses of functions that may be missing, as ld.so has resolved them. `dlsym` would
-/// allocate.
 macro_rules! functions {
     ($($symbol:literal $name:literal),* $(,)?) => {
         /// Name of the sanitizer whose runtime is in this process.
         pub fn loaded() -> Option<&'static str> {
-            $({
-                let address: *const c_void;
-                // SAFETY: reads an entry of this library's global offset table.
-                unsafe {
-                    asm!(
-                        concat!(".weak ", $symbol),
-                        concat!("mov {}, qword ptr [rip + ", $symbol, "@GOTPCREL]"),
-                        out(reg) address,
-                        options(pure, readonly, nostack, preserves_flags),
-                    );
-                }
-                if !address.is_null() {
-                    return Some($name);
-                }
+            $(if weak_address!($symbol) != 0 {
+                return Some($name);
             })*
             None
         }

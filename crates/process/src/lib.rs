@@ -4,6 +4,8 @@
 //! The compiled-in half of the hooks is C, in `instrument/hooks/`; this is the half in the
 //! preloaded runtime. `unsafe` is at home here: each block states its safety argument.
 
+pub use commsan_machine as machine;
+
 pub mod abi;
 pub mod allocate;
 pub mod fence;

@@ -22,11 +22,10 @@ pub struct Caller {
 #[macro_export]
 macro_rules! caller {
     () => {{
-        let frame: usize;
-        // SAFETY: reads a register. The runtime is compiled with frame pointers, so the register
-        // points at the saved frame pointer of the caller with the return address above it.
+        let frame = $crate::machine::frame_pointer!();
+        // SAFETY: the runtime is compiled with frame pointers, so the register points at the saved
+        // frame pointer of the caller with the return address above it.
         unsafe {
-            ::core::arch::asm!("mov {}, rbp", out(reg) frame, options(nomem, nostack, preserves_flags));
             $crate::stack::Caller {
                 pc: *((frame + 8) as *const usize),
                 frame: *(frame as *const usize),

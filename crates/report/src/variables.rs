@@ -35,8 +35,8 @@ pub(crate) struct Variable {
     pub elements: Option<Elements>,
 }
 
-/// The frame pointer of x86-64.
-const RBP: Register = Register(6);
+/// The frame pointer.
+const FRAME: Register = Register(commsan_machine::FRAME_REGISTER);
 /// From the frame pointer to the canonical frame address: its own saved value and the return
 /// address.
 const TO_CFA: i64 = 16;
@@ -124,7 +124,7 @@ impl Variables {
         let from = EhFrame::cie_from_offset;
         let row = table.unwind_info_for_address(&bases, &mut context, address, from).ok()?;
         match row.cfa() {
-            CfaRule::RegisterAndOffset { register: RBP, offset: TO_CFA } => Some(()),
+            CfaRule::RegisterAndOffset { register: FRAME, offset: TO_CFA } => Some(()),
             _ => None,
         }
     }
@@ -265,7 +265,7 @@ impl<'d> Lookup<'d> {
     ) -> Option<i64> {
         let distance = |place| match place {
             Operation::FrameOffset { offset } => base.checked_add(offset),
-            Operation::RegisterOffset { register: RBP, offset, .. } => Some(offset),
+            Operation::RegisterOffset { register: FRAME, offset, .. } => Some(offset),
             _ => None,
         };
         if let Some(place) = location(unit, entry) {
@@ -473,7 +473,7 @@ fn frame_base<'d>(unit: &Unit<Slice<'d>>, entry: &Entry<'d>) -> Option<i64> {
     };
     match only(unit, base)? {
         Operation::CallFrameCFA => Some(TO_CFA),
-        Operation::Register { register: RBP } => Some(0),
+        Operation::Register { register: FRAME } => Some(0),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! The agents of this process and their vector clocks (Mattern 1989, Fidge 1988): the
 //! happens-before order that releases and acquires give.
 
-use commsan_process::{abi, thread};
+use commsan_process::{abi, machine, thread};
 use commsan_shadow::{AGENTS, Actor, Clock, Epoch};
 use std::cell::Cell as Local;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -96,11 +96,7 @@ pub fn new_id() -> u64 {
 
 /// Publishes to the hooks where each thread keeps its stamp.
 pub fn publish_stamp() {
-    let thread_pointer: usize;
-    // SAFETY: on x86-64 the first word of the thread's control block is its own address.
-    unsafe {
-        std::arch::asm!("mov {}, fs:0", out(reg) thread_pointer, options(nostack, preserves_flags));
-    }
+    let thread_pointer = machine::thread_pointer();
     let stamp = THIS.with(|this| &raw const this.stamp as usize);
     // A library loaded with the program has its thread-local variables at the same offset in each
     // thread.

@@ -52,8 +52,8 @@ fn simulable(name: &str, cuda: &Cuda) -> Check {
 }
 
 fn kind(name: &str, program: &Program) -> Check {
-    if !program.x86_64 {
-        let mend = "commsan knows 64-bit x86 programs";
+    if !program.native {
+        let mend = "use a commsan that was built for that machine, on it";
         Check::fail("program", format!("{name} is for another kind of machine"), mend)
     } else if !program.dynamic {
         let mend = "link it without -static: commsan enters through ld.so";
