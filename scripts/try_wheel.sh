@@ -59,7 +59,17 @@ unshare --mount --net --pid --fork --mount-proc bash -euc '
   ip link set lo up 2>/dev/null || true
   mount -t proc proc "$root/proc"
   mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
-  mount --rbind /dev "$root/dev"
+  # Its own devices: those of a container may be closed to users.
+  mount -t tmpfs -o mode=755 tmpfs "$root/dev"
+  for device in null:3 zero:5 full:7 random:8 urandom:9 tty:5:0; do
+    IFS=: read -r name number other <<<"$device"
+    if [ -n "$other" ]; then mknod -m 666 "$root/dev/$name" c "$number" "$other"
+    else mknod -m 666 "$root/dev/$name" c 1 "$number"; fi
+  done
+  mkdir -m 1777 "$root/dev/shm" "$root/dev/pts"
   mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+  mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
+  ln -s pts/ptmx "$root/dev/ptmx"
+  ln -s /proc/self/fd "$root/dev/fd"
   exec chroot --userspec=user "$root" env -i HOME=/home/user PATH=/usr/bin:/bin sh /home/user/try.sh
 ' try "$root"
