@@ -184,7 +184,7 @@ mod tests {
         assert!(sum.splits(&every_other(64), sum, &dense(82)));
         let uneven = Footprint::new(
             64,
-            Pattern::parts([(0, Pattern::dense(0, 8)), (12, Pattern::dense(0, 8))].into_iter()),
+            Pattern::parts([(0, Pattern::dense(0, 8)), (12, Pattern::dense(0, 8))]),
         );
         assert!(!sum.splits(&uneven, sum, &dense(68)));
     }
