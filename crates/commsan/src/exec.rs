@@ -11,6 +11,7 @@ use crate::failure::{Failure, note};
 use crate::install::{JobEnvironment, job_environment};
 use crate::settings::Settings;
 use crate::{child, program, run};
+use commsan_job_shm::Launcher;
 use commsan_rundir::{RankLog, RunDirectory};
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -30,25 +31,9 @@ const DIRECTORY_TIMEOUT: Duration = Duration::from_secs(20);
 const OTHERS_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Variables that launchers set for each rank, and not in a batch script.
-const OF_RANKS: [&str; 8] = [
-    "OMPI_COMM_WORLD_RANK",
-    "PMIX_RANK",
-    "PMI_RANK",
-    "PMI_FD",
-    "MPI_LOCALRANKID",
-    "FLUX_TASK_RANK",
-    "PALS_RANKID",
-    "MV2_COMM_WORLD_RANK",
-];
-
 /// Whether a launcher has started this process as a rank of a job that is not checked yet.
 pub fn is_rank() -> bool {
-    let set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let step = std::env::var("SLURM_STEP_ID").ok().and_then(|step| step.parse::<u32>().ok());
-    // The highest numbers are batch scripts and interactive shells.
-    let is_task = step.is_some_and(|step| step < 0xffff_fff0) && set(&"SLURM_PROCID");
-    std::env::var_os("COMMSAN_RUN_DIR").is_none() && (OF_RANKS.iter().any(set) || is_task)
+    std::env::var_os("COMMSAN_RUN_DIR").is_none() && Launcher::of_this_rank().is_some()
 }
 
 /// Runs `command` as a rank, checked.

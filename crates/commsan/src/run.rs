@@ -88,7 +88,7 @@ pub fn supervise(
     let adapted = command_line::adapt(command, &mut environment);
     let watch = Watch::start(&run, options, is_rank);
     let status = start(&run, &adapted, &environment).inspect_err(|_| discard(&run))?;
-    drop(watch);
+    let ended = watch.finish();
     let code = child::shell_code(status);
     info.end(code);
     save(&run, &info);
@@ -118,7 +118,9 @@ pub fn supervise(
     if code != 0 && !options.quiet {
         gpu.advise();
     }
-    Ok(ExitCode::from(decide(code, &summary, options)))
+    let code = decide(code, &summary, options);
+    ended.end_others();
+    Ok(ExitCode::from(code))
 }
 
 /// Nanoseconds since 1970, at which the time bins of all ranks begin.

@@ -49,7 +49,18 @@ const MAX_LAUNCHER_SLEEP: Duration = Duration::from_secs(10);
 /// Watches the run until it is dropped.
 pub struct Watch {
     stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Vec<Job>>>,
+}
+
+/// Jobs that the watcher has ended as one of their ranks.
+pub struct Ended(Vec<Job>);
+
+impl Ended {
+    /// Ends the other ranks of those whose launcher leaves them alone. This process may not live
+    /// much longer then.
+    pub fn end_others(&self) {
+        self.0.iter().for_each(Job::end_others);
+    }
 }
 
 impl Watch {
@@ -63,18 +74,27 @@ impl Watch {
             while stopped.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 watcher.look();
             }
-            watcher.leave();
+            watcher.leave()
         };
         let thread = child::without_signals(|| std::thread::spawn(watch));
         Watch { stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// Ends the watch, as dropping it does.
+    pub fn finish(mut self) -> Ended {
+        Ended(self.stop())
+    }
+
+    fn stop(&mut self) -> Vec<Job> {
+        drop(self.stop.take());
+        // If the thread has panicked, there was nothing to report.
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        drop(self.stop.take());
-        // If the thread has panicked, there was nothing to report.
-        let _ = self.thread.take().map(JoinHandle::join);
+        self.stop();
     }
 }
 
@@ -187,8 +207,8 @@ impl Watcher {
     }
 
     /// The command has ended: records where ranks were seen last, in case the job was terminated
-    /// from outside.
-    fn leave(&mut self) {
+    /// from outside. Returns the jobs that were ended as one of their ranks.
+    fn leave(mut self) -> Vec<Job> {
         let asked = self.jobs.iter().filter(|job| !job.asked.is_empty());
         let ranks: Vec<_> = asked.flat_map(Watched::places).collect();
         if let Ok(run) = RunDirectory::open(&self.directory)
@@ -202,6 +222,9 @@ impl Watcher {
             job.end = End::Made;
             job.job.kill();
         }
+        let ended =
+            self.jobs.into_iter().filter(|job| job.is_rank && !matches!(job.end, End::Open));
+        ended.map(|job| job.job).collect()
     }
 
     /// Writes a deadlock to the run directory, and reports it if the ranks' answers confirm it.

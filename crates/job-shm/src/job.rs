@@ -5,7 +5,7 @@ use crate::bootstrap::read;
 use crate::connection::Connection;
 use crate::process::{AT_ONCE, Process, Seen, Status, ancestors, launcher};
 use crate::wire::{self, Question};
-use crate::{Memory, Rendezvous, nodes};
+use crate::{Launcher, Memory, Rendezvous, launchers, nodes};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -177,6 +177,21 @@ impl Job {
         let is_below = |rank: &libc::pid_t| ancestors(*rank).any(|(number, _)| number == own);
         self.asked = self.processes().filter(is_below).filter_map(Process::of).collect();
         for process in &self.asked {
+            process.signal(libc::SIGTERM);
+        }
+    }
+
+    /// Ends what is left of a job whose launcher does not when one of its ranks ends in an error:
+    /// by the launcher's own command, which would end this process, too, if it did not ignore the
+    /// request, and on this machine by asking the ranks. Daemons of resource managers are left
+    /// alone.
+    pub fn end_others(&self) {
+        let Some(command) = Launcher::of_this_rank().and_then(Launcher::cancel) else { return };
+        // SAFETY: a disposition without a handler.
+        unsafe { libc::signal(libc::SIGTERM, libc::SIG_IGN) };
+        // Where it cannot be run, or does not reach its daemon, the ranks here end all the same.
+        let _ = launchers::run(&command);
+        for process in self.processes().filter_map(Process::of) {
             process.signal(libc::SIGTERM);
         }
     }
