@@ -6,18 +6,20 @@ use crate::cuda::Cuda;
 use crate::exec;
 use crate::exit_code;
 use crate::failure::{Failure, note, warn};
-use crate::install::{JobEnvironment, devices, job_environment};
+use crate::install::{JobEnvironment, devices, job_environment, library_directory};
 use crate::options::{Gpu, Options};
 use crate::profile;
 use crate::program;
 use crate::report::{self, Summary};
 use crate::settings::Settings;
+use crate::unreached::{self, Obstacle};
 use crate::watch::Watch;
 use commsan_report::{Checks, Options as Preparation};
 use commsan_rundir::{RunDirectory, RunInfo};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
+use std::slice;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Switches off the checks of ranks for which lint has flagged no call.
@@ -85,6 +87,10 @@ pub fn supervise(
     })?;
     let gpu = UseOfCuda::of(command, options);
     gpu.warn();
+    let obstacle = unreached::obstacle(command, &library_directory(), run.path());
+    if let Some(Obstacle { found, mend }) = &obstacle {
+        warn(found, slice::from_ref(mend));
+    }
     let adapted = command_line::adapt(command, &mut environment);
     let watch = Watch::start(&run, options, is_rank);
     let status = start(&run, &adapted, &environment).inspect_err(|_| discard(&run))?;
@@ -106,7 +112,7 @@ pub fn supervise(
     let ending = child::signal_name(status);
     match &summary {
         Ok(summary) if summary.ranks == 0 => {
-            explain_silence(command, code, ending, summary, options.check)
+            explain_silence(command, code, ending, obstacle, summary, options.check);
         }
         // With findings, commsan returns their exit code instead of the command's.
         _ if code != 0 && !options.quiet => match ending {
@@ -219,6 +225,7 @@ fn explain_silence(
     command: &[OsString],
     code: i32,
     ending: Option<String>,
+    obstacle: Option<Obstacle>,
     summary: &Summary,
     checks: bool,
 ) {
@@ -231,7 +238,9 @@ fn explain_silence(
     } else if code != 0 {
         help.push(format!("the command failed with exit code {code}: see its output"));
     }
-    if let Some(program) = program.filter(|program| !program::is_shell(program)) {
+    if let Some(Obstacle { found, mend }) = obstacle {
+        help.push(format!("{found}: {mend}"));
+    } else if let Some(program) = program.filter(|program| !program::is_shell(program)) {
         let facts = child::find(program).ok().and_then(|path| crate::elf::read(&path).ok());
         help.extend(facts.and_then(|facts| facts.reason_for_silence(&program.to_string_lossy())));
         let shown = program.to_string_lossy();

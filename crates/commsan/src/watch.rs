@@ -254,7 +254,7 @@ impl Watcher {
         let deadlocks = report.findings.iter().filter(|finding| finding.code == Code::Deadlock);
         self.explained = deadlocks.count();
         for finding in report.findings.iter().filter(|finding| finding.code.is_between_ranks()) {
-            let what = format!("{}: {}", finding.code, finding.message);
+            let what = format!("{}: {}", finding.code, report.message(finding));
             if !self.told.contains(&what) {
                 let mut help = vec![places(finding)];
                 if finding.code != Code::Deadlock {

@@ -24,7 +24,7 @@ pub fn world(directory: &Path) -> World {
         let rank = claimed(directory);
         (rank, rank + 1)
     });
-    World { rank, size, library: NO_MPI.to_owned() }
+    World { rank, size, library: NO_MPI.to_owned(), owns_log: told.is_none() }
 }
 
 /// Who creates the log of a rank has its number.
