@@ -36,6 +36,7 @@ of_test=(
   "slurmd:/usr/sbin/slurmd"
   "slurm-client:srun"
   "munge:/usr/sbin/munged"
+  "iproute2:ip"
 )
 case $for_what in
   demo) needs+=("${of_demo[@]}") ;;
@@ -90,7 +91,7 @@ if ! command -v apt-get >/dev/null; then
   echo "  ${missing[*]}" >&2
   echo "  help: building needs gcc, g++, make, and headers and static libraries of LLVM 19; tests also need Open MPI" >&2
   echo "  4.1 or newer and MPICH 4.0 or newer side by side, gfortran 12 or newer, clang, flang, libomp and the" >&2
-  echo "  runtimes of LLVM 19, Chromium, cmake 3.25 or newer, pkg-config, Slurm" >&2
+  echo "  runtimes of LLVM 19, Chromium, cmake 3.25 or newer, pkg-config, Slurm, iproute2" >&2
   exit 1
 fi
 

@@ -232,7 +232,7 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
         .map_err(|error| Failure::new(exit_code::REPORT, error.to_string()))?;
     let suppressions = suppressions(&settings.options)?;
     let checks = checks(&settings.options)?;
-    let report = Report::from_run(&run, &Preparation { suppressions, checks });
+    let report = Report::from_run(&run, &Preparation { suppressions, checks, is_ending: false });
     let sources = Sources::load(&report);
     let text = |format| match arguments.gen_suppressions {
         true => suppress::gen_suppressions(&report.findings),

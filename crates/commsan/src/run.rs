@@ -13,13 +13,14 @@ use crate::program;
 use crate::report::{self, Summary};
 use crate::settings::Settings;
 use crate::unreached::{self, Obstacle};
-use crate::watch::Watch;
+use crate::watch::{Report, Watch};
 use commsan_report::{Checks, Options as Preparation};
 use commsan_rundir::{RunDirectory, RunInfo};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
 use std::slice;
+use std::sync::mpsc::channel;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Switches off the checks of ranks for which lint has flagged no call.
@@ -92,7 +93,18 @@ pub fn supervise(
         warn(found, slice::from_ref(mend));
     }
     let adapted = command_line::adapt(command, &mut environment);
-    let watch = Watch::start(&run, options, is_rank);
+    let preparation = Preparation { suppressions, checks, is_ending: false };
+    // Of a rank's own job: the end of the rank may be the end of this process.
+    let (told, early) = channel();
+    let report_early = is_rank.then(|| -> Report {
+        let (run, options) = (run.clone(), options.clone());
+        let preparation = Preparation { is_ending: true, ..preparation.clone() };
+        Box::new(move || {
+            // Nobody waits for it any more if the command has just ended by itself.
+            let _ = told.send(report::finish(&run, &preparation, &options));
+        })
+    });
+    let watch = Watch::start(&run, options, report_early);
     let status = start(&run, &adapted, &environment).inspect_err(|_| discard(&run))?;
     let ended = watch.finish();
     let code = child::shell_code(status);
@@ -100,7 +112,7 @@ pub fn supervise(
     save(&run, &info);
 
     let mut summary = match options.check {
-        true => report::finish(&run, &Preparation { suppressions, checks }, options),
+        true => early.try_recv().unwrap_or_else(|_| report::finish(&run, &preparation, options)),
         false => profile::unchecked(&run, options),
     };
     if let Ok(summary) = summary.as_mut()

@@ -124,7 +124,9 @@ mod tests {
         let mend = |name: &str| container(OsStr::new(name), library, run).map(|seen| seen.mend);
         assert_eq!(
             mend("/usr/bin/apptainer").as_deref(),
-            Some("add `--bind /opt/c/lib/commsan --bind /home/u/app.commsan` to apptainer's options")
+            Some(
+                "add `--bind /opt/c/lib/commsan --bind /home/u/app.commsan` to apptainer's options"
+            )
         );
         let docker = mend("docker").unwrap();
         let mount = "-v /opt/c/lib/commsan:/opt/c/lib/commsan";

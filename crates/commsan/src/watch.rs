@@ -31,7 +31,7 @@ use crate::options::Options;
 use crate::report;
 use commsan_findings::{Code, Finding, Role};
 use commsan_job_shm::{Answer, Job, Seen, jobs};
-use commsan_report::{Options as Preparation, Report};
+use commsan_report::Options as Preparation;
 use commsan_rundir::{Deadlock, RunDirectory, Stuck};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -52,6 +52,9 @@ pub struct Watch {
     thread: Option<JoinHandle<Vec<Job>>>,
 }
 
+/// Reports what was found.
+pub type Report = Box<dyn FnMut() + Send>;
+
 /// Jobs that the watcher has ended as one of their ranks.
 pub struct Ended(Vec<Job>);
 
@@ -64,12 +67,12 @@ impl Ended {
 }
 
 impl Watch {
-    /// Begins to watch the jobs of a run. `is_rank` says that this process stands for one of the
-    /// ranks, which the job's launcher has started: that one alone is ended, for a launcher that
-    /// is asked to end the job would also end the watcher, before it reports.
-    pub fn start(run: &RunDirectory, options: &Options, is_rank: bool) -> Watch {
+    /// Begins to watch the jobs of a run. If this process stands for one of the ranks, which the
+    /// job's launcher has started, `report` is called before that one is ended, and only that one
+    /// is: a launcher that ends the job also ends the watcher.
+    pub fn start(run: &RunDirectory, options: &Options, report: Option<Report>) -> Watch {
         let (stop, stopped) = channel();
-        let mut watcher = Watcher { is_rank, ..Watcher::new(run.path(), options) };
+        let mut watcher = Watcher { report, ..Watcher::new(run.path(), options) };
         let watch = move || {
             while stopped.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 watcher.look();
@@ -100,7 +103,8 @@ impl Drop for Watch {
 
 struct Watcher {
     directory: PathBuf,
-    is_rank: bool,
+    /// Set if this process stands for one of the ranks.
+    report: Option<Report>,
     options: Options,
     jobs: Vec<Watched>,
     deadlocks: Vec<Deadlock>,
@@ -165,7 +169,7 @@ impl Watcher {
     fn new(directory: &Path, options: &Options) -> Watcher {
         Watcher {
             directory: directory.to_owned(),
-            is_rank: false,
+            report: None,
             options: options.clone(),
             jobs: Vec::new(),
             deadlocks: Vec::new(),
@@ -176,7 +180,7 @@ impl Watcher {
 
     fn look(&mut self) {
         for job in jobs(&self.directory, |name| self.jobs.iter().any(|j| j.job.name() == name)) {
-            self.jobs.push(Watched::new(job, self.is_rank));
+            self.jobs.push(Watched::new(job, self.report.is_some()));
         }
         self.jobs.iter_mut().for_each(Watched::look_afar);
         let news = self.jobs.iter_mut().any(Watched::has_news);
@@ -193,17 +197,25 @@ impl Watcher {
                 Verdict::Open => {}
                 Verdict::Mismatch if self.told.is_empty() => {}
                 Verdict::Mismatch => {
-                    self.jobs[index].end("all ranks wait in collectives that do not match");
+                    self.end(index, "all ranks wait in collectives that do not match");
                 }
                 Verdict::Deadlock(deadlock) => {
                     if self.is_explained(deadlock) {
-                        self.jobs[index].end("no rank can proceed");
+                        self.end(index, "no rank can proceed");
                     } else {
                         self.jobs[index].acquit();
                     }
                 }
             }
         }
+    }
+
+    fn end(&mut self, index: usize, why: &str) {
+        note(&format!("{why}: terminating the job"));
+        if let Some(report) = &mut self.report {
+            report();
+        }
+        self.jobs[index].end();
     }
 
     /// The command has ended: records where ranks were seen last, in case the job was terminated
@@ -249,8 +261,10 @@ impl Watcher {
     fn tell(&mut self) {
         let Ok(run) = RunDirectory::open(&self.directory) else { return };
         let Ok(suppressions) = report::suppressions(&self.options) else { return };
-        let report =
-            Report::from_run(&run, &Preparation { suppressions, ..Preparation::default() });
+        let report = commsan_report::Report::from_run(
+            &run,
+            &Preparation { suppressions, ..Preparation::default() },
+        );
         let deadlocks = report.findings.iter().filter(|finding| finding.code == Code::Deadlock);
         self.explained = deadlocks.count();
         for finding in report.findings.iter().filter(|finding| finding.code.is_between_ranks()) {
@@ -402,8 +416,7 @@ impl Watched {
         waits.then_some(bytes)
     }
 
-    fn end(&mut self, why: &str) {
-        note(&format!("{why}: terminating the job"));
+    fn end(&mut self) {
         match self.is_rank {
             true => self.job.ask_own_to_end(),
             false => self.job.ask_to_end(),
@@ -421,7 +434,9 @@ impl Watched {
         };
         self.asleep += 1;
         if POLL_INTERVAL * self.asleep >= MAX_LAUNCHER_SLEEP {
-            self.end(&format!("all ranks have ended, but {launcher} has not noticed"));
+            let what = format!("all ranks have ended, but {launcher} has not noticed");
+            note(&format!("{what}: terminating the job"));
+            self.end();
         }
     }
 

@@ -38,7 +38,9 @@ const TESTS: [(&str, fn(&Slurm, Mpi)); 6] = [
 ];
 
 fn main() {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    // They wait for most of their time.
+    arguments.test_threads.get_or_insert(4);
     let slurm = if arguments.list { Err(String::new()) } else { Slurm::start() };
     let slurm = Arc::new(slurm);
     let trials = MPIS.iter().flat_map(|&mpi| TESTS.map(|(name, test)| (mpi, name, test)));
@@ -198,7 +200,8 @@ fn steps_of_a_batch_job(slurm: &Slurm, mpi: Mpi) {
     }
     assert!(output.contains("step 1: ") && !output.contains("step 1: 0"), "{output}");
     let job = batch.out.trim();
-    let found = |name: &str| Run { directory: place.work.path(name), ..place.finish(&["true".into()]) };
+    let found =
+        |name: &str| Run { directory: place.work.path(name), ..place.finish(&["true".into()]) };
     found(&format!("steps.commsan-{job}.0")).finds(&[]);
     found(&format!("steps.commsan-{job}.1")).finds(&["CS-DLK-01 deadlock"]);
     found("around").finds(&["CS-COL-02 mismatch"]);
@@ -220,9 +223,8 @@ fn what_was_found_outlives_scancel(slurm: &Slurm, mpi: Mpi) {
                 // Its log tells when it is under way.
                 let begin = Instant::now();
                 let log = directory.join("rank-0.jsonl");
-                let is_there = |text: &str| {
-                    fs::read_to_string(&log).is_ok_and(|log| log.contains(text))
-                };
+                let is_there =
+                    |text: &str| fs::read_to_string(&log).is_ok_and(|log| log.contains(text));
                 let awaited = if codes.is_empty() { "\"start\"" } else { "\"finding\"" };
                 while !is_there(awaited) && begin.elapsed() < LIMIT {
                     std::thread::sleep(Duration::from_millis(50));

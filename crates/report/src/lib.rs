@@ -48,6 +48,7 @@ use commsan_rundir::{Deadlock, RankLog, RunDirectory, Stuck};
 use merge::Observation;
 use potential_deadlock::PotentialDeadlock;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use symbols::Symbols;
 
@@ -88,6 +89,9 @@ pub struct Run {
     /// What was analysed, where nothing ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub analysed: Option<Analysed>,
+    /// Names of the nodes that ranks were on, ascending, if there were several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
     /// The jobs, in the order in which they began, if the run had several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<Job>,
@@ -109,6 +113,8 @@ pub struct Options {
     pub suppressions: Suppressions,
     /// Calls that checks of threads and of collectives are limited to.
     pub checks: Option<Checks>,
+    /// The ranks have not ended yet, and will be by whoever asks.
+    pub is_ending: bool,
 }
 
 impl Report {
@@ -139,6 +145,7 @@ impl Report {
         for (number, logs) in (1..).zip(&jobs) {
             let job = (jobs.len() > 1).then_some(number);
             notes.of_job(job);
+            notes.are_ending = options.is_ending;
             let mut found = findings(logs, &hung, &seen, &info.directory, &mut notes);
             found.iter_mut().for_each(|finding| finding.job = job);
             merged.extend(found);
@@ -152,6 +159,8 @@ impl Report {
         let start = jobs.iter().flatten().find_map(|log| log.start.as_ref());
         let (program, mpi) =
             start.map(|start| (start.program.to_string(), start.mpi.to_string())).unzip();
+        let starts = jobs.iter().flatten().filter_map(|log| log.start.as_ref());
+        let hosts: BTreeSet<_> = starts.map(|start| start.host.to_string()).collect();
         let jobs: Vec<_> = jobs.iter().map(|logs| Job::of(logs)).collect();
         let run = Run {
             command: info.command,
@@ -166,6 +175,7 @@ impl Report {
             notes: notes.into_sorted(),
             suppressed,
             analysed: None,
+            hosts: if hosts.len() > 1 { hosts.into_iter().collect() } else { Vec::new() },
             jobs: if jobs.len() > 1 { jobs } else { Vec::new() },
         };
         Report { findings, run }

@@ -52,6 +52,8 @@ pub(crate) struct Notes {
     texts: BTreeMap<(Level, String), BTreeSet<(Option<u32>, Option<u32>)>>,
     /// The job that notes are about.
     job: Option<u32>,
+    /// That ranks have not come to an end needs no explanation.
+    pub(crate) are_ending: bool,
 }
 
 impl Notes {
@@ -79,6 +81,7 @@ impl Notes {
                 None,
             );
         }
+        let stopped = stopped || self.are_ending;
         let halted =
             stopped || logs.iter().any(|log| log.end.is_some_and(|end| end.how == Ending::Halted));
         for log in logs {
@@ -217,7 +220,8 @@ impl Notes {
         });
         let mut notes: Vec<_> = notes.collect();
         notes.sort_by(|a, b| {
-            let key = |note: &Note| (note.level, note.jobs.first().copied(), note.ranks.first().copied());
+            let key =
+                |note: &Note| (note.level, note.jobs.first().copied(), note.ranks.first().copied());
             key(a).cmp(&key(b)).then_with(|| a.text.cmp(&b.text))
         });
         notes

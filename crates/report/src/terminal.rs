@@ -10,6 +10,8 @@ use std::fmt::Write;
 
 /// Frames shown of one call stack; the rest is in `report.json`.
 const MAX_FRAMES: usize = 12;
+/// Nodes that are named.
+const MAX_HOSTS: usize = 4;
 /// Jobs without findings that are named.
 const MAX_JOBS: usize = 12;
 
@@ -105,6 +107,11 @@ pub fn summary(report: &Report) -> String {
     line += &match report.run.jobs.len() {
         0 => String::new(),
         jobs => format!(" of {}", number(jobs, "job")),
+    };
+    line += &match &*report.run.hosts {
+        [] => String::new(),
+        few if few.len() <= MAX_HOSTS => format!(" on {}", few.join(", ")),
+        many => format!(" on {} nodes", many.len()),
     };
     if report.run.unchecked > 0 {
         let _ = write!(line, ", {} of them not checked", report.run.unchecked);

@@ -395,7 +395,12 @@ fn html_shows_names_as_they_are() {
     let run = Run {
         command: vec!["mpirun".to_owned(), "</dd><img src=x onerror=\"f()\">".to_owned()],
         program: Some("/bin/a<title>&".to_owned()),
-        notes: vec![Note { level: Level::Note, text: "</ul>&".to_owned(), ranks: vec![], jobs: vec![] }],
+        notes: vec![Note {
+            level: Level::Note,
+            text: "</ul>&".to_owned(),
+            ranks: vec![],
+            jobs: vec![],
+        }],
         suppressed: vec![Suppressed {
             code: "<CS>".to_owned(),
             reason: "</li>&".to_owned(),

@@ -101,7 +101,17 @@ fn record() -> impl Strategy<Value = Record<'static>> {
     prop_oneof![
         (any::<[u32; 4]>(), text(), text(), text(), any::<bool>(), text()).prop_map(
             |([version, rank, size, pid], host, mpi, program, instrumented, job)| {
-                Record::Start(Start { version, rank, size, pid, host, mpi, program, instrumented, job })
+                Record::Start(Start {
+                    version,
+                    rank,
+                    size,
+                    pid,
+                    host,
+                    mpi,
+                    program,
+                    instrumented,
+                    job,
+                })
             }
         ),
         (any::<u32>(), text(), prop::option::of(text()))

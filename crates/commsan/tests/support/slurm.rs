@@ -35,15 +35,18 @@ impl Slurm {
         let mut slurm = Slurm { directory, daemons: Vec::new() };
         slurm.configure().map_err(|error| error.to_string())?;
         let [socket, key] = ["munge.sock", "munge.key"].map(|name| slurm.path(name));
-        slurm.daemon("munged", &[
-            "--foreground".to_owned(),
-            "--force".to_owned(),
-            format!("--socket={}", socket.display()),
-            format!("--key-file={}", key.display()),
-            format!("--pid-file={}", slurm.path("munged.pid").display()),
-            format!("--log-file={}", slurm.path("munged.log").display()),
-            format!("--seed-file={}", slurm.path("munged.seed").display()),
-        ])?;
+        slurm.daemon(
+            "munged",
+            &[
+                "--foreground".to_owned(),
+                "--force".to_owned(),
+                format!("--socket={}", socket.display()),
+                format!("--key-file={}", key.display()),
+                format!("--pid-file={}", slurm.path("munged.pid").display()),
+                format!("--log-file={}", slurm.path("munged.log").display()),
+                format!("--seed-file={}", slurm.path("munged.seed").display()),
+            ],
+        )?;
         wait("munged", &slurm, |_| socket.exists())?;
         slurm.daemon("slurmctld", &["-D".to_owned(), "-c".to_owned()])?;
         slurm.daemon("slurmd", &["-D".to_owned()])?;
@@ -77,7 +80,10 @@ impl Slurm {
         let done = log.lines().filter(|line| line.ends_with("done with job"));
         let done = done.filter_map(|line| line.split_once("] ["));
         let done = done.filter_map(|(_, rest)| rest.split_once(']'));
-        (launched.map(|(step, _)| step.to_owned()).collect(), done.map(|(s, _)| s.to_owned()).collect())
+        (
+            launched.map(|(step, _)| step.to_owned()).collect(),
+            done.map(|(s, _)| s.to_owned()).collect(),
+        )
     }
 
     fn configure(&self) -> std::io::Result<()> {
