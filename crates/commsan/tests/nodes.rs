@@ -6,7 +6,7 @@ mod built;
 #[path = "support/nodes.rs"]
 mod nodes;
 
-use built::{MPIS, Mpi, Run, Work};
+use built::{Installed, MPIS, Mpi, Run, Work};
 use libtest_mimic::{Arguments, Trial};
 use nodes::Nodes;
 use std::sync::Arc;
