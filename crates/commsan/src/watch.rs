@@ -269,7 +269,9 @@ impl Watcher {
         self.explained = deadlocks.count();
         for finding in report.findings.iter().filter(|finding| finding.code.is_between_ranks()) {
             let what = format!("{}: {}", finding.code, report.message(finding));
-            if !self.told.contains(&what) {
+            // What is the only job of the run now may be one of several later.
+            let told = format!("{} {} {}", finding.job.unwrap_or(1), finding.code, finding.message);
+            if !self.told.contains(&told) {
                 let mut help = vec![places(finding)];
                 if finding.code != Code::Deadlock {
                     let hint =
@@ -277,7 +279,7 @@ impl Watcher {
                     help.push(hint.to_owned());
                 }
                 warn(&what, &help);
-                self.told.push(what);
+                self.told.push(told);
             }
         }
     }

@@ -183,10 +183,18 @@ impl Job {
 
     /// Ends what is left of a job whose launcher does not when one of its ranks ends in an error:
     /// by the launcher's own command, which would end this process, too, if it did not ignore the
-    /// request, and on this machine by asking the ranks. Daemons of resource managers are left
-    /// alone.
+    /// request, and on this machine by asking the ranks; or by ending this process as the launcher
+    /// expects it. Daemons of resource managers are left alone.
     pub fn end_others(&self) {
-        let Some(command) = Launcher::of_this_rank().and_then(Launcher::cancel) else { return };
+        let Some(launcher) = Launcher::of_this_rank() else { return };
+        if launcher.ends_by_signal() && matches!(self.ranks, Ranks::OnNodes(_)) {
+            // SAFETY: a disposition without a handler, and a signal to this process.
+            unsafe {
+                libc::signal(libc::SIGTERM, libc::SIG_DFL);
+                libc::raise(libc::SIGTERM);
+            }
+        }
+        let Some(command) = launcher.cancel() else { return };
         // SAFETY: a disposition without a handler.
         unsafe { libc::signal(libc::SIGTERM, libc::SIG_IGN) };
         // Where it cannot be run, or does not reach its daemon, the ranks here end all the same.

@@ -24,8 +24,8 @@ pub struct Launcher {
     share: Share,
     /// What names the job.
     pub(crate) identity: Identity,
-    /// A command that ends the job on all its nodes, with variables that name it.
-    cancel: Option<(&'static [&'static str], &'static [&'static str])>,
+    /// What ends the job when one of its ranks has failed.
+    ending: Ending,
 }
 
 /// How a launcher tells whether all ranks are on one node.
@@ -33,6 +33,17 @@ pub struct Launcher {
 enum Share {
     RanksHere(&'static str),
     Nodes(&'static str),
+}
+
+/// What ends a job.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// That a rank ends in an error.
+    Error,
+    /// That a signal ends a rank. If it ends in an error, ranks of its node are ended only.
+    Signal,
+    /// A command, followed by the values of variables.
+    Command(&'static [&'static str], &'static [&'static str]),
 }
 
 /// What names a job.
@@ -51,7 +62,7 @@ pub(crate) enum Identity {
 }
 
 const SLURM_STEP: &[&str] = &["SLURM_JOB_ID", "SLURM_STEP_ID"];
-const SCANCEL: Option<(&[&str], &[&str])> = Some((&["scancel"], SLURM_STEP));
+const SCANCEL: Ending = Ending::Command(&["scancel"], SLURM_STEP);
 
 /// Those that set most come first: a rank may have variables of several, such as those of the
 /// batch job in which its launcher runs.
@@ -64,7 +75,7 @@ const LAUNCHERS: &[Launcher] = &[
         size: "SLURM_STEP_NUM_TASKS",
         share: Share::Nodes("SLURM_STEP_NUM_NODES"),
         identity: Identity::Behind("PMIX_NAMESPACE", "slurm.pmix."),
-        cancel: SCANCEL,
+        ending: SCANCEL,
     },
     Launcher {
         name: "jsrun",
@@ -74,7 +85,7 @@ const LAUNCHERS: &[Launcher] = &[
         size: "JSM_NAMESPACE_SIZE",
         share: Share::RanksHere("JSM_NAMESPACE_LOCAL_SIZE"),
         identity: Identity::NameSpace,
-        cancel: None,
+        ending: Ending::Error,
     },
     Launcher {
         name: "Open MPI 4's mpirun",
@@ -84,7 +95,7 @@ const LAUNCHERS: &[Launcher] = &[
         size: "OMPI_COMM_WORLD_SIZE",
         share: Share::RanksHere("OMPI_COMM_WORLD_LOCAL_SIZE"),
         identity: Identity::Digest("OMPI_MCA_orte_precondition_transports"),
-        cancel: None,
+        ending: Ending::Error,
     },
     Launcher {
         name: "Open MPI 5's mpirun, or another of PMIx",
@@ -94,7 +105,7 @@ const LAUNCHERS: &[Launcher] = &[
         size: "OMPI_COMM_WORLD_SIZE",
         share: Share::RanksHere("OMPI_COMM_WORLD_LOCAL_SIZE"),
         identity: Identity::NameSpace,
-        cancel: None,
+        ending: Ending::Error,
     },
     Launcher {
         name: "Intel MPI's mpirun",
@@ -104,7 +115,7 @@ const LAUNCHERS: &[Launcher] = &[
         size: "PMI_SIZE",
         share: Share::RanksHere("MPI_LOCALNRANKS"),
         identity: Identity::Digest("I_MPI_HYDRA_UUID"),
-        cancel: None,
+        ending: Ending::Signal,
     },
     Launcher {
         name: "MPICH's mpiexec",
@@ -114,7 +125,7 @@ const LAUNCHERS: &[Launcher] = &[
         size: "PMI_SIZE",
         share: Share::RanksHere("MPI_LOCALNRANKS"),
         identity: Identity::HydraAddress,
-        cancel: None,
+        ending: Ending::Signal,
     },
     Launcher {
         name: "MVAPICH's mpirun_rsh",
@@ -124,7 +135,7 @@ const LAUNCHERS: &[Launcher] = &[
         size: "MV2_COMM_WORLD_SIZE",
         share: Share::RanksHere("MV2_COMM_WORLD_LOCAL_SIZE"),
         identity: Identity::Words(&["MPISPAWN_MPIRUN_HOST", "MPISPAWN_MPIRUN_ID"]),
-        cancel: None,
+        ending: Ending::Error,
     },
     // In batch scripts and interactive shells, which have steps of their own, no task is numbered
     // by PMI, and `is_rank` knows the numbers of these steps.
@@ -136,7 +147,7 @@ const LAUNCHERS: &[Launcher] = &[
         size: "SLURM_STEP_NUM_TASKS",
         share: Share::Nodes("SLURM_STEP_NUM_NODES"),
         identity: Identity::Words(SLURM_STEP),
-        cancel: SCANCEL,
+        ending: SCANCEL,
     },
     Launcher {
         name: "flux run",
@@ -146,7 +157,7 @@ const LAUNCHERS: &[Launcher] = &[
         size: "FLUX_JOB_SIZE",
         share: Share::Nodes("FLUX_JOB_NNODES"),
         identity: Identity::Words(&["FLUX_JOB_ID"]),
-        cancel: Some((&["flux", "cancel"], &["FLUX_JOB_ID"])),
+        ending: Ending::Command(&["flux", "cancel"], &["FLUX_JOB_ID"]),
     },
     Launcher {
         name: "PALS's mpiexec",
@@ -156,7 +167,7 @@ const LAUNCHERS: &[Launcher] = &[
         size: "PMI_SIZE",
         share: Share::RanksHere("PMI_LOCAL_SIZE"),
         identity: Identity::Words(&["PALS_APID"]),
-        cancel: None,
+        ending: Ending::Error,
     },
     Launcher {
         name: "a launcher that speaks PMI",
@@ -166,7 +177,7 @@ const LAUNCHERS: &[Launcher] = &[
         size: "PMI_SIZE",
         share: Share::RanksHere("PMI_LOCAL_SIZE"),
         identity: Identity::Words(&["PMI_JOBID"]),
-        cancel: None,
+        ending: Ending::Signal,
     },
 ];
 
@@ -222,14 +233,18 @@ impl Launcher {
         }
     }
 
-    /// The command that ends this job and nothing else; `None` where the end of a rank in an error
-    /// does, or nothing can.
+    /// Whether the end of a rank on another node ends the job only if it is by a signal.
+    pub(crate) fn ends_by_signal(&self) -> bool {
+        self.ending == Ending::Signal
+    }
+
+    /// The command that ends this job and nothing else; `None` where the end of a rank does.
     pub fn cancel(&self) -> Option<Vec<String>> {
         self.cancel_by(&environment)
     }
 
     fn cancel_by(&self, variables: Variables<'_>) -> Option<Vec<String>> {
-        let (command, names) = self.cancel?;
+        let Ending::Command(command, names) = self.ending else { return None };
         let values: Option<Vec<_>> = names.iter().map(|name| variables(name)).collect();
         let command = command.iter().map(|word| (*word).to_owned());
         Some(command.chain([values?.join(".")]).collect())

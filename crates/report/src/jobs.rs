@@ -46,12 +46,16 @@ pub(crate) fn is_of(hung: &Deadlock, logs: &[RankLog]) -> bool {
 }
 
 impl Run {
-    /// `test_halo (job 2 of 5)`: the job of this number, counted from 1.
+    /// `test_halo (job 2 of 5)`: the job of this number, counted from 1. How many there are is not
+    /// known before the run has ended.
     pub fn job_title(&self, number: u32) -> String {
         let job = number.checked_sub(1).and_then(|index| self.jobs.get(index as usize));
         let program = job.and_then(|job| job.program.as_deref());
         let name = file_name(program.unwrap_or("a program"));
-        format!("{name} (job {number} of {})", self.jobs.len())
+        match self.exit {
+            Some(_) => format!("{name} (job {number} of {})", self.jobs.len()),
+            None => format!("{name} (job {number})"),
+        }
     }
 }
 
