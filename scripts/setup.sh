@@ -38,6 +38,11 @@ of_test=(
   "libclang-rt-19-dev:/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.ubsan_standalone-x86_64.a"
   "chromium:/usr/bin/chromium"
   "libomp-19-dev:/usr/lib/llvm-19/lib/libomp.so"
+  "slurmctld:/usr/sbin/slurmctld"
+  "slurmd:/usr/sbin/slurmd"
+  "slurm-client:srun"
+  "munge:/usr/sbin/munged"
+  "iproute2:ip"
 )
 case $for_what in
   demo) needs+=("${of_demo[@]}") ;;
@@ -94,7 +99,7 @@ if ! command -v apt-get >/dev/null; then
   echo "  help: building needs gcc, g++, make, and headers and static libraries of LLVM 19, which WITHOUT=\"lint clang\"" >&2
   echo "  saves; tests also need Open MPI" >&2
   echo "  4.1 or newer and MPICH 4.0 or newer side by side, gfortran 12 or newer, clang, flang, libomp and the" >&2
-  echo "  runtimes of LLVM 19, Chromium, cmake 3.25 or newer, pkg-config" >&2
+  echo "  runtimes of LLVM 19, Chromium, cmake 3.25 or newer, pkg-config, Slurm, iproute2" >&2
   exit 1
 fi
 

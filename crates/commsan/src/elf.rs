@@ -26,6 +26,8 @@ pub struct Program {
     pub mpi: Vec<(MpiFamily, PathBuf)>,
     /// Whether MPI itself is linked statically.
     pub static_mpi: bool,
+    /// The library of OpenSHMEM that it loads.
+    pub shmem: Option<String>,
     /// Whether commsan's hooks are linked in.
     pub hooks: bool,
     /// The sanitizer, linked in or loaded, that excludes commsan's runtime.
@@ -38,21 +40,35 @@ pub struct Program {
     pub cuda: Option<Cuda>,
 }
 
+/// Libraries of OpenSHMEM: Open MPI's, those of Cray and Sandia, OSHMPI's, MVAPICH2-X's.
+const SHMEM: [&str; 4] = ["liboshmem.so", "libsma.so", "liboshmpi.so", "libopenshmem.so"];
+
 impl Program {
     /// Why commsan could not observe any rank of this program, if a reason is known.
     pub fn reason_for_silence(&self, name: &str) -> Option<String> {
         if self.script.is_some() {
             return None;
         }
-        if !self.dynamic {
-            return Some(format!("`{name}` is linked statically: link it without `-static`"));
-        }
         if self.static_mpi {
-            return Some(format!("`{name}` has MPI linked in: link it with the MPI's `.so`"));
+            return Some(format!(
+                "`{name}` has MPI linked in, so that commsan cannot come between the two: link it with the MPI's \
+                 shared library, without `-static`"
+            ));
+        }
+        if !self.dynamic {
+            return Some(format!(
+                "`{name}` is linked statically, so that nothing can be preloaded: link it without `-static`"
+            ));
         }
         if self.setuid {
             return Some(format!(
                 "`{name}` is setuid: ld.so does not preload commsan into it; copy the file"
+            ));
+        }
+        if let Some(library) = &self.shmem {
+            return Some(format!(
+                "`{name}` uses OpenSHMEM ({library}), of which commsan checks nothing, and never called MPI_Init: \
+                 only its calls of MPI can be checked"
             ));
         }
         if !self.mpi.is_empty() {
@@ -113,6 +129,9 @@ pub fn read(path: &Path) -> io::Result<Program> {
             let name = crate::program::base_name(path.as_os_str());
             names.push(name.clone());
             program.sanitizer = program.sanitizer.or(sanitizer_in(&name));
+            if SHMEM.iter().any(|known| name.starts_with(known)) {
+                program.shmem = Some(name.clone());
+            }
             if let Some(mpi) = MpiFamily::of_library(name.as_bytes()) {
                 program.mpi.push((mpi, path));
             }

@@ -11,7 +11,8 @@ use crate::failure::{Failure, note};
 use crate::install::{JobEnvironment, job_environment};
 use crate::settings::Settings;
 use crate::{child, program, run};
-use commsan_rundir::{RankLog, RunDirectory};
+use commsan_job_shm::Launcher;
+use commsan_rundir::{RankLog, RunDirectory, RunInfo};
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -26,29 +27,16 @@ pub const EPOCH: &str = "epoch";
 /// How long to wait for the rank that creates the directory; shared file systems lag.
 const DIRECTORY_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// How many directories of earlier jobs are passed over.
+const MAX_NUMBERED: u32 = 100;
+
 /// How long to wait for ranks of which nothing is heard after the first one's end.
 const OTHERS_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Variables that launchers set for each rank, and not in a batch script.
-const OF_RANKS: [&str; 8] = [
-    "OMPI_COMM_WORLD_RANK",
-    "PMIX_RANK",
-    "PMI_RANK",
-    "PMI_FD",
-    "MPI_LOCALRANKID",
-    "FLUX_TASK_RANK",
-    "PALS_RANKID",
-    "MV2_COMM_WORLD_RANK",
-];
-
 /// Whether a launcher has started this process as a rank of a job that is not checked yet.
 pub fn is_rank() -> bool {
-    let set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let step = std::env::var("SLURM_STEP_ID").ok().and_then(|step| step.parse::<u32>().ok());
-    // The highest numbers are batch scripts and interactive shells.
-    let is_task = step.is_some_and(|step| step < 0xffff_fff0) && set(&"SLURM_PROCID");
-    std::env::var_os("COMMSAN_RUN_DIR").is_none() && (OF_RANKS.iter().any(set) || is_task)
+    std::env::var_os("COMMSAN_RUN_DIR").is_none() && Launcher::of_this_rank().is_some()
 }
 
 /// Runs `command` as a rank, checked.
@@ -116,24 +104,35 @@ fn join(settings: &Settings, command: &[OsString]) -> Result<Joined, Failure> {
     let name = program::base_name(program::guess(command));
     let options = &settings.options;
     let identity = commsan_job_shm::identity();
-    let created = match (&options.output, &identity) {
-        (Some(path), _) => RunDirectory::create_at(path),
-        (None, Some(id)) => RunDirectory::create_at(Path::new(&format!("{name}.commsan-{id}"))),
-        (None, None) => RunDirectory::create(Path::new("."), Path::new(&name)),
+    let Some(id) = identity else {
+        let created = match &options.output {
+            Some(path) => RunDirectory::create_at(path),
+            None => RunDirectory::create(Path::new("."), Path::new(&name)),
+        };
+        return created.map(|run| Joined::First(run, None)).map_err(|error| setup(&error));
     };
-    let path = match (&options.output, &identity) {
-        (Some(path), _) => path.clone(),
-        (None, id) => PathBuf::from(format!("{name}.commsan-{}", id.as_deref().unwrap_or(""))),
-    };
-    match (created, identity) {
-        (Ok(run), identity) => Ok(Joined::First(run, identity)),
-        (Err(error), Some(id)) if error.kind() == ErrorKind::AlreadyExists => {
-            if !belongs_to(&path, &id) {
-                return Err(setup(&error));
-            }
-            path.canonicalize().map(Joined::Other).map_err(|error| setup(&error))
+    let first = options.output.clone().unwrap_or_else(|| format!("{name}.commsan-{id}").into());
+    let mut number = 1;
+    loop {
+        let path = match number {
+            1 => first.clone(),
+            _ => PathBuf::from(format!("{}-{number}", first.display())),
+        };
+        let error = match RunDirectory::create_at(&path) {
+            Ok(run) => return Ok(Joined::First(run, Some(id))),
+            Err(error) => error,
+        };
+        if error.kind() != ErrorKind::AlreadyExists || number == MAX_NUMBERED {
+            return Err(setup(&error));
         }
-        (Err(error), _) => Err(setup(&error)),
+        match owner(&path) {
+            Some(info) if info.facts.get(JOB) != Some(&id) => return Err(setup(&error)),
+            // An earlier job of this name: a batch system has started the script anew, or its number
+            // is all that is known, and the script starts several.
+            Some(info) if info.ended.is_some() && options.output.is_none() => number += 1,
+            Some(_) => return path.canonicalize().map(Joined::Other).map_err(|e| setup(&e)),
+            None => return Err(setup(&error)),
+        }
     }
 }
 
@@ -162,16 +161,16 @@ fn wait_for_others(run: &RunDirectory) {
     }
 }
 
-/// Whether the run directory `path` was made for the job `id`; waits until that is known.
-fn belongs_to(path: &Path, id: &str) -> bool {
+/// What is known of whoever made the run directory `path`; waits until it is.
+fn owner(path: &Path) -> Option<RunInfo> {
     let start = Instant::now();
     while start.elapsed() < DIRECTORY_TIMEOUT {
         if let Ok(info) = RunDirectory::open(path).and_then(|run| run.read_info()) {
-            return info.facts.get(JOB).is_some_and(|job| job == id);
+            return Some(info);
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    false
+    None
 }
 
 /// The shortest form of the path from the current directory.

@@ -4,6 +4,7 @@
 use crate::failure::{help, label, note};
 use crate::output::err;
 use commsan_findings::{Code, Finding, Role, Severity, Site};
+use commsan_report::Report;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{IsTerminal, Read, Seek, SeekFrom};
@@ -85,18 +86,20 @@ impl Live {
 
     /// Prints those of a running job's findings that were not printed. What may have made the job
     /// hang is printed whatever its age.
-    pub fn tell(&mut self, findings: &[Finding]) {
+    pub fn tell(&mut self, report: &Report) {
         let is_due = !self.quiet && self.begun.elapsed() >= FROM;
-        for finding in findings {
+        for finding in &report.findings {
             let is_mismatch = finding.code.is_between_ranks();
-            let what = format!("{}{}", finding.code, finding.message);
+            // What is the only job of the run now may be one of several later.
+            let job = finding.job.unwrap_or(1);
+            let what = format!("{job} {} {}", finding.code, finding.message);
             let is_wanted = is_mismatch || is_due && self.told.len() < MAX_LINES;
             if !is_wanted || self.told.contains(&what) {
                 continue;
             }
             self.told.push(what);
             self.has_mismatch |= is_mismatch;
-            err(&line(finding));
+            err(&line(report, finding));
             if is_mismatch {
                 help(&places(finding));
             }
@@ -111,15 +114,15 @@ impl Live {
 }
 
 /// `error[CS-BUF-01]: rank 0, heat.c:52: …`
-fn line(finding: &Finding) -> String {
+fn line(report: &Report, finding: &Finding) -> String {
     let (name, style) = match finding.severity() {
         Severity::Error => ("error", "1;31"),
         Severity::Warning => ("warning", "1;33"),
     };
     let level = label(&format!("{name}[{}]:", finding.code), style);
     match finding.sites.first().filter(|_| !finding.code.is_between_ranks()) {
-        Some(site) => format!("{level} {}: {}\n", place(site), finding.message),
-        None => format!("{level} {}\n", finding.message),
+        Some(site) => format!("{level} {}: {}\n", place(site), report.message(finding)),
+        None => format!("{level} {}\n", report.message(finding)),
     }
 }
 

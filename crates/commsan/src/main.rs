@@ -27,6 +27,7 @@ mod report;
 mod run;
 mod settings;
 mod suggest;
+mod unreached;
 #[cfg(feature = "viewer")]
 mod view;
 mod watch;

@@ -62,6 +62,7 @@ const OPTIONS: &[(&str, usize)] = &[
     ("partition", 1),
     ("output", 1),
     ("launcher", 1),
+    ("launcher-exec", 1),
     ("iface", 1),
     ("app", 1),
     ("configfile", 1),

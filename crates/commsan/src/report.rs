@@ -260,7 +260,8 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
     let suppressions = suppressions(&settings.options)?;
     let checks = checks(&settings.options)?;
     let libraries = settings.options.libraries.clone();
-    let report = Report::from_run(&run, &Preparation { suppressions, checks, libraries });
+    let preparation = Preparation { suppressions, checks, libraries, is_ending: false };
+    let report = Report::from_run(&run, &preparation);
     let sources = Sources::load(&report);
     let text = |format| match arguments.gen_suppressions {
         true => suppress::gen_suppressions(&report.findings),

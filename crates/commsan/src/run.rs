@@ -6,18 +6,21 @@ use crate::cuda::Cuda;
 use crate::exec;
 use crate::exit_code;
 use crate::failure::{Failure, note, warn};
-use crate::install::{JobEnvironment, devices, job_environment};
+use crate::install::{JobEnvironment, devices, job_environment, library_directory};
 use crate::options::{Gpu, Options};
 use crate::profile;
 use crate::program;
 use crate::report::{self, Summary};
 use crate::settings::Settings;
-use crate::watch::Watch;
+use crate::unreached::{self, Obstacle};
+use crate::watch::{Report, Watch};
 use commsan_report::{Checks, Options as Preparation};
 use commsan_rundir::{RunDirectory, RunInfo};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
+use std::slice;
+use std::sync::mpsc::channel;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Switches off the checks of ranks for which lint has flagged no call.
@@ -85,19 +88,32 @@ pub fn supervise(
     })?;
     let gpu = UseOfCuda::of(command, options);
     gpu.warn();
+    let obstacle = unreached::obstacle(command, &library_directory(), run.path());
+    if let Some(Obstacle { found, mend }) = &obstacle {
+        warn(found, slice::from_ref(mend));
+    }
     let adapted = command_line::adapt(command, &mut environment);
-    let watch = Watch::start(&run, options, is_rank);
+    let libraries = options.libraries.clone();
+    let preparation = Preparation { suppressions, checks, libraries, is_ending: false };
+    // Of a rank's own job: the end of the rank may be the end of this process.
+    let (told, early) = channel();
+    let report_early = is_rank.then(|| -> Report {
+        let (run, options) = (run.clone(), options.clone());
+        let preparation = Preparation { is_ending: true, ..preparation.clone() };
+        Box::new(move || {
+            // Nobody waits for it any more if the command has just ended by itself.
+            let _ = told.send(report::finish(&run, &preparation, &options));
+        })
+    });
+    let watch = Watch::start(&run, options, report_early);
     let status = start(&run, &adapted, &environment).inspect_err(|_| discard(&run))?;
-    drop(watch);
+    let ended = watch.finish();
     let code = child::shell_code(status);
     info.end(code);
     save(&run, &info);
 
     let mut summary = match options.check {
-        true => {
-            let libraries = options.libraries.clone();
-            report::finish(&run, &Preparation { suppressions, checks, libraries }, options)
-        }
+        true => early.try_recv().unwrap_or_else(|_| report::finish(&run, &preparation, options)),
         false => profile::unchecked(&run, options),
     };
     if let Ok(summary) = summary.as_mut()
@@ -109,7 +125,7 @@ pub fn supervise(
     let ending = child::signal_name(status);
     match &summary {
         Ok(summary) if summary.ranks == 0 => {
-            explain_silence(command, code, ending, summary, options.check)
+            explain_silence(command, code, ending, obstacle, summary, options.check);
         }
         // With findings, commsan returns their exit code instead of the command's.
         _ if code != 0 && !options.quiet => match ending {
@@ -121,7 +137,9 @@ pub fn supervise(
     if code != 0 && !options.quiet {
         gpu.advise();
     }
-    Ok(ExitCode::from(decide(code, &summary, options)))
+    let code = decide(code, &summary, options);
+    ended.end_others();
+    Ok(ExitCode::from(code))
 }
 
 /// Nanoseconds since 1970, at which the time bins of all ranks begin.
@@ -220,6 +238,7 @@ fn explain_silence(
     command: &[OsString],
     code: i32,
     ending: Option<String>,
+    obstacle: Option<Obstacle>,
     summary: &Summary,
     checks: bool,
 ) {
@@ -232,7 +251,9 @@ fn explain_silence(
     } else if code != 0 {
         help.push(format!("the command failed with exit code {code}: see its output"));
     }
-    if let Some(program) = program.filter(|program| !program::is_shell(program)) {
+    if let Some(Obstacle { found, mend }) = obstacle {
+        help.push(format!("{found}: {mend}"));
+    } else if let Some(program) = program.filter(|program| !program::is_shell(program)) {
         let facts = child::find(program).ok().and_then(|path| crate::elf::read(&path).ok());
         help.extend(facts.and_then(|facts| facts.reason_for_silence(&program.to_string_lossy())));
         let shown = program.to_string_lossy();

@@ -32,7 +32,7 @@ use crate::options::Options;
 use crate::report;
 use commsan_findings::Code;
 use commsan_job_shm::{Answer, Job, Seen, jobs};
-use commsan_report::{Options as Preparation, Report};
+use commsan_report::Options as Preparation;
 use commsan_rundir::{Deadlock, RunDirectory, Stuck};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -50,38 +50,62 @@ const MAX_LAUNCHER_SLEEP: Duration = Duration::from_secs(10);
 /// Watches the run until it is dropped.
 pub struct Watch {
     stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Vec<Job>>>,
+}
+
+/// Reports what was found.
+pub type Report = Box<dyn FnMut() + Send>;
+
+/// Jobs that the watcher has ended as one of their ranks.
+pub struct Ended(Vec<Job>);
+
+impl Ended {
+    /// Ends the other ranks of those whose launcher leaves them alone. This process may not live
+    /// much longer then.
+    pub fn end_others(&self) {
+        self.0.iter().for_each(Job::end_others);
+    }
 }
 
 impl Watch {
-    /// Begins to watch the jobs of a run. `is_rank` says that this process stands for one of the
-    /// ranks, which the job's launcher has started: that one alone is ended, for a launcher that
-    /// is asked to end the job would also end the watcher, before it reports.
-    pub fn start(run: &RunDirectory, options: &Options, is_rank: bool) -> Watch {
+    /// Begins to watch the jobs of a run. If this process stands for one of the ranks, which the
+    /// job's launcher has started, `report` is called before that one is ended, and only that one
+    /// is: a launcher that ends the job also ends the watcher.
+    pub fn start(run: &RunDirectory, options: &Options, report: Option<Report>) -> Watch {
         let (stop, stopped) = channel();
-        let mut watcher = Watcher { is_rank, ..Watcher::new(run.path(), options) };
+        let mut watcher = Watcher { report, ..Watcher::new(run.path(), options) };
         let watch = move || {
             while stopped.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 watcher.look();
             }
-            watcher.leave();
+            watcher.leave()
         };
         let thread = child::without_signals(|| std::thread::spawn(watch));
         Watch { stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// Ends the watch, as dropping it does.
+    pub fn finish(mut self) -> Ended {
+        Ended(self.stop())
+    }
+
+    fn stop(&mut self) -> Vec<Job> {
+        drop(self.stop.take());
+        // If the thread has panicked, there was nothing to report.
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        drop(self.stop.take());
-        // If the thread has panicked, there was nothing to report.
-        let _ = self.thread.take().map(JoinHandle::join);
+        self.stop();
     }
 }
 
 struct Watcher {
     directory: PathBuf,
-    is_rank: bool,
+    /// Set if this process stands for one of the ranks.
+    report: Option<Report>,
     options: Options,
     jobs: Vec<Watched>,
     deadlocks: Vec<Deadlock>,
@@ -146,7 +170,7 @@ impl Watcher {
     fn new(directory: &Path, options: &Options) -> Watcher {
         Watcher {
             directory: directory.to_owned(),
-            is_rank: false,
+            report: None,
             options: options.clone(),
             jobs: Vec::new(),
             deadlocks: Vec::new(),
@@ -157,7 +181,7 @@ impl Watcher {
 
     fn look(&mut self) {
         for job in jobs(&self.directory, |name| self.jobs.iter().any(|j| j.job.name() == name)) {
-            self.jobs.push(Watched::new(job, self.is_rank));
+            self.jobs.push(Watched::new(job, self.report.is_some()));
         }
         self.jobs.iter_mut().for_each(Watched::look_afar);
         let mismatch = self.jobs.iter_mut().any(Watched::has_news);
@@ -174,11 +198,11 @@ impl Watcher {
                 Verdict::Open => {}
                 Verdict::Mismatch if !self.live.has_mismatch() => {}
                 Verdict::Mismatch => {
-                    self.jobs[index].end("all ranks wait in collectives that do not match");
+                    self.end(index, "all ranks wait in collectives that do not match");
                 }
                 Verdict::Deadlock(deadlock) => {
                     if self.is_explained(deadlock) {
-                        self.jobs[index].end("no rank can proceed");
+                        self.end(index, "no rank can proceed");
                     } else {
                         self.jobs[index].acquit();
                     }
@@ -187,9 +211,17 @@ impl Watcher {
         }
     }
 
+    fn end(&mut self, index: usize, why: &str) {
+        note(&format!("{why}: terminating the job"));
+        if let Some(report) = &mut self.report {
+            report();
+        }
+        self.jobs[index].end();
+    }
+
     /// The command has ended: records where ranks were seen last, in case the job was terminated
-    /// from outside.
-    fn leave(&mut self) {
+    /// from outside. Returns the jobs that were ended as one of their ranks.
+    fn leave(mut self) -> Vec<Job> {
         let asked = self.jobs.iter().filter(|job| !job.asked.is_empty());
         let ranks: Vec<_> = asked.flat_map(Watched::places).collect();
         if let Ok(run) = RunDirectory::open(&self.directory)
@@ -203,6 +235,9 @@ impl Watcher {
             job.end = End::Made;
             job.job.kill();
         }
+        let ended =
+            self.jobs.into_iter().filter(|job| job.is_rank && !matches!(job.end, End::Open));
+        ended.map(|job| job.job).collect()
     }
 
     /// Writes a deadlock to the run directory, and reports it if the ranks' answers confirm it.
@@ -227,17 +262,12 @@ impl Watcher {
     fn tell(&mut self) {
         let Ok(run) = RunDirectory::open(&self.directory) else { return };
         let Ok(suppressions) = report::suppressions(&self.options) else { return };
-        let report = Report::from_run(
-            &run,
-            &Preparation {
-                suppressions,
-                libraries: self.options.libraries.clone(),
-                ..Preparation::default()
-            },
-        );
+        let libraries = self.options.libraries.clone();
+        let preparation = Preparation { suppressions, libraries, ..Preparation::default() };
+        let report = commsan_report::Report::from_run(&run, &preparation);
         let deadlocks = report.findings.iter().filter(|finding| finding.code == Code::Deadlock);
         self.explained = deadlocks.count();
-        self.live.tell(&report.findings);
+        self.live.tell(&report);
     }
 }
 
@@ -359,8 +389,7 @@ impl Watched {
         waits.then_some(bytes)
     }
 
-    fn end(&mut self, why: &str) {
-        note(&format!("{why}: terminating the job"));
+    fn end(&mut self) {
         match self.is_rank {
             true => self.job.ask_own_to_end(),
             false => self.job.ask_to_end(),
@@ -378,7 +407,9 @@ impl Watched {
         };
         self.asleep += 1;
         if POLL_INTERVAL * self.asleep >= MAX_LAUNCHER_SLEEP {
-            self.end(&format!("all ranks have ended, but {launcher} has not noticed"));
+            let what = format!("all ranks have ended, but {launcher} has not noticed");
+            note(&format!("{what}: terminating the job"));
+            self.end();
         }
     }
 

@@ -29,6 +29,9 @@ pub struct Finding {
     pub why: String,
     /// How to fix it.
     pub help: String,
+    /// The job in which it was found, counted from 1, if the run had several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<u32>,
 }
 
 impl Finding {

@@ -122,6 +122,9 @@ pub struct Start<'a> {
     /// Whether any module of the program was compiled by `commsan cc`, so that its loads and
     /// stores are seen.
     pub instrumented: bool,
+    /// What the processes of one job have in common, and no others; empty if nothing is known.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub job: Cow<'a, str>,
 }
 
 /// An executable or library mapped into the rank, or a function of a script.

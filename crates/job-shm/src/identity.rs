@@ -1,39 +1,37 @@
 //! The identity of a parallel job, which each of its processes on all nodes computes without
-//! communication.
-//!
-//! | started by | identity |
-//! |---|---|
-//! | Open MPI's mpirun | the random key it makes for each job, else the PMIx namespace |
-//! | MPICH's mpiexec (hydra) | the launcher's address, on the command line of the proxy above us |
-//! | srun, flux, PALS | job and step number |
+//! communication: what its [`Launcher`] names it by, or else the number of the batch job.
 
+use crate::launchers::{BATCH_JOBS, Identity, Launcher, Variables, environment};
 use crate::process::{Status, ancestors, hash};
 
 /// A short text, fit for a file name, that only the processes of this job share.
 pub fn identity() -> Option<String> {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    if let Some(key) = set("OMPI_MCA_orte_precondition_transports") {
-        return Some(short(&key));
-    }
-    if let Some(name_space) = set("PMIX_NAMESPACE") {
-        // Most namespaces contain the number of Slurm's job, or host and process of the launcher.
-        // Mere numbers may recur, so that the server's address is added.
-        let server = set("PMIX_SERVER_URI41").or_else(|| set("PMIX_SERVER_URI4"));
-        let is_number = name_space.bytes().all(|byte| byte.is_ascii_digit());
-        let all = if is_number { name_space + &server.unwrap_or_default() } else { name_space };
-        return Some(short(&all));
-    }
-    // Intel MPI's Hydra.
-    if let Some(launch) = set("I_MPI_HYDRA_UUID") {
-        return Some(short(&launch));
-    }
-    if set("HYDI_CONTROL_FD").is_some() || set("MPI_LOCALRANKID").is_some() {
-        return Some(short(&hydra_address()?));
-    }
-    if let (Some(job), Some(step)) = (set("SLURM_JOB_ID"), set("SLURM_STEP_ID")) {
-        return Some(file_name(&format!("{job}.{step}")));
-    }
-    set("FLUX_JOB_ID").or_else(|| set("PALS_APID")).map(|id| file_name(&id))
+    identity_by(&environment)
+}
+
+pub(crate) fn identity_by(variables: Variables<'_>) -> Option<String> {
+    let launcher = Launcher::of(variables)?;
+    let named = match launcher.identity {
+        Identity::Words(names) => {
+            let words: Option<Vec<_>> = names.iter().map(|name| variables(name)).collect();
+            words.map(|words| file_name(&words.join(".")))
+        }
+        Identity::Behind(name, prefix) => {
+            variables(name).and_then(|value| value.strip_prefix(prefix).map(file_name))
+        }
+        Identity::Digest(name) => variables(name).map(|value| short(&value)),
+        Identity::NameSpace => variables("PMIX_NAMESPACE").map(|name_space| {
+            // Most contain the number of a batch job, or host and process of the launcher. Mere
+            // numbers may recur, so that the server's address is added.
+            let server = variables("PMIX_SERVER_URI41").or_else(|| variables("PMIX_SERVER_URI4"));
+            let is_number = name_space.bytes().all(|byte| byte.is_ascii_digit());
+            let server = server.filter(|_| is_number).unwrap_or_default();
+            short(&(name_space + &server))
+        }),
+        Identity::HydraAddress => hydra_address().map(|address| short(&address)),
+    };
+    let of_batch = || BATCH_JOBS.iter().find_map(|name| variables(name));
+    named.or_else(|| of_batch().map(|number| file_name(&number)))
 }
 
 /// `host:port` and process group of the mpiexec that started the proxy above this process.
@@ -48,7 +46,7 @@ fn hydra_address() -> Option<String> {
 }
 
 /// Eight hexadecimal digits made from `text`.
-fn short(text: &str) -> String {
+pub(crate) fn short(text: &str) -> String {
     let hash = hash(text.as_bytes());
     format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff))
 }

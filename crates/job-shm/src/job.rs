@@ -5,7 +5,7 @@ use crate::bootstrap::read;
 use crate::connection::Connection;
 use crate::process::{AT_ONCE, Process, Seen, Status, ancestors, launcher};
 use crate::wire::{self, Question};
-use crate::{Memory, Rendezvous, nodes};
+use crate::{Launcher, Memory, Rendezvous, launchers, nodes};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -177,6 +177,29 @@ impl Job {
         let is_below = |rank: &libc::pid_t| ancestors(*rank).any(|(number, _)| number == own);
         self.asked = self.processes().filter(is_below).filter_map(Process::of).collect();
         for process in &self.asked {
+            process.signal(libc::SIGTERM);
+        }
+    }
+
+    /// Ends what is left of a job whose launcher does not when one of its ranks ends in an error:
+    /// by the launcher's own command, which would end this process, too, if it did not ignore the
+    /// request, and on this machine by asking the ranks; or by ending this process as the launcher
+    /// expects it. Daemons of resource managers are left alone.
+    pub fn end_others(&self) {
+        let Some(launcher) = Launcher::of_this_rank() else { return };
+        if launcher.ends_by_signal() && matches!(self.ranks, Ranks::OnNodes(_)) {
+            // SAFETY: a disposition without a handler, and a signal to this process.
+            unsafe {
+                libc::signal(libc::SIGTERM, libc::SIG_DFL);
+                libc::raise(libc::SIGTERM);
+            }
+        }
+        let Some(command) = launcher.cancel() else { return };
+        // SAFETY: a disposition without a handler.
+        unsafe { libc::signal(libc::SIGTERM, libc::SIG_IGN) };
+        // Where it cannot be run, or does not reach its daemon, the ranks here end all the same.
+        let _ = launchers::run(&command);
+        for process in self.processes().filter_map(Process::of) {
             process.signal(libc::SIGTERM);
         }
     }

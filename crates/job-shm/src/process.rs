@@ -90,11 +90,13 @@ const LAUNCHERS: &[&str] = &[
     "slurmstepd",
     "flux-shell",
     "palsd",
+    "jsm",
+    "mpispawn",
 ];
 
 /// Daemons of resource managers that start ranks: they also account for the job and clean up after
 /// it, and are never signalled.
-const SERVICES: &[&str] = &["slurmstepd", "flux-shell", "palsd"];
+const SERVICES: &[&str] = &["slurmstepd", "flux-shell", "palsd", "jsmd"];
 
 /// Launchers that collect the exit code of a rank at once: Open MPI's.
 pub(crate) const AT_ONCE: &[&str] = &["mpirun", "mpiexec", "orterun", "orted", "prte"];

@@ -60,6 +60,7 @@ pub fn finding(
     help: String,
 ) -> Finding {
     Finding {
+        job: None,
         code,
         title: code.title().to_owned(),
         message,

@@ -343,7 +343,12 @@ pub(crate) fn world() -> crate::World {
         sys::PMPI_Comm_rank(comm_world(), &mut rank);
         sys::PMPI_Comm_size(comm_world(), &mut size);
     }
-    crate::World { rank: rank.max(0) as u32, size: size.max(0) as u32, library: version() }
+    crate::World {
+        rank: rank.max(0) as u32,
+        size: size.max(0) as u32,
+        library: version(),
+        owns_log: false,
+    }
 }
 
 /// The library's own description, which it gives at any time.

@@ -4,7 +4,7 @@ use crate::library::is_spawned;
 use crate::phase;
 use crate::rank::{Rank, Shared};
 use crate::waiting;
-use commsan_job_shm::{AttachError, JobShm, attach, attach_across_nodes};
+use commsan_job_shm::{AttachError, JobShm, Launcher, attach, attach_across_nodes};
 use commsan_process::inside::Inside;
 use commsan_process::loaded::{self, Loaded};
 use std::ops::ControlFlow;
@@ -48,8 +48,8 @@ pub(crate) fn share(state: &'static dyn Rank, rank: usize, ranks: usize) -> Shar
 
 /// Attaches to ranks on this node and on others; the first of each node answers for it.
 fn meet_others(directory: &Path, rank: usize, ranks: usize) -> Result<JobShm, AttachError> {
-    let local = ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"];
-    let is_first = local.into_iter().find_map(number).is_none_or(|local| local == 0);
+    let local = Launcher::of_this_rank().and_then(Launcher::local_rank);
+    let is_first = local.is_none_or(|local| local == 0);
     let (shm, relay) = attach_across_nodes(directory, (rank, ranks), is_first)?;
     if let Some(relay) = relay {
         let serve = move || {
@@ -65,13 +65,7 @@ fn meet_others(directory: &Path, rank: usize, ranks: usize) -> Result<JobShm, At
 /// Whether the launcher says that only some of the ranks are on this node: those on other nodes
 /// would look for rank 0 in vain.
 fn has_several_nodes(ranks: usize) -> bool {
-    let local = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"].into_iter().find_map(number);
-    let nodes = ["SLURM_STEP_NUM_NODES"].into_iter().find_map(number);
-    local.is_some_and(|local| local < ranks) || nodes.is_some_and(|nodes| nodes > 1)
-}
-
-fn number(variable: &str) -> Option<usize> {
-    std::env::var(variable).ok()?.parse().ok()
+    Launcher::of_this_rank().is_some_and(|launcher| launcher.has_several_nodes(ranks))
 }
 
 /// Whether any module of the process, except for MPI and commsan, calls a constructor of windows,

@@ -71,7 +71,7 @@ pub(crate) fn session_made(rank: &'static dyn Rank, args: &Args, here: &Here) {
 /// There is something to follow now: a first session.
 fn begin_alone(rank: &'static dyn Rank, args: &Args, here: &Here) {
     let Some((me, size)) = sessions::world(sessions::session(args)) else { return };
-    let world = World { rank: me, size, library: version() };
+    let world = World { rank: me, size, library: version(), owns_log: false };
     phase::has_no_world();
     if !rank.checks() {
         return rank.begin(here.thread, world, Shared::Unneeded);

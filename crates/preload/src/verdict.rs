@@ -53,6 +53,15 @@ pub struct Facts<'a> {
     pub program: &'a [u8],
 }
 
+/// What resource managers set in their tasks, apart from PMI and PMIx.
+const TASKS: [&CStr; 5] = [
+    c"SLURM_PROCID",
+    c"FLUX_TASK_RANK",
+    c"PALS_RANKID",
+    c"JSM_NAMESPACE_RANK",
+    c"MV2_COMM_WORLD_RANK",
+];
+
 impl Facts<'static> {
     /// Looks at the process.
     pub fn gather() -> Self {
@@ -85,7 +94,7 @@ impl Facts<'static> {
             cuda: loaded.cudart.is_some(),
             sanitizer: sanitizers::loaded(),
             launcher,
-            task: pmi || launcher.is_some() || set(c"SLURM_PROCID") || set(c"FLUX_TASK_RANK"),
+            task: pmi || launcher.is_some() || TASKS.into_iter().any(set),
             // Under two launchers at once nothing can be said about the inner one's size.
             ranks: if both { 1 } else { size.unwrap_or(1) },
             direct: environment::number(c"COMMSAN_PARENT") == Some(parent),

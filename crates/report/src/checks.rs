@@ -157,6 +157,7 @@ mod tests {
             stack: Vec::new(),
         };
         Finding {
+            job: None,
             code,
             title: String::new(),
             message: String::new(),

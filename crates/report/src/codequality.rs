@@ -6,11 +6,12 @@ use crate::Report;
 use crate::sarif::fingerprint;
 use commsan_findings::{Finding, Severity};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 #[derive(Serialize)]
 struct Violation<'a> {
-    description: &'a str,
+    description: Cow<'a, str>,
     check_name: &'static str,
     fingerprint: String,
     severity: &'static str,
@@ -42,7 +43,7 @@ pub fn render(report: &Report) -> String {
             *count += 1;
             let number = *count;
             Violation {
-                description: &finding.message,
+                description: report.message(finding),
                 check_name: finding.code.id(),
                 fingerprint: format!("{place}|{number}"),
                 severity: match finding.severity() {

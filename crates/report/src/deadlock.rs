@@ -223,6 +223,7 @@ impl<'r> Job<'r> {
         let mut members: Vec<u32> = links.iter().map(|link| link.rank as u32).collect();
         members.sort_unstable();
         Some(Finding {
+            job: None,
             code: Code::Deadlock,
             title: Code::Deadlock.title().to_owned(),
             message: self.message(&links),

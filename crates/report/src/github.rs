@@ -29,7 +29,7 @@ pub fn render(report: &Report) -> String {
         properties.push(format!("title={}", property(&title)));
         let body = format!(
             "{}\nwhy: {}\nhelp: {}\n{}",
-            finding.message,
+            report.message(finding),
             finding.why,
             finding.help,
             seen(finding)

@@ -18,7 +18,7 @@ pub fn render(report: &Report) -> String {
         }
         for finding in findings {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            status.set_message(&*finding.message).set_type(match finding.severity() {
+            status.set_message(&*report.message(finding)).set_type(match finding.severity() {
                 Severity::Error => "error",
                 Severity::Warning => "warning",
             });
@@ -50,9 +50,13 @@ fn case(name: String, code: Code, status: TestCaseStatus) -> TestCase {
 /// The title and where: two findings of one code have different names.
 fn name(report: &Report, finding: &Finding) -> String {
     let place = finding.sites.first().and_then(|site| site.stack.first());
-    match place {
+    let name = match place {
         Some(place) => format!("{}: {}", finding.title, frame_text(report, place)),
         None => finding.title.clone(),
+    };
+    match finding.job {
+        Some(job) => format!("{name}, in {}", report.run.job_title(job)),
+        None => name,
     }
 }
 

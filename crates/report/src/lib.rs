@@ -15,6 +15,7 @@ mod deadlock;
 mod facts;
 pub mod github;
 pub mod html;
+mod jobs;
 pub mod json;
 pub mod junit;
 mod merge;
@@ -37,22 +38,24 @@ mod wildcard;
 mod wording;
 
 pub use checks::Checks;
+pub use jobs::Job;
 pub use notes::{Level, Note};
 pub use sources::Sources;
 pub use suppress::{Suppressed, Suppressions};
 
 use commsan_findings::{Code, Finding, Severity};
-use commsan_rundir::{RankLog, RunDirectory};
+use commsan_rundir::{Deadlock, RankLog, RunDirectory, Stuck};
 use merge::Observation;
 use potential_deadlock::PotentialDeadlock;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use symbols::Symbols;
 
 /// Everything a renderer shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What was found and not suppressed, worst first.
+    /// What was found and not suppressed: by job, worst first.
     pub findings: Vec<Finding>,
     /// The run it was found in.
     pub run: Run,
@@ -67,7 +70,7 @@ pub struct Run {
     pub program: Option<String>,
     /// MPI library.
     pub mpi: Option<String>,
-    /// Number of ranks in `MPI_COMM_WORLD`.
+    /// Number of ranks in `MPI_COMM_WORLD`, of all jobs.
     pub ranks: u32,
     /// Exit code of the command, if it ended.
     pub exit: Option<i32>,
@@ -86,6 +89,12 @@ pub struct Run {
     /// What was analysed, where nothing ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub analysed: Option<Analysed>,
+    /// Names of the nodes that ranks were on, ascending, if there were several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// The jobs, in the order in which they began, if the run had several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<Job>,
 }
 
 /// What a static analysis has looked at.
@@ -106,6 +115,8 @@ pub struct Options {
     pub checks: Option<Checks>,
     /// Directories of code that is not the user's: findings are shown at its callers.
     pub libraries: Vec<PathBuf>,
+    /// The ranks have not ended yet, and will be by whoever asks.
+    pub is_ending: bool,
 }
 
 impl Report {
@@ -116,7 +127,7 @@ impl Report {
             notes.warn(error.to_string(), None);
             Default::default()
         });
-        let logs = directory.read_logs().unwrap_or_else(|error| {
+        let jobs = directory.read_jobs().unwrap_or_else(|error| {
             notes.warn(error.to_string(), None);
             vec![]
         });
@@ -124,44 +135,42 @@ impl Report {
             Ok(notices) => notices.into_iter().for_each(|notice| notes.warn(notice, None)),
             Err(error) => notes.warn(error.to_string(), None),
         }
-        let potential = potential_deadlock::cycles(&logs);
-        let symbols = Symbols::of(&logs, potential.iter().flat_map(PotentialDeadlock::sites))
-            .with_libraries(&options.libraries);
-        let seen = logs.iter().flat_map(|log| observations(log, &symbols));
-        let mut merged = merge::merge(seen.chain(bounds::observations(&logs, &symbols)));
-        let deadlocks = directory.deadlocks().unwrap_or_else(|error| {
+        let hung = directory.deadlocks().unwrap_or_else(|error| {
             notes.warn(error.to_string(), None);
             vec![]
         });
-        notes.add_logs(&logs, !deadlocks.is_empty());
-        if deadlocks.is_empty() {
-            let seen = directory.last_seen().unwrap_or_default();
-            let waits = deadlock::last_seen(&seen, &logs, &symbols);
-            waits.into_iter().for_each(|(rank, text)| notes.add(text, Some(rank)));
+        let seen = directory.last_seen().unwrap_or_default();
+        if jobs.is_empty() {
+            notes.add_logs(&[], false);
         }
-        merged.extend(messages::findings(&logs, &symbols));
-        let volumes = pairwise_volumes::findings(&logs, &symbols);
-        merged.extend(pairwise_volumes::without_roots(volumes, &merged));
-        merged.extend(deadlock::findings(&deadlocks, &logs, &symbols));
-        merged.extend(potential_deadlock::findings(&potential, &symbols));
-        leave_out_explained(&mut merged);
-        merged.sort_by_key(|finding| (std::cmp::Reverse(finding.severity()), finding.code));
-        notes.add_missing_lines(&merged, &symbols);
-        notes.add_newer_sources(&merged, &info.directory);
+        let mut merged = Vec::new();
+        for (number, logs) in (1..).zip(&jobs) {
+            let job = (jobs.len() > 1).then_some(number);
+            notes.of_job(job);
+            notes.are_ending = options.is_ending;
+            let libraries = &options.libraries;
+            let mut found = findings(logs, &hung, &seen, &info.directory, libraries, &mut notes);
+            found.iter_mut().for_each(|finding| finding.job = job);
+            merged.extend(found);
+        }
+        notes.of_job(None);
         if let Some(checks) = &options.checks {
             merged.retain(|finding| checks.keep(finding));
         }
         let (findings, suppressed) = options.suppressions.apply(merged);
         notes.add_unused(&suppressed);
-        let starts = || logs.iter().filter_map(|log| log.start.as_ref());
-        let ranks = starts().map(|start| start.size).max().unwrap_or(0);
-        let checked = logs.iter().filter(|log| log.start.is_some() && log.unchecked.is_none());
+        let start = jobs.iter().flatten().find_map(|log| log.start.as_ref());
+        let (program, mpi) =
+            start.map(|start| (start.program.to_string(), start.mpi.to_string())).unzip();
+        let starts = jobs.iter().flatten().filter_map(|log| log.start.as_ref());
+        let hosts: BTreeSet<_> = starts.map(|start| start.host.to_string()).collect();
+        let jobs: Vec<_> = jobs.iter().map(|logs| Job::of(logs)).collect();
         let run = Run {
             command: info.command,
-            program: starts().next().map(|start| start.program.to_string()),
-            mpi: starts().next().map(|start| start.mpi.to_string()),
-            ranks,
-            unchecked: ranks.saturating_sub(checked.count() as u32),
+            program,
+            mpi,
+            ranks: jobs.iter().map(|job| job.ranks).sum(),
+            unchecked: jobs.iter().map(|job| job.unchecked).sum(),
             exit: info.exit,
             started: info.started,
             directory: directory.path().to_owned(),
@@ -169,6 +178,8 @@ impl Report {
             notes: notes.into_sorted(),
             suppressed,
             analysed: None,
+            hosts: if hosts.len() > 1 { hosts.into_iter().collect() } else { Vec::new() },
+            jobs: if jobs.len() > 1 { jobs } else { Vec::new() },
         };
         Report { findings, run }
     }
@@ -225,6 +236,40 @@ impl Run {
             .filter(|below| !below.is_empty())
             .unwrap_or(file)
     }
+}
+
+/// What was found in one job, worst first; `notes` gets the rest. `hung` are all deadlocks of the
+/// run, `seen` where ranks were last, `directory` where it was started; `libraries` are directories
+/// of code that is not the user's.
+fn findings(
+    logs: &[RankLog],
+    hung: &[Deadlock],
+    seen: &[Stuck],
+    directory: &Path,
+    libraries: &[PathBuf],
+    notes: &mut notes::Notes,
+) -> Vec<Finding> {
+    let potential = potential_deadlock::cycles(logs);
+    let symbols = Symbols::of(logs, potential.iter().flat_map(PotentialDeadlock::sites))
+        .with_libraries(libraries);
+    let observed = logs.iter().flat_map(|log| observations(log, &symbols));
+    let mut found = merge::merge(observed.chain(bounds::observations(logs, &symbols)));
+    let hung: Vec<_> = hung.iter().filter(|job| jobs::is_of(job, logs)).cloned().collect();
+    notes.add_logs(logs, !hung.is_empty());
+    if hung.is_empty() {
+        let waits = deadlock::last_seen(seen, logs, &symbols);
+        waits.into_iter().for_each(|(rank, text)| notes.add(text, Some(rank)));
+    }
+    found.extend(messages::findings(logs, &symbols));
+    let volumes = pairwise_volumes::findings(logs, &symbols);
+    found.extend(pairwise_volumes::without_roots(volumes, &found));
+    found.extend(deadlock::findings(&hung, logs, &symbols));
+    found.extend(potential_deadlock::findings(&potential, &symbols));
+    leave_out_explained(&mut found);
+    found.sort_by_key(|finding| (std::cmp::Reverse(finding.severity()), finding.code));
+    notes.add_missing_lines(&found, &symbols);
+    notes.add_newer_sources(&found, directory);
+    found
 }
 
 /// Leaves out errors that were returned where other findings are errors, from which they may

@@ -65,6 +65,7 @@ impl Group {
             help += &fill(row.fortran(&facts), &facts);
         }
         Some(Finding {
+            job: None,
             code,
             title: code.title().to_owned(),
             message: fill(row.message, &facts),

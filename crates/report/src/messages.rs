@@ -148,6 +148,7 @@ impl<'r> Exchange<'r> {
         };
         let whose = format!("rank {sender} has sent {} to rank {receiver}", several(sent));
         Some(Finding {
+            job: None,
             code: Code::MessageLost,
             title: Code::MessageLost.title().to_owned(),
             message: format!("rank {receiver} does not receive all that rank {sender} sends it on {}", first.on),
@@ -170,6 +171,7 @@ impl<'r> Exchange<'r> {
         let send = self.site(sender, sent, format!("{} sends {what}{}", sent.call, tag(sent)));
         let (here, there) = (at(&receive.stack), at(&send.stack));
         Some(Finding {
+            job: None,
             code: Code::MessageTypesDiffer,
             title: Code::MessageTypesDiffer.title().to_owned(),
             message: format!("rank {receiver} receives as {other} what rank {sender} sends as {what}"),

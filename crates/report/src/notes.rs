@@ -18,8 +18,11 @@ pub struct Note {
     pub level: Level,
     /// What it is and what to do.
     pub text: String,
-    /// The ranks it concerns, ascending; empty if it concerns the run.
+    /// The ranks it concerns, ascending; empty if it concerns the run, or several of its jobs.
     pub ranks: Vec<u32>,
+    /// The jobs it concerns, counted from 1, if the run had several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<u32>,
 }
 
 /// How much a note matters.
@@ -42,19 +45,29 @@ impl Level {
     }
 }
 
-/// Notes being collected; equal ones of several ranks become one.
+/// Notes being collected; equal ones of several ranks and jobs become one.
 #[derive(Default)]
 pub(crate) struct Notes {
-    texts: BTreeMap<(Level, String), BTreeSet<u32>>,
+    /// Texts, with the job and the rank of each.
+    texts: BTreeMap<(Level, String), BTreeSet<(Option<u32>, Option<u32>)>>,
+    /// The job that notes are about.
+    job: Option<u32>,
+    /// That ranks have not come to an end needs no explanation.
+    pub(crate) are_ending: bool,
 }
 
 impl Notes {
     pub(crate) fn add(&mut self, text: String, rank: Option<u32>) {
-        self.texts.entry((Level::Note, text)).or_default().extend(rank);
+        self.texts.entry((Level::Note, text)).or_default().insert((self.job, rank));
     }
 
     pub(crate) fn warn(&mut self, text: String, rank: Option<u32>) {
-        self.texts.entry((Level::Warning, text)).or_default().extend(rank);
+        self.texts.entry((Level::Warning, text)).or_default().insert((self.job, rank));
+    }
+
+    /// Further notes are about this job, or about a run that has only one.
+    pub(crate) fn of_job(&mut self, job: Option<u32>) {
+        self.job = job;
     }
 
     /// What the logs say about the ranks, and what they should say and do not.
@@ -68,6 +81,7 @@ impl Notes {
                 None,
             );
         }
+        let stopped = stopped || self.are_ending;
         let halted =
             stopped || logs.iter().any(|log| log.end.is_some_and(|end| end.how == Ending::Halted));
         let cause = cause_of_end(logs);
@@ -200,16 +214,21 @@ impl Notes {
         }
     }
 
-    /// Warnings first, of each level those about the run, then by rank.
+    /// Warnings first, of each level those about the run, then by job and rank.
     pub(crate) fn into_sorted(self) -> Vec<Note> {
         let notes = self.texts.into_iter();
-        let notes = notes.map(|((level, text), ranks)| {
-            let ranks = ranks.into_iter().collect();
-            Note { level, text, ranks }
+        let notes = notes.map(|((level, text), about)| {
+            let mut jobs: Vec<u32> = about.iter().filter_map(|(job, _)| *job).collect();
+            jobs.dedup();
+            let ranks = about.into_iter().filter_map(|(_, rank)| rank);
+            let ranks = if jobs.len() > 1 { Vec::new() } else { ranks.collect() };
+            Note { level, text, ranks, jobs }
         });
         let mut notes: Vec<_> = notes.collect();
         notes.sort_by(|a, b| {
-            (a.level, a.ranks.first(), &a.text).cmp(&(b.level, b.ranks.first(), &b.text))
+            let key =
+                |note: &Note| (note.level, note.jobs.first().copied(), note.ranks.first().copied());
+            key(a).cmp(&key(b)).then_with(|| a.text.cmp(&b.text))
         });
         notes
     }
@@ -255,6 +274,7 @@ mod tests {
             mpi: "MPICH 4.0.2".into(),
             program: "/bin/app".into(),
             instrumented: false,
+            job: "".into(),
         };
         let end = how.map(|how| End { how, dropped: 0 });
         RankLog { rank, start: Some(start), end, ..RankLog::default() }
@@ -288,6 +308,21 @@ mod tests {
         let notes = notes.into_sorted();
         let ended = notes.iter().find(|note| note.ranks == [0, 2]).unwrap();
         assert_eq!(ended.text, "was ended before MPI_Finalize, as rank 1 crashed");
+    }
+
+    #[test]
+    fn what_several_jobs_have_in_common_is_one_note() {
+        let mut notes = Notes::default();
+        for job in [1, 2, 3] {
+            notes.of_job(Some(job));
+            notes.add("common".to_owned(), Some(0));
+            if job == 2 {
+                notes.add("its own".to_owned(), Some(1));
+            }
+        }
+        let notes = notes.into_sorted();
+        let told: Vec<_> = notes.iter().map(crate::terminal::note_text).collect();
+        assert_eq!(told, ["jobs 1-3: common", "rank 1 of job 2: its own"]);
     }
 
     #[test]

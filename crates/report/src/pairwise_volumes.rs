@@ -125,6 +125,7 @@ fn finding(
     let send = site(sent, format!("{call} passes {passes} to rank {to}"));
     let in_all = if calls > 1 { format!(", in {calls} calls") } else { String::new() };
     Some(Finding {
+        job: None,
         code: Code::SignaturesDiffer,
         title: Code::SignaturesDiffer.title().to_owned(),
         message: format!("rank {from} passes {passes} to rank {to} in {call}, which gets {gets}"),

@@ -147,6 +147,7 @@ impl PotentialDeadlock<'_> {
         let to_itself = matches!(&*all, [only] if only.link.rank == only.link.next);
         let needs: Vec<_> = all.iter().map(|waiting| (waiting.kind(), waiting.name)).collect();
         Some(Finding {
+            job: None,
             code: self.code,
             title: self.code.title().to_owned(),
             message: self.message(&all),

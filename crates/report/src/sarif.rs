@@ -91,7 +91,7 @@ fn result(report: &Report, finding: &Finding, rules: &[Code]) -> ResultObject {
         rule_id: finding.code.id(),
         rule_index: rules.binary_search(&finding.code).unwrap_or_default(),
         level: level(finding.severity()),
-        message: text(format!("{}; {}", finding.message, finding.why)),
+        message: text(format!("{}; {}", report.message(finding), finding.why)),
         locations: first.map(|site| location(report, finding, site)).into_iter().collect(),
         related_locations: related.collect(),
         stacks: stacks.map(|site| stack(report, finding, site)).collect(),
@@ -100,6 +100,7 @@ fn result(report: &Report, finding: &Finding, rules: &[Code]) -> ResultObject {
         properties: Properties {
             help: finding.help.clone(),
             ranks: finding.ranks.clone(),
+            job: finding.job,
             seen: seen(finding),
         },
     }
@@ -295,6 +296,8 @@ struct Fingerprints {
 struct Properties {
     help: String,
     ranks: Vec<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job: Option<u32>,
     seen: String,
 }
 

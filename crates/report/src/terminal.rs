@@ -10,6 +10,10 @@ use std::fmt::Write;
 
 /// Frames shown of one call stack; the rest is in `report.json`.
 const MAX_FRAMES: usize = 12;
+/// Nodes that are named.
+const MAX_HOSTS: usize = 4;
+/// Jobs without findings that are named.
+const MAX_JOBS: usize = 12;
 
 /// How the text is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,10 +35,16 @@ pub fn render(report: &Report, sources: &Sources, style: Style) -> String {
     let renderer = if style.colour { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.term_width(style.width.max(40));
     let mut text = String::new();
+    let mut job = None;
     for finding in &report.findings {
+        if finding.job != job {
+            text += &heading(report, finding.job, style);
+            job = finding.job;
+        }
         text += &renderer.render(&[diagnostic(report, finding, sources)]);
         text += "\n\n";
     }
+    text += &without_findings(report);
     for note in &report.run.notes {
         let level = match note.level {
             crate::Level::Warning => Level::WARNING,
@@ -45,6 +55,29 @@ pub fn render(report: &Report, sources: &Sources, style: Style) -> String {
         text += "\n\n";
     }
     text + &summary(report) + "\n"
+}
+
+/// The line above the findings of a job.
+fn heading(report: &Report, job: Option<u32>, style: Style) -> String {
+    let Some(job) = job else { return String::new() };
+    let ranks = report.run.jobs.get(job as usize - 1).map_or(0, |job| job.ranks);
+    let title = format!("{}, {}:", report.run.job_title(job), number(ranks as usize, "rank"));
+    if style.colour { format!("\x1b[1m{title}\x1b[0m\n") } else { title + "\n" }
+}
+
+/// The jobs in which nothing was found, if others had findings.
+fn without_findings(report: &Report) -> String {
+    let has = |job: &u32| report.findings.iter().any(|finding| finding.job == Some(*job));
+    let clean: Vec<u32> = (1..=report.run.jobs.len() as u32).filter(|job| !has(job)).collect();
+    if clean.is_empty() || report.findings.is_empty() {
+        return String::new();
+    }
+    let shown = clean.iter().take(MAX_JOBS).map(|job| report.run.job_title(*job));
+    let mut text = format!("no findings in {}", shown.collect::<Vec<_>>().join(", "));
+    if clean.len() > MAX_JOBS {
+        let _ = write!(text, " and {} more jobs", clean.len() - MAX_JOBS);
+    }
+    text + "\n\n"
 }
 
 /// The closing line: how much was found, where, and where to read on.
@@ -71,6 +104,15 @@ pub fn summary(report: &Report) -> String {
         }
         (None, ranks) => format!(" in {}", number(ranks as usize, "rank")),
     };
+    line += &match report.run.jobs.len() {
+        0 => String::new(),
+        jobs => format!(" of {}", number(jobs, "job")),
+    };
+    line += &match &*report.run.hosts {
+        [] => String::new(),
+        few if few.len() <= MAX_HOSTS => format!(" on {}", few.join(", ")),
+        many => format!(" on {} nodes", many.len()),
+    };
     if report.run.unchecked > 0 {
         let _ = write!(line, ", {} of them not checked", report.run.unchecked);
     }
@@ -92,10 +134,17 @@ fn number(count: usize, of: &str) -> String {
 
 /// A note with the ranks it concerns: `ranks 0-3: …`.
 pub fn note_text(note: &Note) -> String {
-    match &*note.ranks {
-        [] => note.text.clone(),
-        some => format!("{}: {}", ranks::named(some), note.text),
-    }
+    let jobs = match &*note.jobs {
+        [] => String::new(),
+        [one] => format!("job {one}"),
+        several => format!("jobs {}", ranks::compressed(several)),
+    };
+    let place = match (&*note.ranks, &*jobs) {
+        ([], jobs) => jobs.to_owned(),
+        (some, "") => ranks::named(some),
+        (some, job) => format!("{} of {job}", ranks::named(some)),
+    };
+    if place.is_empty() { note.text.clone() } else { format!("{place}: {}", note.text) }
 }
 
 /// `seen 12 times, by ranks 0-3, 6`.

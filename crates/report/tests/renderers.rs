@@ -41,6 +41,7 @@ fn site(role: Role, label: &str, stack: Vec<Frame>) -> Site {
 
 fn finding(code: Code, message: &str, sites: Vec<Site>) -> Finding {
     Finding {
+        job: None,
         code,
         title: code.title().to_owned(),
         message: message.to_owned(),
@@ -138,11 +139,13 @@ fn report() -> Report {
             working_directory: "/home/user/heat".into(),
             notes: vec![
                 Note {
+                    jobs: vec![],
                     level: Level::Note,
                     text: "`libx.so` has no debug information".to_owned(),
                     ranks: vec![],
                 },
                 Note {
+                    jobs: vec![],
                     level: Level::Warning,
                     text: "was it killed? <100 %>".to_owned(),
                     ranks: vec![2, 3, 4],
@@ -157,6 +160,8 @@ fn report() -> Report {
                 findings: 2,
                 count: 9,
             }],
+            hosts: vec![],
+            jobs: vec![],
         },
     }
 }
@@ -393,7 +398,12 @@ fn html_shows_names_as_they_are() {
     let run = Run {
         command: vec!["mpirun".to_owned(), "</dd><img src=x onerror=\"f()\">".to_owned()],
         program: Some("/bin/a<title>&".to_owned()),
-        notes: vec![Note { level: Level::Note, text: "</ul>&".to_owned(), ranks: vec![] }],
+        notes: vec![Note {
+            level: Level::Note,
+            text: "</ul>&".to_owned(),
+            ranks: vec![],
+            jobs: vec![],
+        }],
         suppressed: vec![Suppressed {
             code: "<CS>".to_owned(),
             reason: "</li>&".to_owned(),

@@ -77,6 +77,7 @@ fn write_log(run: &RunDirectory, rank: u32, executable: &Path, record: &Record<'
         mpi: "MPICH 4.0.2".into(),
         program: program.clone(),
         instrumented: true,
+        job: "".into(),
     });
     let mut log = std::fs::File::create(run.rank_log(rank)).unwrap();
     for record in [&start, &Record::Module(Module { id: 3, path: program, function: None }), record]

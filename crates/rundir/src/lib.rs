@@ -5,6 +5,7 @@
 //! disk loses at most the line being written; the reader says how far it got.
 //! See `docs/run-directory.md`.
 
+mod jobs;
 pub mod reader;
 mod resolve;
 mod run;
@@ -17,5 +18,7 @@ pub use commsan_findings::record;
 pub use reader::{Comm, Job, Messages, Origin, RankLog, Steps};
 pub use record::Record;
 pub use resolve::resolve;
-pub use run::{Deadlock, RUN_SCHEMA, RunDirectory, RunError, RunInfo, Stuck, rank_traffic};
+pub use run::{
+    Deadlock, MAX_JOBS, RUN_SCHEMA, RunDirectory, RunError, RunInfo, Stuck, rank_log, rank_traffic,
+};
 pub use world::World;

@@ -108,9 +108,9 @@ impl RunDirectory {
         name.to_string_lossy().into_owned()
     }
 
-    /// Path of the log of `rank`.
+    /// Path of the log of `rank`, in the first job that has it.
     pub fn rank_log(&self, rank: u32) -> PathBuf {
-        self.path.join(format!("rank-{rank}.jsonl"))
+        self.path.join(rank_log(rank, 1))
     }
 
     /// Path of what `rank` has moved, in the first job that has it.
@@ -128,7 +128,8 @@ impl RunDirectory {
         self.path.join("run.json")
     }
 
-    /// The logs that exist, as (rank, path), ascending.
+    /// The logs that exist, as (rank, path), ascending; of a rank that several jobs have, in the
+    /// order in which these began.
     ///
     /// # Errors
     /// When the directory cannot be listed.
@@ -142,10 +143,14 @@ impl RunDirectory {
     /// # Errors
     /// When the directory cannot be listed.
     pub fn traffic(&self) -> Result<Vec<(u32, PathBuf)>, RunError> {
+        self.of_ranks(".traffic")
+    }
+
+    fn of_ranks(&self, suffix: &str) -> Result<Vec<(u32, PathBuf)>, RunError> {
         let mut found = Vec::new();
         for (name, path) in self.files()? {
             let Some(numbers) =
-                name.strip_prefix("rank-").and_then(|rest| rest.strip_suffix(".traffic"))
+                name.strip_prefix("rank-").and_then(|rest| rest.strip_suffix(suffix))
             else {
                 continue;
             };
@@ -158,27 +163,17 @@ impl RunDirectory {
         Ok(found.into_iter().map(|(rank, _, path)| (rank, path)).collect())
     }
 
-    fn of_ranks(&self, suffix: &str) -> Result<Vec<(u32, PathBuf)>, RunError> {
-        let mut found = Vec::new();
-        for (name, path) in self.files()? {
-            let number = name.strip_prefix("rank-").and_then(|rest| rest.strip_suffix(suffix));
-            if let Some(rank) = number.and_then(|number| number.parse().ok()) {
-                found.push((rank, path));
-            }
-        }
-        found.sort();
-        Ok(found)
-    }
-
-    /// Reads every rank's log, ascending by rank, with the places that lie in other ranks.
+    /// Reads the logs of each job, in the order in which the jobs began; each ascending by rank,
+    /// with the places that lie in other ranks.
     ///
     /// # Errors
     /// When the directory cannot be listed; unreadable logs are problems of their own.
-    pub fn read_logs(&self) -> Result<Vec<RankLog>, RunError> {
+    pub fn read_jobs(&self) -> Result<Vec<Vec<RankLog>>, RunError> {
         let logs = self.logs()?.into_iter();
-        let mut logs: Vec<_> = logs.map(|(rank, path)| RankLog::open(&path, rank)).collect();
-        crate::resolve(&mut logs);
-        Ok(logs)
+        let logs = logs.map(|(rank, path)| RankLog::open(&path, rank)).collect();
+        let mut jobs = crate::jobs::by_job(logs);
+        jobs.iter_mut().for_each(|logs| crate::resolve(logs));
+        Ok(jobs)
     }
 
     /// What processes of the job left in `notice-PID.txt`, each text once.
@@ -304,11 +299,23 @@ impl RunDirectory {
     }
 }
 
+/// Maximum number of jobs of a run that have files of their own; later ones share the last.
+pub const MAX_JOBS: u32 = 4096;
+
 /// Name of the file for what `rank` has moved, in the `job`-th job of a run that has such a rank.
 pub fn rank_traffic(rank: u32, job: u32) -> String {
+    of_rank(rank, job, "traffic")
+}
+
+/// Name of the log of `rank`, in the `job`-th job of a run that has such a rank.
+pub fn rank_log(rank: u32, job: u32) -> String {
+    of_rank(rank, job, "jsonl")
+}
+
+fn of_rank(rank: u32, job: u32, suffix: &str) -> String {
     match job {
-        0 | 1 => format!("rank-{rank}.traffic"),
-        _ => format!("rank-{rank}.{job}.traffic"),
+        0 | 1 => format!("rank-{rank}.{suffix}"),
+        _ => format!("rank-{rank}.{job}.{suffix}"),
     }
 }
 

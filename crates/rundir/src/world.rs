@@ -10,4 +10,6 @@ pub struct World {
     pub size: u32,
     /// The MPI library's own description.
     pub library: String,
+    /// Whether the process has its number because it has created the log of the first job's rank.
+    pub owns_log: bool,
 }

@@ -104,9 +104,19 @@ fn record() -> impl Strategy<Value = Record<'static>> {
         Ending::Crashed,
     ]);
     prop_oneof![
-        (any::<[u32; 4]>(), text(), text(), text(), any::<bool>()).prop_map(
-            |([version, rank, size, pid], host, mpi, program, instrumented)| {
-                Record::Start(Start { version, rank, size, pid, host, mpi, program, instrumented })
+        (any::<[u32; 4]>(), text(), text(), text(), any::<bool>(), text()).prop_map(
+            |([version, rank, size, pid], host, mpi, program, instrumented, job)| {
+                Record::Start(Start {
+                    version,
+                    rank,
+                    size,
+                    pid,
+                    host,
+                    mpi,
+                    program,
+                    instrumented,
+                    job,
+                })
             }
         ),
         (any::<u32>(), text(), prop::option::of(text()))

@@ -6,6 +6,7 @@
 //! is found before the rank is known is kept in memory until then.
 
 use crate::options::Options;
+use crate::traffic::job;
 use commsan_callsite::{Findings, Placed, Report, Site, Stacks, Use};
 use commsan_findings::{Code, Role};
 use commsan_process::abi;
@@ -14,13 +15,13 @@ use commsan_process::python::{self, Line};
 use commsan_rundir::record::{
     End, Ending, Module, RawFinding, RawParts, RawSite, RawUse, Record, Start, VERSION,
 };
-use commsan_rundir::{World, writer};
+use commsan_rundir::{MAX_JOBS, World, rank_log, writer};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 /// Longest line. A finding has at most three sites of 16 frames of some 20 characters.
@@ -84,14 +85,13 @@ impl Recorder {
         }
     }
 
-    /// Opens the log of this rank, and writes what is known by now. A script may run several
-    /// programs in one run: each begins with a start record of its own.
+    /// Opens the log of this rank, and writes what is known by now. A run may have several jobs:
+    /// each has logs of its own.
     pub fn begin(&mut self, directory: &Path, world: &World) {
         if !matches!(self.log.to, To::Memory(_)) {
             return; // known since something went wrong before MPI was there
         }
-        let path = directory.join(format!("rank-{}.jsonl", world.rank));
-        let file = OpenOptions::new().append(true).create(true).open(&path);
+        let (path, file) = create(directory, world);
         let file = file.inspect_err(|error| {
             eprintln!(
                 "commsan: rank {} cannot create {}: {error}; its findings follow here. Choose a \
@@ -125,6 +125,7 @@ impl Recorder {
             mpi: short_version(&world.library).into(),
             program: program().into(),
             instrumented: abi::abi().hooked.load(Ordering::Relaxed) > 0,
+            job: job(world).into(),
         }));
     }
 
@@ -285,6 +286,22 @@ fn each_line(record: Record<'_, Placed>, to: &mut dyn FnMut(Record<'_, Placed>))
             }
         }
         record => to(record),
+    }
+}
+
+/// The log of a rank: the first that no other job has.
+fn create(directory: &Path, world: &World) -> (PathBuf, io::Result<File>) {
+    let mut options = OpenOptions::new();
+    options.append(true);
+    let mut job = 1;
+    loop {
+        let path = directory.join(rank_log(world.rank, job));
+        let is_shared = job == MAX_JOBS || job == 1 && world.owns_log;
+        let file = options.create(is_shared).create_new(!is_shared).open(&path);
+        match file {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => job += 1,
+            file => return (path, file),
+        }
     }
 }
 

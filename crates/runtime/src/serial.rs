@@ -1,18 +1,11 @@
 //! Processes of programs without MPI: which of them is which.
 
+use commsan_job_shm::Launcher;
 use commsan_rundir::World;
 use std::env;
 use std::fs::File;
 use std::io;
 use std::path::Path;
-
-/// Variables with which launchers pass a process its number, and the number of processes.
-const LAUNCHERS: [(&str, &str); 4] = [
-    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
-    ("PMI_RANK", "PMI_SIZE"),
-    ("SLURM_PROCID", "SLURM_NTASKS"),
-    ("RANK", "WORLD_SIZE"),
-];
 
 /// What stands for the library of such processes.
 pub const NO_MPI: &str = "no MPI";
@@ -24,12 +17,14 @@ const MAX_NUMBERS: u32 = 4096;
 /// has.
 pub fn world(directory: &Path) -> World {
     let number = |name| env::var(name).ok()?.parse().ok();
-    let told = LAUNCHERS.iter().find_map(|(rank, size)| Some((number(rank)?, number(size)?)));
+    let launched = Launcher::of_this_rank().and_then(Launcher::rank_and_size);
+    // As torchrun and others of its kind number processes.
+    let told = launched.or_else(|| Some((number("RANK")?, number("WORLD_SIZE")?)));
     let (rank, size) = told.unwrap_or_else(|| {
         let rank = claimed(directory);
         (rank, rank + 1)
     });
-    World { rank, size, library: NO_MPI.to_owned() }
+    World { rank, size, library: NO_MPI.to_owned(), owns_log: told.is_none() }
 }
 
 /// Who creates the log of a rank has its number.

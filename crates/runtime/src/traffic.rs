@@ -14,7 +14,7 @@ use commsan_process::python;
 use commsan_process::stack::Caller;
 use commsan_process::thread::Thread;
 use commsan_rundir::traffic::Memory;
-use commsan_rundir::{World, rank_traffic};
+use commsan_rundir::{MAX_JOBS, World, rank_traffic};
 use commsan_threads::Here;
 use std::borrow::Cow;
 use std::env;
@@ -31,9 +31,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// call begins, too: that may be the one in which the job hangs.
 const FIRST: u64 = 50_000_000;
 const LONGEST: u64 = 60_000_000_000;
-
-/// Maximum number of jobs of a run that are distinguished; later ones replace the last.
-const MOST_JOBS: u32 = 4096;
 
 /// What is counted, and where it goes.
 struct Counted {
@@ -161,7 +158,7 @@ impl Counter {
 
 /// What this process has in common with all others of its job, and with none of another one: a run
 /// may have several, one after the other, or that spawn others.
-fn job(world: &World) -> String {
+pub(crate) fn job(world: &World) -> String {
     let mut job = commsan_job_shm::identity().unwrap_or_default();
     // Open MPI jobs share this identity with the jobs that they spawn.
     if let Ok(name_space) = env::var("PMIX_NAMESPACE") {
@@ -181,7 +178,7 @@ fn claimed(directory: &Path, rank: u32) -> PathBuf {
         let made = fs::File::create_new(path(*job));
         made.is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
     };
-    path((1..MOST_JOBS).find(|job| !is_taken(job)).unwrap_or(MOST_JOBS))
+    path((1..MAX_JOBS).find(|job| !is_taken(job)).unwrap_or(MAX_JOBS))
 }
 
 impl File {

@@ -5,6 +5,7 @@ use crate::child::search;
 use crate::cuda::has_device;
 use crate::elf;
 use crate::install::{INJECTOR, SIMULATED, library_directory};
+use crate::unreached;
 use commsan_compiler_wrapper::{
     family::{Compiler, Family},
     nvcc, plugin,
@@ -24,6 +25,7 @@ const MIB: u64 = 1 << 20;
 pub fn checks() -> Vec<Check> {
     let mut checks = libraries();
     checks.extend(mpi());
+    checks.extend(exports());
     checks.extend(compilers());
     checks.extend(cuda());
     checks.push(address_space());
@@ -113,6 +115,17 @@ fn mpi() -> Vec<Check> {
         checks.extend(open_mpi());
     }
     checks
+}
+
+/// Checks whether Slurm is told to pass on less than all of the environment.
+fn exports() -> Vec<Check> {
+    let set = unreached::EXPORTS.iter().filter_map(|name| Some((name, std::env::var(name).ok()?)));
+    let checks = set.filter(|(_, value)| !unreached::passes(value)).map(|(name, value)| {
+        let found = format!("{name}={value}: ranks do not get LD_PRELOAD, and run unchecked");
+        let mend = format!("`unset {name}`, or give srun and sbatch `--export=ALL`");
+        Check::warn("Slurm's export", found, mend)
+    });
+    checks.collect()
 }
 
 /// Checks for what Open MPI's mpirun refuses on this machine.

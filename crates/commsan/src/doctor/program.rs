@@ -4,11 +4,17 @@ use super::Check;
 use crate::cuda::Cuda;
 use crate::elf::{self, Program};
 use crate::install::library_directory;
+use crate::unreached;
 use std::path::Path;
 
 /// All checks of the program at `path`.
 pub fn checks(path: &Path) -> Vec<Check> {
     let name = path.display().to_string();
+    let run = Path::new("RUN_DIRECTORY");
+    if let Some(seen) = unreached::container(path.as_os_str(), &library_directory(), run) {
+        let mend = format!("{}, and ask the doctor in the container about the program", seen.mend);
+        return vec![Check::warn("container", seen.found, mend)];
+    }
     let program = match elf::read(path) {
         Ok(program) => program,
         Err(error) => {
@@ -25,6 +31,7 @@ pub fn checks(path: &Path) -> Vec<Check> {
         return vec![Check::warn("program", found, mend)];
     }
     let mut checks = vec![kind(&name, &program), mpi(&program)];
+    checks.extend(program.shmem.as_deref().map(open_shmem));
     checks.extend(loads(path, &program));
     checks.extend(missing(&program));
     checks.push(compiled(&program));
@@ -36,6 +43,14 @@ pub fn checks(path: &Path) -> Vec<Check> {
     });
     checks.extend(program.cuda.as_ref().map(|cuda| simulable(&name, cuda)));
     checks
+}
+
+/// What is checked of a program that uses OpenSHMEM.
+fn open_shmem(library: &str) -> Check {
+    let found = format!("{library}: shmem_put, shmem_get, atomics and collectives are not checked");
+    let mend = "calls of MPI in the same program are checked once it calls MPI_Init; with shmem_init alone it \
+                runs unchecked";
+    Check::warn("OpenSHMEM of the program", found, mend)
 }
 
 /// Checks whether simulated devices can run the program.

@@ -71,6 +71,7 @@ fn log(rank: usize, waiting: Option<RawWaiting<'static>>) -> RankLog {
         mpi: "MPICH 4.0.2".into(),
         program: "/app".into(),
         instrumented: true,
+        job: "".into(),
     };
     let waits = waiting.into_iter().map(|waiting| (start.pid, waiting)).collect();
     RankLog { rank: rank as u32, start: Some(start), waits, ..RankLog::default() }

@@ -58,6 +58,7 @@ impl<'r> Exchange<'r> {
             format!("{} sends to rank {receiver}{}", sent.call, super::tag(sent)),
         );
         Some(Finding {
+            job: None,
             code: Code::MessageRace,
             title: Code::MessageRace.title().to_owned(),
             message: format!(
@@ -122,6 +123,7 @@ impl<'r> Exchange<'r> {
         }
         let (here, there) = (at(&stack(&race.left)), at(&stack(&race.taker)));
         Some(Finding {
+            job: None,
             code: Code::LastOfAny,
             title: Code::LastOfAny.title().to_owned(),
             message: format!(
@@ -177,6 +179,7 @@ impl<'r> Exchange<'r> {
             _ => format!("; rank {receiver} posts {posted} receives otherwise"),
         };
         Some(Finding {
+            job: None,
             code: Code::ReadyTooEarly,
             title: Code::ReadyTooEarly.title().to_owned(),
             message: format!(

@@ -1,0 +1,128 @@
+//! Jobs on two nodes that share no memory, started by the launchers' own agents: see
+//! `support/nodes.rs`. Where there can be none, every test says so and passes.
+
+#[path = "support/built.rs"]
+mod built;
+#[path = "support/nodes.rs"]
+mod nodes;
+
+use built::{Installed, MPIS, Mpi, Run, Work};
+use libtest_mimic::{Arguments, Trial};
+use nodes::Nodes;
+use std::sync::Arc;
+
+/// The wrong ways of `steps.c`, with what is found, and the right ones.
+const WAYS: [(&str, &str, &str); 3] = [
+    ("deadlock", "exchange", "CS-DLK-01 deadlock"),
+    ("mismatch", "collective", "CS-COL-02 mismatch"),
+    ("same_place", "own_place", "CS-RMA-04 window"),
+];
+
+const TESTS: [(&str, fn(&Nodes, Mpi)); 2] =
+    [("run_around_mpirun", run_around_mpirun), ("exec_below_mpirun", exec_below_mpirun)];
+
+fn main() {
+    let mut arguments = Arguments::from_args();
+    // They wait for most of their time.
+    arguments.test_threads.get_or_insert(4);
+    let nodes = if arguments.list { Err(String::new()) } else { Nodes::start() };
+    let nodes = Arc::new(nodes);
+    let trials = MPIS.iter().flat_map(|&mpi| TESTS.map(|(name, test)| (mpi, name, test)));
+    let trials = trials.map(|(mpi, name, test)| {
+        let nodes = Arc::clone(&nodes);
+        let run = move || {
+            match &*nodes {
+                Ok(nodes) => test(nodes, mpi),
+                Err(why) => eprintln!("skipped: {why}"),
+            }
+            Ok(())
+        };
+        Trial::test(format!("{name}::{}", mpi.key()), run)
+    });
+    let conclusion = libtest_mimic::run(&arguments, trials.collect());
+    drop(nodes);
+    conclusion.exit();
+}
+
+/// A launcher on the first node, with a rank on each.
+fn launcher(nodes: &Nodes, mpi: Mpi) -> Vec<String> {
+    let agent = nodes.agent();
+    let agent = agent.to_str().unwrap();
+    let options: &[&str] = match mpi {
+        Mpi::OpenMpi => &[
+            "--host",
+            "node0:1,node1:1",
+            "--mca",
+            "plm_rsh_agent",
+            agent,
+            "--mca",
+            "btl",
+            "tcp,self",
+            "--mca",
+            "osc",
+            "pt2pt",
+        ],
+        _ => &["-hosts", "node0,node1", "-launcher", "ssh", "-launcher-exec", agent],
+    };
+    let launcher = mpi.tool("mpirun");
+    let words = [launcher.as_str()].into_iter().chain(options.iter().copied());
+    words.chain(["-n", "2"]).map(str::to_owned).collect()
+}
+
+/// Whether a job was still running at its limit.
+fn hangs(run: &Run) -> bool {
+    run.hung || run.code == Some(124)
+}
+
+/// Runs `launcher [commsan exec --] program way`, below `commsan run` or not. Again if it hangs:
+/// over UCX's TCP, MPICH 4.0 does in `MPI_Finalize`, once in fifty jobs, natively, too.
+fn job(nodes: &Nodes, work: &Work, is_outside: bool, program: &str, way: &str) -> Run {
+    let once = || {
+        let directory = work.fresh("run");
+        let commsan = work.commsan(&[] as &[&str]).get_program().to_str().unwrap().to_owned();
+        let command = if is_outside { "run" } else { "exec" };
+        let own =
+            [&commsan, command, "--stuck-after", "1", "--output", directory.to_str().unwrap()];
+        let own: Vec<String> =
+            own.map(str::to_owned).into_iter().chain(["--".to_owned()]).collect();
+        let launcher = launcher(nodes, work.mpi);
+        let all = if is_outside { [own, launcher].concat() } else { [launcher, own].concat() };
+        let mut words: Vec<&str> = all.iter().map(String::as_str).collect();
+        words.extend([program, way]);
+        let mut limited = vec!["20"];
+        limited.extend(words);
+        let on_node = nodes.command(0, "timeout", &limited);
+        let arguments: Vec<_> = on_node.get_args().collect();
+        let mut command = work.command(on_node.get_program().to_str().unwrap(), &arguments);
+        Run { directory, ..work.finish(command.env("UCX_TLS", "tcp,self")) }
+    };
+    let runs = (0..3).map(|_| once());
+    let mut runs = runs.filter(|run| !hangs(run));
+    runs.next().unwrap_or_else(once)
+}
+
+fn run_around_mpirun(nodes: &Nodes, mpi: Mpi) {
+    let work = Work::new("nodes", mpi);
+    let program = work.compile("launchers/steps.c", &["-g"]);
+    let job = |way| job(nodes, &work, true, program.to_str().unwrap(), way);
+    for (wrong, right, code) in WAYS {
+        job(wrong).ends_with(66).finds(&[code]);
+        let done = job(right);
+        done.ends_with(0).finds(&[]).says("no findings in 2 ranks on node0, node1");
+        let hosts = [0, 1].map(|rank| done.log(rank)[0]["host"].clone());
+        assert_eq!(hosts, ["node0", "node1"]);
+    }
+}
+
+fn exec_below_mpirun(nodes: &Nodes, mpi: Mpi) {
+    let work = Work::new("nodes", mpi);
+    let program = work.compile("launchers/steps.c", &["-g"]);
+    let job = |way| job(nodes, &work, false, program.to_str().unwrap(), way);
+    for (wrong, right, code) in WAYS {
+        let failed = job(wrong);
+        assert!(!hangs(&failed) && failed.code != Some(0), "{}", failed.text());
+        failed.finds(&[code]);
+        assert_eq!(failed.err.matches("report in").count(), 1, "{}", failed.text());
+        job(right).ends_with(0).finds(&[]);
+    }
+}
