@@ -24,6 +24,7 @@ mod program;
 mod report;
 mod run;
 mod settings;
+mod setup;
 mod suggest;
 #[cfg(feature = "viewer")]
 mod view;
