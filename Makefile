@@ -14,7 +14,11 @@ RUNTIME := runtime
 LOADED = target/$(RUNTIME:dev=debug)
 WITHIN = $(CARGO) build --profile $(RUNTIME)
 
-.PHONY: all help build viewer cuda setup test matrix check case bless pictures demo bench gpu-kit gpu-check fmt lint clean install
+# Installs plugins of compilers; one that cannot be compiled is named, and compilers do without.
+PLUGINS_FOR = gcc $(wildcard $(addprefix /usr/bin/llvm-config-,14 15 16 17 18 19 20 21))
+PLUGINS = for compiler in $(3); do $(1) setup compiler --into $(2) $$compiler >$(2)/.setup || cat $(2)/.setup; done; rm -f $(2)/.setup
+
+.PHONY: all help build viewer cuda setup test matrix compilers check case bless pictures demo bench gpu-kit gpu-check fmt lint clean install
 all: build
 
 help: ## this list
@@ -29,8 +33,9 @@ setup: ## install what is missing, or name it
 viewer: setup ## build the viewer in the browser
 	@./scripts/viewer.sh
 
-# The tree a user installs: one command, its aliases, the hooks archive, a plugin for LLVM 19's
-# compilers, a runtime per MPI and one for programs without, and CUDA's runtimes, NCCL and NVSHMEM for simulated devices.
+# The tree a user installs: one command, its aliases, the hooks archive, a plugin for this machine's gcc and for each LLVM
+# whose headers are here (others' are compiled when they are needed), a runtime per MPI and one for programs without,
+# and CUDA's runtimes, NCCL and NVSHMEM for simulated devices.
 build: setup viewer ## build everything, optimized, into target/dist
 	@mkdir -p $(DIST)/bin $(LIB)
 	$(OUTSIDE) -p commsan
@@ -38,7 +43,7 @@ build: setup viewer ## build everything, optimized, into target/dist
 	@install -m755 $(BUILT)/commsan $(DIST)/bin/commsan
 	@for l in cc cxx fc nvcc {gcc,llvm}-{ar,nm,ranlib}; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
 	@install -m755 $(BUILT)/libcommsan_inject.so $(LIB)/
-	@install -m755 $(BUILT)/libcommsan_llvm_pass.so $(LIB)/libcommsan_pass-19.so
+	@install -m755 $(BUILT)/libcommsan_llvm_pass.so $(LIB)/libcommsan_pass.so
 	$(WITHIN) -p commsan-runtime --features commsan-runtime/openmpi
 	@install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_openmpi.so
 	$(WITHIN) -p commsan-runtime --features commsan-runtime/mpich
@@ -54,7 +59,7 @@ build: setup viewer ## build everything, optimized, into target/dist
 	@ln -sf libnccl.so.2 $(LIB)/simgpu/libnccl.so
 	@crates/simnccl/link.sh $(LOADED)/libcommsan_simnccl.a $(LIB)/simgpu
 	@$(MAKE) --no-print-directory -s -C instrument/hooks OUT=$(abspath $(LIB)) OBJ=$(abspath target/hooks)
-	@$(MAKE) --no-print-directory -s -C instrument/gcc-plugin OUT=$(abspath $(LIB))
+	@$(call PLUGINS,$(DIST)/bin/commsan,$(LIB),$(PLUGINS_FOR))
 
 # NVIDIA's compiler and headers, for tests.
 cuda: NEEDS := test
@@ -84,6 +89,17 @@ matrix: WITHIN = $(TESTED)
 matrix: build ## run test programs with other versions and makers of MPI
 	@./scripts/mpis.sh >/dev/null
 	COMMSAN_TEST_MPIS=target/mpis COMMSAN_TEST_EVERY=$(EVERY) $(CARGO) test -p commsan --test cases
+
+# Debian's compilers: one in EVERY of the C programs, and what checking costs.
+compilers: NEEDS := test
+compilers: build ## run and measure test programs with other versions of gcc and clang
+	@./scripts/compilers.sh >/dev/null
+	@for compiler in $$(./scripts/compilers.sh); do \
+	  $(DIST)/bin/commsan setup compiler $$compiler || exit; \
+	  echo "tests/cases with $$compiler"; \
+	  COMMSAN_TEST_COMPILER=$$compiler COMMSAN_TEST_EVERY=$(EVERY) $(CARGO) test -q -p commsan --test cases -- $(NAME) || exit; \
+	done
+	@./bench/compilers.py --check $$(./scripts/compilers.sh)
 
 # What needs neither an installed MPI nor a built tree.
 check: lint ## unit tests and clippy: minutes
@@ -126,7 +142,7 @@ demo: ## check a heat solver with a real bug, then its fix
 	@install -m755 target/demo/libcommsan_inject.so $(DEMO)/lib/commsan/
 	@install -m755 target/demo/libcommsan_runtime.so $(DEMO)/lib/commsan/libcommsan_$(DEMO_MPI).so
 	@$(MAKE) --no-print-directory -s -C instrument/hooks OUT=$(abspath $(DEMO)/lib/commsan) OBJ=$(abspath target/demo/hooks)
-	@$(MAKE) --no-print-directory -s -C instrument/gcc-plugin OUT=$(abspath $(DEMO)/lib/commsan)
+	@$(call PLUGINS,$(DEMO)/bin/commsan,$(DEMO)/lib/commsan,gcc)
 	@COMMSAN_DIST=$(abspath $(DEMO)) ./scripts/demo.sh
 
 gpu-kit: cuda build ## a kit of compiled CUDA programs, for machines with a GPU

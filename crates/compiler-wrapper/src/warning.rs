@@ -103,12 +103,10 @@ mod tests {
         let id = std::process::id();
         let build_of_test = build(id).unwrap();
         // Of a child in another process group it is the same, as with ninja.
-        let mut child = std::os::unix::process::CommandExt::process_group(
-            Command::new("sleep").arg("60"),
-            0,
-        )
-        .spawn()
-        .unwrap();
+        let mut child =
+            std::os::unix::process::CommandExt::process_group(Command::new("sleep").arg("60"), 0)
+                .spawn()
+                .unwrap();
         let build_of_child = build(child.id());
         child.kill().unwrap();
         child.wait().unwrap();
