@@ -21,7 +21,7 @@ pub fn lack(compiler: &[OsString], family: Family, lack: &Lack) {
     }
     let effect = if plugin::has_hooks(family) {
         "its code calls a function at each load and store, instead of checking inline, which makes \
-         programs 5 to 50 times slower"
+         loops 2 to 100 times slower"
     } else {
         "its code is compiled unchanged, so that no load or store is checked"
     };

@@ -97,7 +97,12 @@ fn compile_with(
 }
 
 fn quiet(compiler: &[OsString], directory: &Path) -> Command {
-    let mut command = Command::new(&compiler[0]);
+    // Found from where the user is, not from that directory.
+    let mut program = PathBuf::from(&compiler[0]);
+    if program.components().count() > 1 {
+        program = std::path::absolute(&program).unwrap_or(program);
+    }
+    let mut command = Command::new(program);
     // `compiler` may be a wrapper of commsan's by another name.
     command.args(&compiler[1..]).current_dir(directory).env("COMMSAN_WRAPPER", "off");
     command.stdin(Stdio::null());
