@@ -32,7 +32,8 @@ def build(directory, compiler, name, how):
     target = directory / f"{compiler}-{name}-{how}"
     sources = [bench.PROGRAMS / source for source in ("peak.c", "stencil.c")]
     prefix = [bench.COMMSAN, "cc"] if how == "commsan" else []
-    command = [*prefix, "mpicc.openmpi", *bench.CFLAGS, *CODE[name], *sources, "-o", target, "-lm"]
+    options = [*bench.CFLAGS, *CODE[name]]
+    command = [*prefix, "mpicc.openmpi", *options, *sources, "-o", target, "-lm"]
     bench.call(command, {"OMPI_CC": compiler})
     return target
 
@@ -41,7 +42,8 @@ def comparisons(directory, compilers, size):
     shop = bench.Workshop(directory)
     for compiler in compilers:
         for name in CODE:
-            native, checked = (build(directory, compiler, name, how) for how in ("native", "commsan"))
+            hows = ("native", "commsan")
+            native, checked = (build(directory, compiler, name, how) for how in hows)
             for place, (nx, ny) in (("L2", size.small), ("memory", size.large)):
 
                 def command(program, pending, checked):
@@ -63,7 +65,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--check", action="store_true", help="exit with 1 if a target is missed")
-    parser.add_argument("compilers", nargs="*", metavar="COMPILER", help="instead of those installed")
+    parser.add_argument("compilers", nargs="*", metavar="COMPILER", help="default: all installed")
     arguments = parser.parse_args()
     compilers = arguments.compilers or [name for name in COMPILERS if shutil.which(name)]
     bench.prepare_environment()

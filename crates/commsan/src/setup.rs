@@ -43,7 +43,12 @@ pub fn main(arguments: &Arguments) -> Result<ExitCode, Failure> {
     for Outcome { compiler, plugin } in &outcomes {
         match plugin {
             Ok(path) => println!("{compiler}: checks inline, by {}", path.display()),
-            Err(lack) => println!("{compiler}: {}\n  help: {}", lack.why, lack.cure),
+            Err(lack) => {
+                println!("{compiler}: {}", lack.why);
+                if !lack.cure.is_empty() {
+                    println!("  help: {}", lack.cure);
+                }
+            }
         }
     }
     let lacking = outcomes.iter().any(|outcome| outcome.plugin.is_err());

@@ -49,6 +49,11 @@ pub fn recipe(compiler: &[OsString], known: Compiler, library: &Path) -> Result<
         let why = format!("commsan has no plugin for LLVM {major}");
         return Err(Lack::new(why, format!("use a compiler of LLVM {first} to {last}")));
     }
+    let core = library.join(CORE);
+    if !core.is_file() {
+        let why = format!("commsan's plugin for LLVM, {}, is not installed", core.display());
+        return Err(Lack::new(why, "install commsan with it: `make install`"));
+    }
     // PREFIX/lib/clang/VERSION
     let own = resources(compiler).and_then(|path| Some(path.ancestors().nth(3)?.join("include")));
     let of_debian = PathBuf::from(format!("/usr/lib/llvm-{major}/include"));
