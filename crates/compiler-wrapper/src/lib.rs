@@ -98,10 +98,11 @@ pub fn run(language: Language, args: Vec<OsString>) -> ExitCode {
     };
     match plan::plan(&line, family, &library, plugin.as_deref().ok()) {
         Ok(Plan { front, back, warning, lacks_plugin }) => {
-            if let (Err(lack), true) = (&plugin, lacks_plugin || !plugin::has_hooks(family)) {
-                warning::lack(&asked, family, lack);
-            } else if let Some(warning) = warning {
-                eprintln!("commsan: warning: {warning}");
+            let is_lacking = lacks_plugin || (warning.is_some() && !plugin::has_hooks(family));
+            match (&plugin, warning) {
+                (Err(lack), _) if is_lacking => warning::lack(&asked, family, lack),
+                (_, Some(warning)) => eprintln!("commsan: warning: {warning}"),
+                (_, None) => (),
             }
             replace_process(&compiler, &plan::assemble(front, args, back), &[])
         }
@@ -115,7 +116,7 @@ pub fn run(language: Language, args: Vec<OsString>) -> ExitCode {
 /// The directory of the hooks archive, relative to the command with symbolic links resolved.
 pub fn library_directory() -> PathBuf {
     if let Some(set) = std::env::var_os("COMMSAN_LIB").filter(|v| !v.is_empty()) {
-        return set.into();
+        return std::path::absolute(&set).unwrap_or(set.into());
     }
     let here = std::env::current_exe().and_then(|p| p.canonicalize()).unwrap_or_default();
     let prefix = here.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
