@@ -33,7 +33,7 @@ def build(directory, compiler, name, how):
     target = directory / f"{compiler}-{name}-{how}"
     sources = [bench.PROGRAMS / source for source in ("peak.c", "stencil.c")]
     prefix = [bench.COMMSAN, "cc"] if how == "commsan" else []
-    options = [*bench.CFLAGS, *CODE[name]]
+    options = [*bench.CFLAGS, *CODE[name], "-DCPU_TIME"]
     command = [*prefix, "mpicc.openmpi", *options, *sources, "-o", target, "-lm"]
     bench.call(command, {"OMPI_CC": compiler})
     return target
