@@ -29,7 +29,11 @@ has = $(filter-out $(WITHOUT),$(1))
 FEATURES = $(if $(filter lint viewer,$(WITHOUT)),--no-default-features $(patsubst %,--features commsan/%,$(call has,lint viewer)))
 RUNTIMES = $(call has,openmpi mpich mpiabi) serial
 
-.PHONY: all help build viewer cuda setup test matrix check case bless pictures demo bench gpu-kit gpu-check fmt lint clean install dist aarch64
+# Installs plugins of compilers; one that cannot be compiled is named, and compilers do without.
+PLUGINS_FOR = $(call has,gcc) $(if $(call has,clang),$(wildcard $(addprefix /usr/bin/llvm-config-,14 15 16 17 18 19 20 21)))
+PLUGINS = for compiler in $(3); do $(1) setup compiler --into $(2) $$compiler >$(2)/.setup || cat $(2)/.setup; done; rm -f $(2)/.setup
+
+.PHONY: all help build viewer cuda setup test matrix compilers check case bless pictures demo bench gpu-kit gpu-check fmt lint clean install dist aarch64
 all: build
 
 help: ## this list
@@ -44,8 +48,9 @@ setup: ## install what is missing, or name it
 viewer: setup ## build the viewer in the browser
 	@$(if $(call has,viewer),./scripts/viewer.sh)
 
-# The tree a user installs: one command, its aliases, the hooks archive, a plugin for LLVM 19's
-# compilers, a runtime per MPI and one for programs without, and CUDA's runtimes, NCCL and NVSHMEM for simulated devices.
+# The tree a user installs: one command, its aliases, the hooks archive, a plugin for this machine's gcc and for each LLVM
+# whose headers are here (others' are compiled when they are needed), a runtime per MPI and one for programs without,
+# and CUDA's runtimes, NCCL and NVSHMEM for simulated devices.
 build: setup viewer ## build everything, optimized, into target/dist
 	@mkdir -p $(DIST)/bin $(LIB)
 	$(OUTSIDE) -p commsan $(FEATURES)
@@ -53,7 +58,7 @@ build: setup viewer ## build everything, optimized, into target/dist
 	@install -m755 $(BUILT)/commsan $(DIST)/bin/commsan
 	@for l in cc cxx fc nvcc {gcc,llvm}-{ar,nm,ranlib}; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
 	@install -m755 $(BUILT)/libcommsan_inject.so $(LIB)/
-	@$(if $(call has,clang),install -m755 $(BUILT)/libcommsan_llvm_pass.so $(LIB)/libcommsan_pass-19.so)
+	@$(if $(call has,clang),install -m755 $(BUILT)/libcommsan_llvm_pass.so $(LIB)/libcommsan_pass.so)
 	set -e; for r in $(RUNTIMES); do $(WITHIN) -p commsan-runtime --features commsan-runtime/$$r; \
 	  install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_$$r.so; done
 ifneq (,$(call has,gpu))
@@ -65,7 +70,7 @@ ifneq (,$(call has,gpu))
 	@CC="$(LINK)" crates/simnccl/link.sh $(LOADED)/libcommsan_simnccl.a $(LIB)/simgpu
 endif
 	@$(MAKE) --no-print-directory -s -C instrument/hooks OUT=$(abspath $(LIB)) OBJ=$(abspath target/hooks)
-	@$(if $(call has,gcc),$(MAKE) --no-print-directory -s -C instrument/gcc-plugin OUT=$(abspath $(LIB)))
+	@$(call PLUGINS,$(DIST)/bin/commsan,$(LIB),$(PLUGINS_FOR))
 
 # NVIDIA's compiler and headers, for tests.
 cuda: NEEDS := test
@@ -95,6 +100,17 @@ matrix: WITHIN = $(TESTED)
 matrix: build ## run test programs with other versions and makers of MPI
 	@./scripts/mpis.sh >/dev/null
 	COMMSAN_TEST_MPIS=target/mpis COMMSAN_TEST_EVERY=$(EVERY) $(CARGO) test -p commsan --test cases
+
+# Debian's compilers: one in EVERY of the C programs, and what checking costs.
+compilers: NEEDS := test
+compilers: build ## run and measure test programs with other versions of gcc and clang
+	@./scripts/compilers.sh >/dev/null
+	@for compiler in $$(./scripts/compilers.sh); do \
+	  $(DIST)/bin/commsan setup compiler $$compiler || exit; \
+	  echo "tests/cases with $$compiler"; \
+	  COMMSAN_TEST_COMPILER=$$compiler COMMSAN_TEST_EVERY=$(EVERY) $(CARGO) test -q -p commsan --test cases -- $(NAME) || exit; \
+	done
+	@./bench/compilers.py --check $$(./scripts/compilers.sh)
 
 # What needs neither an installed MPI nor a built tree.
 check: lint ## unit tests and clippy: minutes
@@ -137,7 +153,7 @@ demo: ## check a heat solver with a real bug, then its fix
 	@install -m755 target/demo/libcommsan_inject.so $(DEMO)/lib/commsan/
 	@install -m755 target/demo/libcommsan_runtime.so $(DEMO)/lib/commsan/libcommsan_$(DEMO_MPI).so
 	@$(MAKE) --no-print-directory -s -C instrument/hooks OUT=$(abspath $(DEMO)/lib/commsan) OBJ=$(abspath target/demo/hooks)
-	@$(MAKE) --no-print-directory -s -C instrument/gcc-plugin OUT=$(abspath $(DEMO)/lib/commsan)
+	@$(call PLUGINS,$(DEMO)/bin/commsan,$(DEMO)/lib/commsan,gcc)
 	@COMMSAN_DIST=$(abspath $(DEMO)) ./scripts/demo.sh
 
 gpu-kit: cuda build ## a kit of compiled CUDA programs, for machines with a GPU

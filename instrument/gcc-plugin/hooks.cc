@@ -2,13 +2,16 @@
  *
  * The slow-path calls of a check preserve all registers, in contrast to the platform's ABI
  * (hooks/inline.c), so that the code around them can keep its values there. gcc has no attribute
- * that declares this to callers. It has the notion of ABIs that differ in the registers that a call
- * clobbers; this file adds one.
+ * that declares this to callers. Since version 10 it has the notion of ABIs that differ in the
+ * registers that a call clobbers; this file adds one. For gcc 9 the calls are ordinary ones.
  */
 #include "plugin.h"
 
+#include "bversion.h"
 #include "regs.h"
+#if BUILDING_GCC_MAJOR >= 10
 #include "function-abi.h"
+#endif
 #include "target.h"
 
 static GTY(()) tree declarations[HOOKS];
@@ -19,6 +22,7 @@ static const ggc_root_tab roots[] = {
     {&preserving_type, 1, sizeof(tree), &gt_ggc_mx_tree_node, &gt_pch_nx_tree_node},
     LAST_GGC_ROOT_TAB};
 
+#if BUILDING_GCC_MAJOR >= 10
 /* Hooks exist only for x86, for which gcc defines two ABIs itself. */
 static const unsigned preserving_abi = NUM_ABI_IDS - 1;
 
@@ -39,6 +43,14 @@ static const predefined_function_abi &abi_of(const_tree type) {
   if (!abi.initialized_p()) abi.initialize(preserving_abi, clobbered());
   return abi;
 }
+
+static void set_up_abi() {
+  abi_by_default = targetm.calls.fntype_abi;
+  targetm.calls.fntype_abi = abi_of;
+}
+#else
+static void set_up_abi() {}
+#endif
 
 tree plain_declaration(const char *name, tree type) {
   tree declaration = build_decl(UNKNOWN_LOCATION, FUNCTION_DECL, get_identifier(name), type);
@@ -106,6 +118,5 @@ tree hook_declaration(hook which) {
 
 void set_up_hooks() {
   register_callback("commsan", PLUGIN_REGISTER_GGC_ROOTS, NULL, (void *)roots);
-  abi_by_default = targetm.calls.fntype_abi;
-  targetm.calls.fntype_abi = abi_of;
+  set_up_abi();
 }

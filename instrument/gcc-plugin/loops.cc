@@ -65,9 +65,20 @@ struct versioned_loop {
   void release() { ranges.release(), sweeps.release(), statements.release(); }
 };
 
+/* gcc 14 has a second result, that the expression overflows only on a condition. */
+static ATTRIBUTE_UNUSED bool is_expensive(bool (*expensive)(tree), tree expression) {
+  return expensive(expression);
+}
+
+static ATTRIBUTE_UNUSED bool is_expensive(bool (*expensive)(tree, bool *), tree expression) {
+  bool overflows;
+  return expensive(expression, &overflows);
+}
+
 /* Whether the expression can be computed at an earlier place. */
 static bool is_movable(tree expression) {
-  return !contains_abnormal_ssa_name_p(expression) && !expression_expensive_p(expression) &&
+  return !contains_abnormal_ssa_name_p(expression) &&
+         !is_expensive(expression_expensive_p, expression) &&
          !generic_expr_could_trap_p(expression);
 }
 

@@ -78,11 +78,23 @@ static inline __attribute__((always_inline)) void check(uintptr_t addr, size_t s
 HOOKS(read, 0)
 HOOKS(write, 1)
 
+/* Whether nothing concerns the bytes from the first enabled lane to the last, which mostly decides
+ * about all lanes at once. Disabled lanes are not recorded, so memory to be recorded is no such. */
+static inline __attribute__((always_inline)) bool span_is_clear(uintptr_t addr, size_t element,
+                                                                uint64_t lanes, int write) {
+  const unsigned first = __builtin_ctzll(lanes), last = 63 - __builtin_clzll(lanes);
+  const size_t size = element * (last - first + 1);
+  const uintptr_t start = addr + element * first;
+  if (size > 64 || is_exposed(start) || is_exposed(start + size - 1)) return false;
+  return !granules_hit(start, size, write);
+}
+
 /* Vectors with lanes that may be disabled; `lanes` are the enabled ones. Elements are contiguous,
  * or each is at an address of its own. */
 #define VECTOR_HOOKS(name, write)                                                                  \
   HOOK KEEPS_REGISTERS void __commsan_##name##_lanes(const char *p, size_t element,                \
                                                      uint64_t lanes) {                             \
+    if (!lanes || span_is_clear((uintptr_t)p, element, lanes, write)) return;                      \
     for (; lanes; lanes &= lanes - 1)                                                              \
       check((uintptr_t)p + element * __builtin_ctzll(lanes), element, write, CALLER_PC);           \
   }                                                                                                \

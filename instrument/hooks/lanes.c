@@ -28,6 +28,9 @@ HOOK void __commsan_lanes(const char *base, const void *indices, const void *mas
   for (unsigned lane = 0; lane < s.lanes; lane++) {
     if (mask && !is_active(mask, lane, s.mask_size)) continue;
     long offset = indices ? index_of(indices, lane, s.index_size) * s.scale : lane * s.lane_size;
-    commsan_check(base + offset, s.lane_size, s.write, NULL, CALLER_PC);
+    const uintptr_t first = (uintptr_t)(base + offset), last = first + s.lane_size - 1;
+    /* By granules: commsan_check would call the runtime for all of a page. */
+    if (filter_hits(first, s.write) || filter_hits(last, s.write))
+      commsan_look(first, s.lane_size, s.write, CALLER_PC, caller_frame);
   }
 }

@@ -58,7 +58,11 @@ TYPE(short, short)
 TYPE(int, int)
 TYPE(long, long)
 TYPE(wide, __int128)
+#ifdef __FLT16_MAX__ /* clang 14 has it for processors with AVX512-FP16 only */
 TYPE(half, _Float16)
+#else
+#define try_half try_short
+#endif
 TYPE(float, float)
 TYPE(double, double)
 TYPE(extended, long double)

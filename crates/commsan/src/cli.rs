@@ -11,7 +11,9 @@ use crate::options::{Color, TABLE};
 use crate::settings::Settings;
 #[cfg(feature = "viewer")]
 use crate::view;
-use crate::{compile, config, doctor, exec, exit_code, explain, manual, profile, report, run};
+use crate::{
+    compile, config, doctor, exec, exit_code, explain, manual, profile, report, run, setup,
+};
 use clap::builder::styling;
 use clap::error::{ContextKind, ErrorKind};
 use clap::{
@@ -79,6 +81,8 @@ enum Subcommands {
         #[arg(long)]
         json: bool,
     },
+    /// Prepare compilers, so that their checks are inline: commsan setup compiler gcc-11
+    Setup(setup::Arguments),
     /// Print the report of an earlier run again
     Report(report::Arguments),
     /// Show the profile of a run in the browser, or compare it with that of another run
@@ -223,6 +227,7 @@ fn dispatch(command: Subcommands) -> Result<ExitCode, Failure> {
         Subcommands::Lint(arguments) => lint::main(&arguments, &load(&Flags(arguments.flags()))?),
         Subcommands::Explain { code } => explain::main(code.as_deref()),
         Subcommands::Doctor { app, json } => doctor::main(app.as_deref(), json),
+        Subcommands::Setup(arguments) => setup::main(&arguments),
         Subcommands::Report(arguments) => {
             let settings = load(&Flags(arguments.flags()))?;
             report::main(&arguments, &settings)

@@ -26,6 +26,7 @@ mod program;
 mod report;
 mod run;
 mod settings;
+mod setup;
 mod suggest;
 mod unreached;
 #[cfg(feature = "viewer")]

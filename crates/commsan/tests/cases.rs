@@ -6,8 +6,9 @@
 //! `cargo test -p commsan --test cases -- irecv` runs the trials whose names contain `irecv`.
 //!
 //! With `COMMSAN_TEST_MPIS=target/mpis`, where `scripts/mpis.sh` has installed other MPI libraries,
-//! the C programs on one node run with each of these instead (`make matrix`); with
-//! `COMMSAN_TEST_EVERY=N` about every `N`th of them.
+//! the C programs on one node run with each of these instead (`make matrix`). With
+//! `COMMSAN_TEST_EVERY=N` about every `N`th program runs, with `COMMSAN_TEST_COMPILER=gcc-11` those
+//! in C and C++ are compiled by that compiler (`make compilers`).
 
 #[path = "cases/tools.rs"]
 mod tools;
@@ -98,14 +99,16 @@ fn trials_of(case: Arc<Case>, tools: &Arc<Tools>, others: Option<&[Mpi]>) -> Vec
     // What devices do does not depend on the MPI library: each is used for half of these programs.
     let sum = case.name.bytes().map(usize::from).sum::<usize>();
     let first = sum % Mpi::DISTRIBUTED.len();
+    let every = std::env::var("COMMSAN_TEST_EVERY").ok().and_then(|n| n.parse().ok());
+    if !sum.is_multiple_of(every.unwrap_or(1)) {
+        return Vec::new();
+    }
     let libraries = match &case.mpi {
         _ if others.is_some() => {
-            let every = std::env::var("COMMSAN_TEST_EVERY").ok().and_then(|n| n.parse().ok());
             let is_chosen = case.mpi.is_none()
                 && case.nodes < 2
                 && !HANG.contains(&&*case.name)
-                && tools::language(&case.source) == Some(tools::Language::C)
-                && sum.is_multiple_of(every.unwrap_or(1));
+                && tools::language(&case.source) == Some(tools::Language::C);
             others.filter(|_| is_chosen).unwrap_or_default().to_vec()
         }
         Some(name) => {

@@ -1,9 +1,10 @@
-//! The wrappers without the rest of commsan: `driver cc mpicc -c a.c`, or by the name `commsan-cc`.
+//! The wrappers without the rest of commsan: `driver cc mpicc -c a.c`, or by the name `commsan-cc`;
+//! and `driver setup DIRECTORY COMPILER`, which installs a compiler's plugin.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use commsan_compiler_wrapper::Language;
+use commsan_compiler_wrapper::{Language, setup};
 
 fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().collect();
@@ -13,6 +14,16 @@ fn main() -> ExitCode {
     };
     match named(0).or_else(|| named(1)) {
         Some((language, args)) => commsan_compiler_wrapper::run(language, args),
+        None if args.get(1).is_some_and(|word| word == "setup") => {
+            let compiler = args.get(3).map(|word| word.to_string_lossy()).unwrap_or_default();
+            match setup::compiler(&compiler, args.get(2).map(Path::new)).plugin {
+                Ok(_) => ExitCode::SUCCESS,
+                Err(lack) => {
+                    eprintln!("{lack}");
+                    ExitCode::FAILURE
+                }
+            }
+        }
         None => {
             eprintln!("usage: driver cc|cxx|fc|nvcc [COMPILER] ARGS...");
             ExitCode::from(2)

@@ -31,8 +31,10 @@ impl Family {
 pub struct Compiler {
     /// The family, which determines the dialect of options.
     pub family: Family,
-    /// The major version of its LLVM, if that is LLVM as published.
+    /// The major version of its LLVM.
     pub llvm: Option<u32>,
+    /// Whether that is LLVM as published, not as modified by a vendor.
+    pub published: bool,
 }
 
 /// The command that queries a compiler: with the arguments that make MPICH's wrappers use another
@@ -46,7 +48,26 @@ pub fn to_ask(compiler: &[OsString], arguments: &[OsString]) -> Vec<OsString> {
     compiler.iter().chain(arguments.iter().filter(chooses)).cloned().collect()
 }
 
+/// Compilers made of LLVM by vendors, as the first line of `--version` names them, and whether hooks
+/// can take the place of the plugin there. That line's version is not always LLVM's.
+const VENDORS: &[(&str, Family)] = &[
+    (" clang version ", Family::Clang), // AMD's (AOCC, ROCm), Cray's
+    ("Intel(R) oneAPI DPC++/C++ Compiler", Family::Other),
+    ("Arm C/C++/Fortran Compiler", Family::Other),
+];
+
 impl Compiler {
+    /// One that commsan knows nothing of.
+    pub const OTHER: Compiler = Compiler { family: Family::Other, llvm: None, published: false };
+
+    fn gnu(family: Family) -> Compiler {
+        Compiler { family, ..Compiler::OTHER }
+    }
+
+    fn of_llvm(family: Family, major: u32) -> Compiler {
+        Compiler { family, llvm: Some(major), published: true }
+    }
+
     /// Determines the family by name if the name is unambiguous. Otherwise queries the compiler,
     /// which is the only way for an MPI wrapper.
     pub fn of(compiler: &[OsString]) -> Compiler {
@@ -61,45 +82,67 @@ impl Compiler {
         let bare = bare.strip_suffix("-new").unwrap_or(bare);
         let llvm = name.rsplit('-').next()?.parse().ok();
         let family = match bare.rsplit('-').next()? {
-            "gcc" | "g++" => return Some(Compiler { family: Family::Gcc, llvm: None }),
-            "gfortran" => return Some(Compiler { family: Family::Gfortran, llvm: None }),
+            "gcc" | "g++" => return Some(Compiler::gnu(Family::Gcc)),
+            "gfortran" => return Some(Compiler::gnu(Family::Gfortran)),
             "clang" | "clang++" => Family::Clang,
             "flang" => Family::Flang,
             _ => return None,
         };
-        llvm.map(|version| Compiler { family, llvm: Some(version) })
+        llvm.map(|version| Compiler::of_llvm(family, version))
     }
 
     fn by_asking(compiler: &[OsString]) -> Compiler {
-        let asked = Command::new(&compiler[0])
-            .args(&compiler[1..])
-            .arg("--version")
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .output();
-        let answer = asked.map(|answer| answer.stdout).unwrap_or_default();
-        Compiler::by_version(&String::from_utf8_lossy(&answer))
+        let said = answer(compiler, &["--version"]);
+        let first = said.lines().next().unwrap_or_default();
+        Compiler::by_version(&said).unwrap_or_else(|| {
+            let vendor = VENDORS.iter().find(|(name, _)| first.contains(name));
+            vendor.map_or(Compiler::OTHER, |(_, family)| {
+                let macros = answer(compiler, &["-dM", "-E", "-x", "c", "/dev/null"]);
+                Compiler { family: *family, llvm: llvm_by_macros(&macros), published: false }
+            })
+        })
     }
 
-    fn by_version(answer: &str) -> Compiler {
-        let first = answer.lines().next().unwrap_or_default();
+    /// What `--version` proves; nothing about vendors' compilers.
+    fn by_version(answer: &str) -> Option<Compiler> {
+        let first = answer.lines().next()?;
         let named = |name: &str| first.split_once(&format!("{name} version "));
-        let (family, parts) = if let Some(parts) = named("clang") {
-            (Family::Clang, Some(parts))
-        } else if let Some(parts) = named("flang").or_else(|| named("flang-new")) {
-            (Family::Flang, Some(parts))
-        } else if first.contains("GNU Fortran") {
-            (Family::Gfortran, None)
-        } else if answer.contains("Free Software Foundation") {
-            (Family::Gcc, None)
-        } else {
-            (Family::Other, None)
+        // Vendors modify LLVM, and may count their own versions; distributions do neither.
+        let of_llvm = |family, (maker, version): (&str, &str)| {
+            let major = version.split('.').next()?.parse().ok()?;
+            let published = ["", "Debian ", "Ubuntu "].contains(&maker);
+            published.then(|| Compiler::of_llvm(family, major))
         };
-        // Vendors modify LLVM and keep its version; distributions do not modify it.
-        let published = parts.filter(|(vendor, _)| ["", "Debian ", "Ubuntu "].contains(vendor));
-        let llvm = published.and_then(|(_, version)| version.split('.').next()?.parse().ok());
-        Compiler { family, llvm }
+        if let Some(parts) = named("clang") {
+            of_llvm(Family::Clang, parts)
+        } else if let Some(parts) = named("flang").or_else(|| named("flang-new")) {
+            let unknown = Compiler { family: Family::Flang, ..Compiler::OTHER };
+            of_llvm(Family::Flang, parts).or(Some(unknown))
+        } else if first.contains("GNU Fortran") {
+            Some(Compiler::gnu(Family::Gfortran))
+        } else if answer.contains("Free Software Foundation") {
+            Some(Compiler::gnu(Family::Gcc))
+        } else {
+            None
+        }
     }
+}
+
+/// What a compiler prints when asked; empty if it cannot be run.
+fn answer(compiler: &[OsString], question: &[&str]) -> String {
+    let asked = Command::new(&compiler[0])
+        .args(&compiler[1..])
+        .args(question)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output();
+    String::from_utf8_lossy(&asked.map(|answer| answer.stdout).unwrap_or_default()).into_owned()
+}
+
+/// The version of LLVM by clang's predefined macros.
+fn llvm_by_macros(macros: &str) -> Option<u32> {
+    let value = |line: &str| line.strip_prefix("#define __clang_major__ ")?.trim().parse().ok();
+    macros.lines().find_map(value)
 }
 
 #[cfg(test)]
@@ -108,7 +151,8 @@ mod tests {
 
     #[track_caller]
     fn named(name: &str, family: Family, llvm: Option<u32>) {
-        assert_eq!(Compiler::by_name(OsStr::new(name)), Some(Compiler { family, llvm }), "{name}");
+        let expected = Compiler { family, llvm, published: llvm.is_some() };
+        assert_eq!(Compiler::by_name(OsStr::new(name)), Some(expected), "{name}");
     }
 
     #[test]
@@ -125,7 +169,8 @@ mod tests {
 
     #[track_caller]
     fn told(answer: &str, family: Family, llvm: Option<u32>) {
-        assert_eq!(Compiler::by_version(answer), Compiler { family, llvm }, "{answer}");
+        let expected = Compiler { family, llvm, published: llvm.is_some() };
+        assert_eq!(Compiler::by_version(answer), Some(expected), "{answer}");
     }
 
     #[test]
@@ -143,10 +188,33 @@ mod tests {
         told(&format!("GNU Fortran (Debian) 12.2.0\n{FSF}"), Family::Gfortran, None);
         told("Debian clang version 19.1.7\nTarget: x86_64\n", Family::Clang, Some(19));
         told("clang version 20.1.0\n", Family::Clang, Some(20));
-        told("AMD clang version 17.0.6 (CLANG: AOCC)\n", Family::Clang, None);
         told("Debian flang-new version 19.1.7\nTarget: x86_64\n", Family::Flang, Some(19));
         told("flang version 20.1.0\n", Family::Flang, Some(20));
-        told("\nnvfortran 24.3-0 64-bit target on x86-64 Linux\n", Family::Other, None);
-        told("", Family::Other, None);
+        for unproven in [
+            "AMD clang version 17.0.6 (CLANG: AOCC)\n",
+            "Intel(R) oneAPI DPC++/C++ Compiler 2024.1.0 (2024.1.0.20240308)\n",
+            "\nnvfortran 24.3-0 64-bit target on x86-64 Linux\n",
+            "",
+        ] {
+            assert_eq!(Compiler::by_version(unproven), None, "{unproven}");
+        }
+    }
+
+    /// A compiler that answers as a vendor's does, since none can be installed here.
+    #[test]
+    fn vendors_compilers_tell_their_llvm_by_macros() {
+        for (first, family) in [
+            ("AMD clang version 17.0.6 (CLANG: AOCC)", Family::Clang),
+            ("Intel(R) oneAPI DPC++/C++ Compiler 2024.1.0", Family::Other),
+        ] {
+            let script = format!(
+                "case $1 in --version) echo '{first}';; -dM) echo '#define __clang_major__ 17';; esac"
+            );
+            let compiler = ["sh", "-c", &script, "sh"].map(OsString::from);
+            let expected = Compiler { family, llvm: Some(17), published: false };
+            assert_eq!(Compiler::by_asking(&compiler), expected);
+        }
+        let other = ["sh", "-c", "echo nvfortran 24.3-0", "sh"].map(OsString::from);
+        assert_eq!(Compiler::by_asking(&other), Compiler::OTHER);
     }
 }

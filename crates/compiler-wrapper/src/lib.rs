@@ -3,13 +3,13 @@
 //!
 //! A wrapper adds options and replaces its process by the compiler. Exit status, signals and output
 //! are therefore the compiler's own, and a command line that compiles nothing (`--version`, `-E`,
-//! `-show`) reaches the compiler unchanged. Wrappers keep no state and write no files, so parallel
-//! builds need no precautions.
+//! `-show`) reaches the compiler unchanged. All that wrappers write is the user's cache of plugins,
+//! which takes parallel builds into account.
 //!
 //! Read in this order: [`invocation`] finds the compiler among the arguments, [`command_line`]
 //! parses its options, [`family`] determines their dialect, [`plugin`] whether the compiler can
-//! load commsan's plugin, and [`plan`] what to add. [`nvcc`] uses such a wrapper as NVIDIA's host
-//! compiler.
+//! load commsan's plugin, and [`plan`] what to add. [`warning`] tells once a build what is lacking,
+//! [`setup`] is `commsan setup compiler`. [`nvcc`] uses such a wrapper as NVIDIA's host compiler.
 
 pub mod command_line;
 pub mod family;
@@ -17,6 +17,8 @@ pub mod invocation;
 pub mod nvcc;
 pub mod plan;
 pub mod plugin;
+pub mod setup;
+mod warning;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -24,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use command_line::CommandLine;
-use family::Compiler;
+use family::{Compiler, Family};
 use invocation::Invocation;
 use plan::Plan;
 
@@ -88,11 +90,19 @@ pub fn run(language: Language, args: Vec<OsString>) -> ExitCode {
     }
     let asked = family::to_ask(&compiler, &args);
     let (known, library) = (Compiler::of(&asked), library_directory());
-    let plugin = plugin::fitting(&asked, known, &library);
-    match plan::plan(&line, known.family, &library, plugin.as_deref()) {
-        Ok(Plan { front, back, warning }) => {
-            if let Some(warning) = warning {
-                eprintln!("commsan: warning: {warning}");
+    let plugin = plugin::obtain(&asked, known, &library);
+    // A vendor's compiler that can load it is as good as clang.
+    let family = match known.family {
+        Family::Other if plugin.is_ok() => Family::Clang,
+        family => family,
+    };
+    match plan::plan(&line, family, &library, plugin.as_deref().ok()) {
+        Ok(Plan { front, back, warning, lacks_plugin }) => {
+            let is_lacking = lacks_plugin || (warning.is_some() && !plugin::has_hooks(family));
+            match (&plugin, warning) {
+                (Err(lack), _) if is_lacking => warning::lack(&asked, family, lack),
+                (_, Some(warning)) => eprintln!("commsan: warning: {warning}"),
+                (_, None) => (),
             }
             replace_process(&compiler, &plan::assemble(front, args, back), &[])
         }
@@ -106,7 +116,7 @@ pub fn run(language: Language, args: Vec<OsString>) -> ExitCode {
 /// The directory of the hooks archive, relative to the command with symbolic links resolved.
 pub fn library_directory() -> PathBuf {
     if let Some(set) = std::env::var_os("COMMSAN_LIB").filter(|v| !v.is_empty()) {
-        return set.into();
+        return std::path::absolute(&set).unwrap_or(set.into());
     }
     let here = std::env::current_exe().and_then(|p| p.canonicalize()).unwrap_or_default();
     let prefix = here.parent().and_then(Path::parent).unwrap_or(Path::new("/"));

@@ -21,6 +21,8 @@ pub struct Plan {
     pub back: Vec<OsString>,
     /// Why nothing is added; `None` if something is.
     pub warning: Option<String>,
+    /// Whether code gets slower calls of hooks, since there is no plugin.
+    pub lacks_plugin: bool,
 }
 
 /// Enables frame pointers, and keeps the exit hook's call in front of the epilogue.
@@ -137,6 +139,7 @@ pub fn plan(
     let mut plan = Plan::default();
     if line.compiles() && !line.declines_thread {
         compile(&mut plan, line, family, plugin);
+        plan.lacks_plugin = plugin.is_none() && !line.asks_for_thread;
     }
     if line.links() {
         link(&mut plan, line, family, library, plugin)?;
@@ -216,6 +219,15 @@ fn compile(plan: &mut Plan, line: &CommandLine, family: Family, plugin: Option<&
     if speaks(Input::Fortran) {
         add(KEPT_COPIES);
     }
+}
+
+/// What makes a compiler use a plugin in the simplest case.
+pub fn trial(family: Family, plugin: &Path) -> Vec<OsString> {
+    // A vendor's compiler that is none of a known family is of LLVM.
+    let family = if family == Family::Other { Family::Clang } else { family };
+    let mut plan = Plan::default();
+    compile(&mut plan, &CommandLine::parse(&["-c".into()]), family, Some(plugin));
+    [plan.front, plan.back].concat()
 }
 
 /// clang compiles device code, too, which must not get hooks. Options restricted to the host cannot

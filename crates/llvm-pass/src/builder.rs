@@ -1,7 +1,7 @@
 //! Instruction builder over LLVM's C interface.
 
 use crate::hooks::Hook;
-use crate::ir::{Block, Module, Type, Value};
+use crate::ir::{Block, Module, Type, TypeKind, Value};
 use commsan_llvm::llvm;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
@@ -189,7 +189,7 @@ impl Builder {
 
     /// Loads an integer from a fixed address plus an offset.
     pub fn load(&self, bits: u32, base: u64, offset: Option<Value>) -> Value {
-        let byte = self.integer(8);
+        let (byte, ty) = (self.integer(8), self.integer(bits));
         let mut pointer =
             llvm!(LLVMConstIntToPtr(self.constant(base).0, Type::pointer(self.module).0));
         if let Some(offset) = offset {
@@ -197,7 +197,8 @@ impl Builder {
             pointer =
                 llvm!(LLVMBuildGEP2(self.builder, byte.0, pointer, index.as_mut_ptr(), 1, UNNAMED));
         }
-        Value(llvm!(LLVMBuildLoad2(self.builder, self.integer(bits).0, pointer, UNNAMED)))
+        let pointer = self.cast(Value(pointer), ty.pointer_to());
+        Value(llvm!(LLVMBuildLoad2(self.builder, ty.0, pointer.0, UNNAMED)))
     }
 
     /// Stores a value in the function's frame, and returns its address.
@@ -210,6 +211,12 @@ impl Builder {
 
     /// Calls a function of the hooks archive.
     pub fn call(&self, hook: &Hook, arguments: &[Value]) -> Value {
+        let is_pointer = |a: &Value| a.ty().kind() == TypeKind::LLVMPointerTypeKind;
+        let plain = Type::pointer(self.module);
+        let arguments: Vec<_> = arguments
+            .iter()
+            .map(|a| if is_pointer(a) { self.cast(*a, plain) } else { *a })
+            .collect();
         let types: Vec<_> = arguments.iter().map(|argument| argument.ty()).collect();
         let (function, ty) = hook.declare(self.module, &types);
         let mut arguments: Vec<_> = arguments.iter().map(|argument| argument.0).collect();

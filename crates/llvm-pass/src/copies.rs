@@ -33,11 +33,12 @@ fn library_function(name: &str) -> Option<&'static Hook> {
     kinds.into_iter().find_map(|(prefix, hook)| name.starts_with(prefix).then_some(hook))
 }
 
-/// Replaces an intrinsic by its variant that never becomes a call.
+/// Replaces an intrinsic by its variant that never becomes a call, if there is one: LLVM 14 has none
+/// of fills, and expands those of this size anyway.
 fn pin(module: Module, call: Value, name: &str) {
-    if !name.contains(".inline.") {
-        let name = name.replacen(".p0.", ".inline.p0.", 1);
-        call.set_callee(module.function_like(&name, call));
+    let pinned = name.replacen(".p0", ".inline.p0", 1);
+    if !name.contains(".inline.") && Module::has_intrinsic(&pinned) {
+        call.set_callee(module.function_like(&pinned, call));
     }
 }
 

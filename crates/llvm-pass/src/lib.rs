@@ -12,6 +12,9 @@
 //! [`check`] inserts all other checks, [`copies`] handles copies, and [`threads`] contains what
 //! only concerns several threads.
 //!
+//! LLVM's C interface is the same in all versions, so this library is, too. A shim for the version in
+//! question (`instrument/llvm-plugin`) is what the compiler loads; it has what C++ is needed for.
+//!
 //! Not checked: inline assembly, and gathers written as intrinsics of one processor.
 
 mod access;
@@ -32,27 +35,9 @@ use builder::Builder;
 use commsan_llvm as ir;
 use ir::{Module, Value};
 use llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
-use std::ffi::{c_char, c_void};
-
-/// The interface of a pass plugin, as LLVM defines it.
-#[repr(C)]
-pub struct PluginInfo {
-    api: u32,
-    name: *const c_char,
-    version: *const c_char,
-    register: extern "C" fn(*mut c_void),
-}
-
-/// The entry point of a pass plugin.
-#[unsafe(no_mangle)]
-pub extern "C" fn llvmGetPassPluginInfo() -> PluginInfo {
-    PluginInfo { api: 1, name: c"commsan".as_ptr(), version: c"1".as_ptr(), register }
-}
-
-type Callback = extern "C" fn(LLVMModuleRef);
+use std::ffi::c_void;
 
 unsafe extern "C" {
-    fn commsan_register(builder: *mut c_void, first: Callback, last: Callback);
     fn commsan_each_exit(
         function: LLVMValueRef,
         callback: extern "C" fn(LLVMValueRef, *mut c_void),
@@ -60,17 +45,13 @@ unsafe extern "C" {
     );
 }
 
-extern "C" fn register(builder: *mut c_void) {
-    // SAFETY: LLVM passes its own builder, and the shim was compiled for this LLVM.
-    unsafe { commsan_register(builder, mark, instrument) };
-}
-
 /// Attribute of functions to be checked. It also prevents the optimizer from introducing reads.
 /// clang has set it unless the source declines.
 const CHECKED: &str = "sanitize_thread";
 
 /// Runs before the optimizer: flang lacks the options that the wrapper passes to clang.
-extern "C" fn mark(module: LLVMModuleRef) {
+#[unsafe(no_mangle)]
+pub extern "C" fn commsan_mark(module: LLVMModuleRef) {
     let module = Module(module);
     if save::is_wanted() {
         save::save(module);
@@ -86,7 +67,8 @@ extern "C" fn mark(module: LLVMModuleRef) {
 }
 
 /// Runs after the optimizer, twice on one module with `-ffat-lto-objects`.
-extern "C" fn instrument(module: LLVMModuleRef) {
+#[unsafe(no_mangle)]
+pub extern "C" fn commsan_instrument(module: LLVMModuleRef) {
     const DONE: &str = "commsan.checked";
     let module = Module(module);
     if module.has_note(DONE) {
@@ -112,6 +94,19 @@ extern "C" fn instrument(module: LLVMModuleRef) {
 /// resolvers of indirect functions. They map the filter themselves.
 const ALLOCATORS: &[&str] = &["malloc", "calloc", "realloc", "free"];
 
+/// Attributes that a function with checks must not have. Before LLVM 16, several stand for `memory`.
+const PROMISES: &[&str] = &[
+    "memory",
+    "readnone",
+    "readonly",
+    "writeonly",
+    "argmemonly",
+    "inaccessiblememonly",
+    "inaccessiblemem_or_argmemonly",
+    "nosync",
+    "speculatable",
+];
+
 fn checked(module: Module, function: Value, shares: bool) {
     let mut escapes = escape::Escapes::default();
     let exits = if escapes.exposes_locals(function) { exits(function) } else { Vec::new() };
@@ -128,9 +123,7 @@ fn checked(module: Module, function: Value, shares: bool) {
         check::check_exit(module, exit);
     }
     // The function now reads the filter, and contains calls.
-    for promise in ["memory", "nosync", "speculatable"] {
-        function.remove_attribute(promise);
-    }
+    PROMISES.iter().for_each(|promise| function.remove_attribute(promise));
 }
 
 /// The last instruction of each exit of a function.

@@ -69,7 +69,16 @@ impl Place {
     }
 
     fn add_pointer(&mut self, module: Module, mut address: Value) {
-        while address.opcode() == Some(Opcode::LLVMGetElementPtr) {
+        loop {
+            match address.opcode() {
+                Some(Opcode::LLVMGetElementPtr) => (),
+                // Between pointers of different types, before LLVM 15.
+                Some(Opcode::LLVMBitCast) => {
+                    address = address.operand(0);
+                    continue;
+                }
+                _ => break,
+            }
             let mut ty = address.source_element_type();
             for (number, index) in address.operands().skip(1).enumerate() {
                 if number > 0 {

@@ -4,7 +4,8 @@
 //! All of these are plain references into a module. They are only used while that module lives, and
 //! only for what they are: that is the safety argument of every call below.
 //!
-//! This crate links no LLVM: a plugin finds it in the compiler, a program links it itself.
+//! This crate links no LLVM: a plugin finds it in the compiler, a program links it itself. What only
+//! changes modules may also call the plugin's shim, whose functions are named `commsan_…`.
 
 #![expect(
     clippy::macro_metavars_in_unsafe,
@@ -114,6 +115,11 @@ impl Module {
         Value(llvm!(LLVMAddFunction(self.0, name.as_ptr(), ty)))
     }
 
+    /// Whether this LLVM has an intrinsic function of this name, types included.
+    pub fn has_intrinsic(name: &str) -> bool {
+        llvm!(LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len())) != 0
+    }
+
     /// As a file would contain it.
     pub fn bitcode(self) -> Vec<u8> {
         let buffer = llvm!(LLVMWriteBitcodeToMemoryBuffer(self.0));
@@ -177,7 +183,15 @@ impl Type {
 
     /// Plain pointers.
     pub fn pointer(module: Module) -> Type {
-        Type(llvm!(LLVMPointerTypeInContext(module.context(), 0)))
+        unsafe extern "C" {
+            fn commsan_pointer_type(context: LLVMContextRef) -> LLVMTypeRef;
+        }
+        Type(llvm!(commsan_pointer_type(module.context())))
+    }
+
+    /// Pointers to values of this type; plain ones unless LLVM tells them apart, as before 15.
+    pub fn pointer_to(self) -> Type {
+        Type(llvm!(LLVMPointerType(self.0, 0)))
     }
 
     /// Of an integer.
@@ -263,7 +277,10 @@ impl Value {
 
     /// Of an addition, or a bitwise or that amounts to one.
     pub fn is_sum(self) -> bool {
-        self.opcode() == Some(Opcode::LLVMAdd) || llvm!(LLVMGetIsDisjoint(self.0)) != 0
+        unsafe extern "C" {
+            fn commsan_is_disjoint(value: LLVMValueRef) -> LLVMBool;
+        }
+        self.opcode() == Some(Opcode::LLVMAdd) || llvm!(commsan_is_disjoint(self.0)) != 0
     }
 
     /// Whether it is a function's argument that is passed by value, in memory of its own.
@@ -503,9 +520,12 @@ impl Value {
         llvm!(LLVMAddAttributeAtIndex(self.0, FUNCTION, attribute));
     }
 
-    /// Removes an attribute of a function.
+    /// Removes an attribute of a function, unless this LLVM does not know it.
     pub fn remove_attribute(self, name: &str) {
-        llvm!(LLVMRemoveEnumAttributeAtIndex(self.0, FUNCTION, attribute_kind(name)));
+        let kind = attribute_kind(name);
+        if kind != 0 {
+            llvm!(LLVMRemoveEnumAttributeAtIndex(self.0, FUNCTION, kind));
+        }
     }
 }
 

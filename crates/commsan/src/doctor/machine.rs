@@ -234,20 +234,18 @@ fn plugin_for(compiler: &str) -> Check {
     let what = format!("checks by {compiler}");
     let command = [compiler.into()];
     let known = Compiler::of(&command);
-    if let Some(path) = plugin::fitting(&command, known, &library_directory()) {
-        return Check::ok(&what, format!("inline, by {}", path.display()));
+    match plugin::prospect(&command, known, &library_directory()) {
+        Ok(Some(path)) => Check::ok(&what, format!("inline, by {}", path.display())),
+        Ok(None) => Check::ok(&what, "inline; the plugin is compiled when it is first needed"),
+        Err(lack) => {
+            let instead = if plugin::has_hooks(known.family) {
+                "calls of hooks, which make loops 2 to 100 times slower"
+            } else {
+                "none"
+            };
+            Check::warn(&what, format!("{instead}: {}", lack.why), &lack.cure)
+        }
     }
-    let slower = "calls of hooks, several times slower than inline checks: no plugin fits it";
-    let (found, mend) = match known.family {
-        Family::Gcc => (
-            slower,
-            "install gcc's plugin headers (Debian: gcc-12-plugin-dev, by gcc's version) and build \
-             commsan again with this gcc",
-        ),
-        Family::Clang => (slower, "use version 19, for which commsan has a plugin"),
-        _ => ("none: no plugin fits it", "use version 19, for which commsan has a plugin"),
-    };
-    Check::warn(&what, found, mend)
 }
 
 /// Checks whether the fixed addresses of hooks and runtime are free.

@@ -295,8 +295,19 @@ impl Tools {
         }
     }
 
-    /// gcc with Open MPI, clang with MPICH, so that every program meets both; gfortran always.
+    /// gcc with Open MPI, clang with MPICH, so that every program meets both; gfortran always. Or
+    /// that of `COMMSAN_TEST_COMPILER`, such as `gcc-11`, unless the program needs another.
     fn compiler(&self, case: &Case, mpi: Mpi, language: Language) -> PathBuf {
+        let chosen = std::env::var("COMMSAN_TEST_COMPILER").ok();
+        let fits =
+            |name: &String| case.compiler.as_ref().is_none_or(|needed| name.starts_with(needed));
+        match (language, chosen.filter(fits)) {
+            (Language::C, Some(name)) => return name.into(),
+            (Language::Cxx, Some(name)) => {
+                return name.replace("gcc", "g++").replace("clang", "clang++").into();
+            }
+            _ => (),
+        }
         let clang = match &case.compiler {
             Some(compiler) => compiler == "clang",
             None => mpi.family() == Some(MpiFamily::Mpich),

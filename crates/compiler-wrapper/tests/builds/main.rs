@@ -4,6 +4,7 @@
 
 mod behaviour;
 mod nvcc;
+mod plugins;
 mod reports;
 mod setup;
 mod transparency;

@@ -34,6 +34,8 @@ impl Place {
             .env("COMMSAN_LIB", library())
             // What the plugin makes of a module is verified; clang compiles what is not valid, too.
             .env("CCC_OVERRIDE_OPTIONS", "#+-fverify-intermediate-code")
+            // Plugins are compiled into it only by tests of that, which set another.
+            .env("XDG_CACHE_HOME", "/nonexistent")
             .env_remove("COMMSAN_WRAPPER")
             .output()
             .unwrap()
@@ -106,13 +108,13 @@ pub fn library() -> &'static Path {
         let hooks = repository().join("instrument/hooks");
         let mut make = Command::new("make");
         run(make.arg("-sC").arg(&hooks).arg(format!("OUT={}", path.display())));
-        let plugin = repository().join("instrument/gcc-plugin");
-        let mut make = Command::new("make");
-        run(make.arg("-sC").arg(plugin).arg(format!("OUT={}", path.display())));
-        let plugin = "libcommsan_pass-19.so";
-        let built = repository().join("target/dist/lib/commsan").join(plugin);
-        std::fs::copy(&built, path.join(plugin))
-            .unwrap_or_else(|error| panic!("{}: {error}; run `make build`", built.display()));
+        // Without gcc's plugin headers there is none; tests of it are skipped then.
+        let _ = install_plugin("gcc", &path);
+        for plugin in ["libcommsan_pass.so", "libcommsan_pass-19.so"] {
+            let built = repository().join("target/dist/lib/commsan").join(plugin);
+            std::fs::copy(&built, path.join(plugin))
+                .unwrap_or_else(|error| panic!("{}: {error}; run `make build`", built.display()));
+        }
         for source in ["harness.c", "abi.c", "fortran.c"] {
             let mut gcc = Command::new("gcc");
             gcc.args(["-O1", "-w", "-mcx16", "-fno-omit-frame-pointer", "-c", "-I"]).arg(&hooks);
@@ -121,6 +123,12 @@ pub fn library() -> &'static Path {
         }
         path
     })
+}
+
+/// Installs the plugin of a compiler.
+pub fn install_plugin(compiler: &str, directory: &Path) -> Result<PathBuf, String> {
+    let outcome = commsan_compiler_wrapper::setup::compiler(compiler, Some(directory));
+    outcome.plugin.map_err(|lack| lack.to_string())
 }
 
 /// For compilers that no plugin fits.
@@ -132,7 +140,7 @@ fn bare_library() -> &'static Path {
         run(copy.args(["-rT"]).arg(library()).arg(&path));
         run(Command::new("find").arg(&path).args([
             "-regex",
-            ".*/\\(libcommsan_pass\\|commsan_gcc\\)-.*",
+            ".*/\\(libcommsan_pass-\\|commsan_gcc-\\).*",
             "-delete",
         ]));
         path
