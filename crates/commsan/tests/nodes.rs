@@ -18,7 +18,10 @@ const WAYS: [(&str, &str, &str); 3] = [
     ("same_place", "own_place", "CS-RMA-04 window"),
 ];
 
-const TESTS: [(&str, fn(&Nodes, Mpi)); 2] =
+/// A test by its name.
+type Test = (&'static str, fn(&Nodes, Mpi));
+
+const TESTS: [Test; 2] =
     [("run_around_mpirun", run_around_mpirun), ("exec_below_mpirun", exec_below_mpirun)];
 
 fn main() {

@@ -28,7 +28,10 @@ const USER: u32 = 65534;
 /// How long to wait for what takes a moment.
 const LIMIT: Duration = Duration::from_secs(60);
 
-const TESTS: [(&str, fn(&Slurm, Mpi)); 6] = [
+/// A test by its name.
+type Test = (&'static str, fn(&Slurm, Mpi));
+
+const TESTS: [Test; 6] = [
     ("run_around_srun", run_around_srun),
     ("exec_below_srun", exec_below_srun),
     ("steps_of_a_batch_job", steps_of_a_batch_job),

@@ -45,11 +45,14 @@ impl Level {
     }
 }
 
+/// The job, where there are several, and the rank that a note is about, if it is about one.
+type Whose = (Option<u32>, Option<u32>);
+
 /// Notes being collected; equal ones of several ranks and jobs become one.
 #[derive(Default)]
 pub(crate) struct Notes {
     /// Texts, with the job and the rank of each.
-    texts: BTreeMap<(Level, String), BTreeSet<(Option<u32>, Option<u32>)>>,
+    texts: BTreeMap<(Level, String), BTreeSet<Whose>>,
     /// The job that notes are about.
     job: Option<u32>,
     /// That ranks have not come to an end needs no explanation.

@@ -6,10 +6,7 @@ use crate::cuda::has_device;
 use crate::elf;
 use crate::install::{INJECTOR, SIMULATED, library_directory};
 use crate::unreached;
-use commsan_compiler_wrapper::{
-    family::{Compiler, Family},
-    nvcc, plugin,
-};
+use commsan_compiler_wrapper::{family::Compiler, nvcc, plugin};
 use commsan_mpi_calls::abi::MpiFamily;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -460,7 +460,8 @@ impl Reporter {
         out: &mut dyn Findings,
     ) {
         let Some(call) = site.call.and_then(commsan_mpi_calls::named) else { return };
-        if out.again(code, 0, site.pc) {
+        let offender = if sites.len() > 1 { sites[0].1.pc } else { 0 };
+        if out.again(code, offender, site.pc) {
             return;
         }
         let operation = Operation { window: Some(window), ..Operation::at(call, site) };
