@@ -63,7 +63,7 @@ fn an_older_report_is_written_as_it_was_read() {
 /// Each kind of mistake is known by the sentence about it.
 #[test]
 fn sentences_of_an_older_run_give_the_kinds() {
-    let logs = RunDirectory::open(&data("older-run")).unwrap().read_logs().unwrap();
+    let logs = RunDirectory::open(&data("older-run")).unwrap().read_jobs().unwrap().concat();
     let findings = logs.iter().flat_map(|log| &log.findings).map(|observed| &observed.finding);
     let wrong = findings.filter(|finding| finding.code == Code::InvalidArgument);
     let kinds: Vec<_> = wrong
