@@ -128,6 +128,8 @@ fn report() -> Report {
     Report {
         findings: vec![write, missing, release, request],
         run: Run {
+            hosts: vec![],
+            jobs: vec![],
             command: ["mpirun", "-n", "8", "build/heat"].map(str::to_owned).to_vec(),
             program: Some("/home/user/heat/build/heat".to_owned()),
             mpi: Some("Open MPI 4.1.4".to_owned()),
