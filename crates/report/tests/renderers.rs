@@ -162,8 +162,6 @@ fn report() -> Report {
                 findings: 2,
                 count: 9,
             }],
-            hosts: vec![],
-            jobs: vec![],
         },
     }
 }
