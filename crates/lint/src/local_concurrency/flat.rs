@@ -27,6 +27,8 @@ pub struct Frame {
     pub function: FunctionId,
     /// By whom and where.
     pub caller: Option<(usize, Place)>,
+    /// Whether its variables are there after it has returned: those of a coroutine are on the heap.
+    pub outlives: bool,
 }
 
 /// A function without calls of others, as far as possible.
@@ -43,6 +45,15 @@ pub struct Flat {
     pub ends: FxHashMap<InstId, usize>,
 }
 
+/// Whether a function is a coroutine that its compiler has not split yet.
+fn is_coroutine(program: &Program, function: FunctionId) -> bool {
+    let begins = |inst: &Inst| match inst.op {
+        Op::Call(Callee::Direct(callee)) => program[callee].name == "llvm.coro.begin",
+        _ => false,
+    };
+    program[function].body.as_ref().is_some_and(|body| body.code.iter().any(begins))
+}
+
 impl Flat {
     /// Of a function with a body.
     pub fn of(program: &Program, points_to: &PointsTo, root: FunctionId) -> Flat {
@@ -52,7 +63,11 @@ impl Flat {
             flat: Flat {
                 body: Body::default(),
                 origins: Vec::new(),
-                frames: vec![Frame { function: root, caller: None }],
+                frames: vec![Frame {
+                    function: root,
+                    caller: None,
+                    outlives: is_coroutine(program, root),
+                }],
                 ends: FxHashMap::default(),
             },
         };
@@ -200,7 +215,8 @@ impl<'p> Maker<'p> {
         } else {
             inst.args.to_vec()
         };
-        self.flat.frames.push(Frame { function: callee, caller: Some((frame, inst.at)) });
+        let outlives = is_coroutine(self.program, callee);
+        self.flat.frames.push(Frame { function: callee, caller: Some((frame, inst.at)), outlives });
         let entered = self.flat.frames.len() - 1;
         let goto = self.flat.body.code.len() as u32;
         let enter = Inst { op: Op::Goto, args: SmallVec::new(), at: inst.at };

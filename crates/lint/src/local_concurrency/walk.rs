@@ -559,7 +559,8 @@ impl Run<'_, '_, '_> {
             let variable = places.buffers[number].as_ref().and_then(|sum| sum.variable(body));
             let Some(Value::Inst(alloca)) = variable else { continue };
             let of = view.flat.origin(alloca).map(|(frame, _)| frame);
-            if of == Some(frame) && !(root && view.is_program()) {
+            let outlives = view.flat.frames[frame].outlives || root && view.is_program();
+            if of == Some(frame) && !outlives {
                 self.violated(Violation::Returns(number), id, Overlap::Certain, facts);
             }
         }
