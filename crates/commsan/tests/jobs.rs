@@ -28,7 +28,9 @@ fn each_job_of_a_run_is_reported_by_its_name() {
         let [halo, wave, root] = jobs.map(job);
         let script = format!("{halo} & {wave}; wait $!; {root}; {wave}");
         let run = work.run_job(&["--stuck-after", "1"], &["sh", "-c", &script]);
-        run.ends_with(66).says("in 9 ranks of 4 jobs").says("error[CS-COL-02]: test_root (job 3): rank");
+        run.ends_with(66)
+            .says("in 9 ranks of 4 jobs")
+            .says("error[CS-COL-02]: test_root (job 3): rank");
         run.says("test_root (job 3 of 4), 2 ranks:\nerror[CS-COL-02]");
 
         let report = run.report();
