@@ -54,18 +54,24 @@ fn ends(mpi: Mpi) {
         assert_eq!(run.report()["run"]["exit"], own, "{}", run.text());
         assert!(has_note(&run, 1, note), "{way}: {}", run.text());
     }
-    // By the program itself, if also within an MPI call that has called it, or that a handler has
-    // interrupted.
-    for way in ["crash", "sent", "handler", "reduction"] {
+    // By the program itself, outside of MPI calls.
+    for (way, function) in [("crash", "crash"), ("sent", "main")] {
+        let run = work.run(&[], 2, &program, &[way]);
+        run.ends_with(66).finds(&[&format!("CS-ERR-04 {function}")]);
+        run.is_silent_about("panick").is_silent_about("commsan failed");
+        run.is_silent_about("libcommsan");
+        assert_eq!(run.report()["run"]["exit"], signal(11), "{way}: {}", run.text());
+        assert!(!has_note(&run, 1, KILLED), "{way}: {}", run.text());
+        assert!(has_note(&run, 0, "as rank 1 crashed"), "{way}: {}", run.text());
+    }
+    // Within an MPI call that has called the program, or that a handler has interrupted.
+    for way in ["handler", "reduction"] {
         let run = work.run(&[], 2, &program, &[way]);
         run.ends_with(signal(11))
             .finds(&[])
             .is_silent_about("panick")
             .is_silent_about("commsan failed");
         assert!(has_note(&run, 1, KILLED), "{way}: {}", run.text());
-        if way == "crash" {
-            run.is_silent_about("libcommsan");
-        }
     }
 }
 

@@ -44,8 +44,26 @@ impl Nodes {
             succeed(&mut nodes.command(node, "ip", &["addr", "add", address, "dev", "veth"]))?;
             succeed(&mut nodes.command(node, "ip", &["link", "set", "veth", "up"]))?;
         }
+        nodes.await_link()?;
         nodes.write_agent().map_err(|error| error.to_string())?;
         Ok(nodes)
+    }
+
+    /// Waits until the kernel says that the nodes are connected, which it does from time to time:
+    /// UCX takes no interface before.
+    fn await_link(&self) -> Result<(), String> {
+        let end = Instant::now() + LIMIT;
+        let is_up = |node: usize| {
+            let output = self.command(node, "ip", &["link", "show", "dev", "veth"]).output();
+            output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("state UP"))
+        };
+        while !(is_up(0) && is_up(1)) {
+            if Instant::now() > end {
+                return Err("the nodes' interfaces are not up".to_owned());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
     }
 
     fn path(&self, name: &str) -> PathBuf {
