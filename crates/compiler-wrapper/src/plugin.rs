@@ -223,8 +223,10 @@ fn ask(compiler: &[OsString], question: &[&str]) -> Option<PathBuf> {
         .stderr(Stdio::null())
         .output()
         .ok()?;
-    let line = asked.stdout.split(|byte| *byte == b'\n').next()?.trim_ascii();
-    (asked.status.success() && !line.is_empty()).then(|| OsStr::from_bytes(line).into())
+    // A launcher before the compiler may print lines of its own.
+    let mut lines = asked.stdout.split(|byte| *byte == b'\n').map(|line| line.trim_ascii());
+    let answer = lines.rfind(|line| !line.is_empty())?;
+    asked.status.success().then(|| OsStr::from_bytes(answer).into())
 }
 
 /// The package with a compiler's headers, by the machine's package manager.

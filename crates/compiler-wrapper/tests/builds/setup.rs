@@ -34,8 +34,9 @@ impl Place {
             .env("COMMSAN_LIB", library())
             // What the plugin makes of a module is verified; clang compiles what is not valid, too.
             .env("CCC_OVERRIDE_OPTIONS", "#+-fverify-intermediate-code")
-            // Plugins are compiled into it only by tests of that, which set another.
-            .env("XDG_CACHE_HOME", "/nonexistent")
+            // Plugins are compiled into it only by tests of that, which set another. Even root can
+            // make nothing there.
+            .env("XDG_CACHE_HOME", "/dev/null")
             .env_remove("COMMSAN_WRAPPER")
             .output()
             .unwrap()
