@@ -87,7 +87,7 @@ test: OUTSIDE = $(TESTED)
 test: WITHIN = $(TESTED)
 test: cuda build ## build and run all tests
 	@./scripts/viewer.sh test
-	$(CARGO) test --workspace --features commsan-runtime/serial --no-fail-fast
+	@CARGO="$(CARGO)" ./scripts/test.sh
 	@echo
 
 # One in EVERY of the C programs on one node; 1 is all of them, which takes hours.
