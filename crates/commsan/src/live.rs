@@ -31,6 +31,8 @@ pub struct Live {
     told: Vec<String>,
     /// Whether one of these is between ranks.
     has_mismatch: bool,
+    /// Whether it was said that the job is watched, or need not be.
+    has_shown_life: bool,
     quiet: bool,
 }
 
@@ -39,7 +41,7 @@ impl Live {
     pub fn new(quiet: bool) -> Live {
         let begun = Instant::now();
         let (next, read, told) = (begun + FROM, HashMap::new(), Vec::new());
-        Live { begun, next, read, told, has_mismatch: false, quiet }
+        Live { begun, next, read, told, has_mismatch: false, has_shown_life: quiet, quiet }
     }
 
     /// Whether a finding was printed that may have made the job hang.
@@ -58,9 +60,9 @@ impl Live {
         let logs = logs.filter(|path| path.extension().is_some_and(|kind| kind == "jsonl"));
         // All are looked at, so that none is news later.
         let found = logs.filter(|log| self.grows(log)).count();
-        if found == 0 && self.told.is_empty() && now > self.begun + SIGN_OF_LIFE && !self.quiet {
-            self.begun = now + Duration::from_secs(u64::from(u32::MAX));
-            if std::io::stderr().is_terminal() {
+        if !self.has_shown_life && now > self.begun + SIGN_OF_LIFE {
+            self.has_shown_life = true;
+            if found == 0 && self.told.is_empty() && std::io::stderr().is_terminal() {
                 note("the job is watched; nothing was found so far");
             }
         }
@@ -84,10 +86,15 @@ impl Live {
         text[..whole].split(|byte| *byte == b'\n').any(|line| line.starts_with(FINDING))
     }
 
+    /// Whether all findings are printed, not only what may have made the job hang.
+    fn is_due(&self) -> bool {
+        !self.quiet && self.begun.elapsed() >= FROM
+    }
+
     /// Prints those of a running job's findings that were not printed. What may have made the job
     /// hang is printed whatever its age.
     pub fn tell(&mut self, report: &Report) {
-        let is_due = !self.quiet && self.begun.elapsed() >= FROM;
+        let is_due = self.is_due();
         for finding in &report.findings {
             let is_mismatch = finding.code.is_between_ranks();
             // What is the only job of the run now may be one of several later.
@@ -143,6 +150,18 @@ fn places(finding: &Finding) -> String {
 mod tests {
     use super::*;
     use std::io::Write;
+
+    #[test]
+    fn old_jobs_are_told_of_like_young_ones() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut live = Live::new(false);
+        assert!(!live.is_due());
+        live.begun -= 2 * SIGN_OF_LIFE;
+        live.next = Instant::now();
+        assert!(!live.has_news(directory.path()) && live.has_shown_life);
+        assert!(live.is_due());
+        assert!(!Live { quiet: true, ..live }.is_due());
+    }
 
     #[test]
     fn logs_are_read_once_and_by_whole_lines() {
