@@ -111,21 +111,9 @@ pub(crate) fn leave(rank: &dyn Rank, args: &Args, here: &Here, entered: Entered,
         rank.with(here.thread, &mut |tracker, _| tracker.together.unmade(entered.on));
     } else if args.call.at.peer_comm.is_some() {
         let Some((child, group)) = made(args) else { return };
-        rank.with(here.thread, &mut |tracker, _| {
-            tracker.together.joined(args, child, &group);
-            tracker.together.joins_groups(child);
-        });
+        rank.with(here.thread, &mut |tracker, _| tracker.together.joined(args, child, &group));
     } else if let Some((child, group)) = made(args) {
-        let is_inter = match child {
-            On::Comm(comm) => Mpi.is_inter(to_ask(args, comm)),
-            On::Window(_) | On::File(_) => false,
-        };
-        rank.with(here.thread, &mut |tracker, _| {
-            tracker.together.made(parent, child, &group);
-            if is_inter {
-                tracker.together.joins_groups(child);
-            }
-        });
+        rank.with(here.thread, &mut |tracker, _| tracker.together.made(parent, child, &group));
     }
 }
 
@@ -169,16 +157,13 @@ fn made(args: &Args) -> Option<(On, Group)> {
         return Some((On::File(file), groups::of_comm(args.words[comm])));
     }
     let comm = new_comm(args)?;
-    let group = groups::of_comm(to_ask(args, comm));
+    // Of a copy that is not complete nothing can be asked.
+    let asked = match args.call.effect {
+        Effect::Start => args.words[args.call.at.comm?],
+        _ => comm,
+    };
+    let group = groups::of_comm(asked);
     (!group.members.is_empty()).then_some((On::Comm(comm), group))
-}
-
-/// Which communicator to ask about a new one: of a copy that is not complete, the original.
-fn to_ask(args: &Args, new: usize) -> usize {
-    match (args.call.effect, args.call.at.comm) {
-        (Effect::Start, Some(comm)) => args.words[comm],
-        _ => new,
-    }
 }
 
 /// The communicator that the call has made.

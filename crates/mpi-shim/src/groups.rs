@@ -54,6 +54,7 @@ fn ask(comm: sys::MPI_Comm) -> Group {
         // Both sides must give it the same name.
         let (mine, mut group) = (Group::new(mine), Group::new(theirs));
         group.name ^= mine.name;
+        group.is_remote = true;
         group
     }
 }

@@ -10,13 +10,16 @@ pub struct Group {
     pub name: u64,
     /// Rank in the job of each member.
     pub members: Arc<[u32]>,
+    /// Whether it is the other group of an intercommunicator.
+    pub is_remote: bool,
 }
 
 impl Group {
     /// The group of these members.
     pub fn new(members: Vec<u32>) -> Group {
         let mix = |name: u64, member: &u32| mixed(name, u64::from(*member) + 1);
-        Group { name: members.iter().fold(members.len() as u64, mix), members: members.into() }
+        let name = members.iter().fold(members.len() as u64, mix);
+        Group { name, members: members.into(), is_remote: false }
     }
 
     /// The members but for one.

@@ -42,6 +42,12 @@ pub struct Known {
 }
 
 impl Known {
+    /// Of this name, on which nothing was entered yet.
+    fn of(name: u64, group: &Group) -> Known {
+        let (members, is_inter) = (group.members.clone(), group.is_remote);
+        Known { name, size: members.len(), members, is_inter, ..Known::default() }
+    }
+
     /// Whether it is `MPI_COMM_WORLD`.
     pub fn is_world(&self) -> bool {
         self.name == WORLD
@@ -80,7 +86,7 @@ const MAX_GONE: usize = 32;
 impl Communicators {
     /// `MPI_COMM_WORLD` has this handle.
     pub fn add_world(&mut self, handle: usize, size: usize) {
-        self.add(On::Comm(handle), WORLD, (0..size as u32).collect());
+        self.add(On::Comm(handle), WORLD, &Group::new((0..size as u32).collect()));
     }
 
     /// `MPI_COMM_SELF` has this handle. No other rank takes part in its collectives.
@@ -100,7 +106,7 @@ impl Communicators {
             On::Window(_) => OF_WINDOWS,
             On::File(_) => OF_FILES,
         };
-        self.add(child, mixed(maker, group.name ^ salt) | 1, group.members.clone());
+        self.add(child, mixed(maker, group.name ^ salt) | 1, group);
     }
 
     /// A group has made a communicator, out of another one or out of none, as the n-th of this tag
@@ -111,7 +117,7 @@ impl Communicators {
             return self.add_nameless(child, group);
         };
         *self.of_groups.entry((parent, tag, group.name)).or_default() += 1;
-        self.add(child, name, group.members.clone());
+        self.add(child, name, group);
     }
 
     /// Two groups of this job have been joined, as the n-th time with this tag. `group` consists of
@@ -123,14 +129,7 @@ impl Communicators {
         let turn = self.of_groups.entry((OF_PAIRS, tag, group.name)).or_default();
         *turn += 1;
         let name = mixed(mixed(mixed(OF_PAIRS, tag as u64), *turn), group.name) | 1;
-        self.add(child, name, group.members.clone());
-    }
-
-    /// The handle stands for an intercommunicator.
-    pub fn joins_groups(&mut self, on: On) {
-        if let Some(known) = self.all.get_mut(&on) {
-            known.is_inter = true;
-        }
+        self.add(child, name, group);
     }
 
     /// The name of the parent out of which a group makes a communicator.
@@ -150,12 +149,11 @@ impl Communicators {
     /// A communicator whose counterpart on other ranks is not known.
     pub fn add_nameless(&mut self, child: On, group: &Group) {
         self.forget(child);
-        let members = group.members.clone();
-        self.all.insert(child, Known { size: members.len(), members, ..Known::default() });
+        self.all.insert(child, Known::of(0, group));
     }
 
-    fn add(&mut self, on: On, name: u64, members: Arc<[u32]>) {
-        self.all.insert(on, Known { name, size: members.len(), members, ..Known::default() });
+    fn add(&mut self, on: On, name: u64, group: &Group) {
+        self.all.insert(on, Known::of(name, group));
         if matches!(on, On::Comm(_)) {
             self.given.push(name);
         }
@@ -305,6 +303,29 @@ mod tests {
         // Of sessions there is no old one.
         all.add_of_group(None, 3, On::Comm(10), &Group::new(vec![0, 2]));
         assert!(![0, first].contains(&all.get(On::Comm(10)).name));
+    }
+
+    #[test]
+    fn joined_groups_have_one_name_on_both_sides() {
+        let (mut one, mut other) = (Group::new(vec![0, 1]), Group::new(vec![2, 3]));
+        let name = one.name ^ other.name;
+        for group in [&mut one, &mut other] {
+            (group.name, group.is_remote) = (name, true);
+        }
+        let join = |turns: usize, tag: i32, group: &Group| {
+            let mut all = world();
+            (0..turns).for_each(|_| all.add_joined(tag, On::Comm(9), group));
+            let known = all.get(On::Comm(9));
+            assert!(known.is_inter && known.members == group.members);
+            known.name
+        };
+        let first = join(1, 3, &one);
+        assert_eq!(first, join(1, 3, &other));
+        assert!([join(2, 3, &one), join(1, 4, &one), 0].iter().all(|name| *name != first));
+        // Groups of another job have no counterpart here.
+        let mut all = world();
+        all.add_joined(3, On::Comm(9), &Group { members: Arc::new([]), ..one });
+        assert_eq!(all.get(On::Comm(9)).name, 0);
     }
 
     #[test]

@@ -102,11 +102,6 @@ impl Together {
         self.on.add_joined(tag, child, group);
     }
 
-    /// What was made last under this handle is an intercommunicator.
-    pub fn joins_groups(&mut self, on: On) {
-        self.on.joins_groups(on);
-    }
-
     /// The members of a group have made a communicator, out of `parent` or of a session's group.
     pub fn made_by_group(&mut self, parent: Option<usize>, tag: i32, child: On, group: &Group) {
         self.on.add_of_group(parent, tag, child, group);
