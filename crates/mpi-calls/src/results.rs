@@ -22,27 +22,63 @@ pub struct Pointee {
     pub element: Element,
     /// The parameter with how many there are; one if `None`.
     pub count: Option<usize>,
+    /// Whether all of them are used; else as many as operations complete, of which one is expected.
+    pub is_whole: bool,
 }
 
 impl Pointee {
-    /// Those of a call, but for single requests, which are passed often. Of arrays that only as many elements are needed of as complete, one is
-    /// certain.
+    /// Those of a call, but for single requests, which are passed often. Statuses of what is
+    /// complete (`MPI_Waitsome`) are left out: how many there are is known afterwards.
     pub(crate) fn of(params: &[Param]) -> Vec<Pointee> {
         let named = |name: &str| params.iter().position(|param| param.name == name);
-        let all = named("requests").and_then(|_| named("count"));
-        let given = named("requests").and_then(|_| named("count").or_else(|| named("incount")));
         let pointee = |(param, of): (usize, &Param)| {
             let (element, count) = match &*of.name {
                 "status" | "status_in" => (Element::Status, None),
-                "statuses" => (Element::Status, all),
-                "requests" => (Element::Request, given),
-                "flag" | "index" | "outcount" | "indices" | "provided" => (Element::Int, None),
+                "statuses" => (Element::Status, Some(named("count")?)),
+                "requests" => (Element::Request, Some(named("count").or(named("incount"))?)),
+                "indices" => (Element::Int, Some(named("incount")?)),
+                "flag" | "index" | "outcount" | "provided" => (Element::Int, None),
                 _ => return None,
             };
-            // Some results of some calls.
-            let is_certain = of.name != "statuses" || all.is_some();
-            is_certain.then_some(Pointee { param, element, count })
+            Some(Pointee { param, element, count, is_whole: of.name != "indices" })
         };
         params.iter().enumerate().filter_map(pointee).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::named;
+
+    #[test]
+    fn arrays_have_as_many_elements_as_there_are_requests() {
+        let of = |name: &str| {
+            let call = named(name).unwrap();
+            let shown = |pointee: &Pointee| {
+                let param = |index: usize| call.params[index].name.clone();
+                (param(pointee.param), pointee.element, pointee.count.map(param))
+            };
+            let part = call.pointees.iter().filter(|pointee| !pointee.is_whole);
+            assert!(part.into_iter().all(|pointee| call.params[pointee.param].name == "indices"));
+            call.pointees.iter().map(shown).collect::<Vec<_>>()
+        };
+        let one = |name: &str, element| (name.to_owned(), element, None);
+        let all =
+            |name: &str, element, count: &str| (name.to_owned(), element, Some(count.to_owned()));
+        assert_eq!(of("MPI_Recv"), [one("status", Element::Status)]);
+        assert_eq!(of("MPI_Isend"), []);
+        assert_eq!(
+            of("MPI_Waitall"),
+            [all("requests", Element::Request, "count"), all("statuses", Element::Status, "count")]
+        );
+        assert_eq!(
+            of("MPI_Waitsome"),
+            [
+                all("requests", Element::Request, "incount"),
+                one("outcount", Element::Int),
+                all("indices", Element::Int, "incount"),
+            ]
+        );
     }
 }

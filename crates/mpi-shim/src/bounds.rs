@@ -73,12 +73,13 @@ pub(crate) fn look(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
 /// Checks the memory for statuses, requests, flags and indices.
 #[inline]
 fn results(rank: &dyn Rank, args: &Args, here: &Here) {
-    for Pointee { param, element, count } in &args.call.pointees {
+    for Pointee { param, element, count, is_whole } in &args.call.pointees {
         let start = args.words[*param];
         if start == 0 || start == sys::MPI_STATUS_IGNORE as usize {
             continue;
         }
-        let count = count.map_or(1, |count| args.count(count));
+        let all = count.map_or(1, |count| args.count(count));
+        let count = if *is_whole { all } else { all.min(1) };
         let bytes =
             start..start.saturating_add(count.saturating_mul(size_of_element(args, *element)));
         if !bytes.is_empty() && is_new(here.pc(), &bytes) {
