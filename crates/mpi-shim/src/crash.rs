@@ -230,10 +230,8 @@ fn outside(rank: &dyn Rank, thread: &Thread, (signal, info): (c_int, &libc::sigi
     if let Some(call) = fortran_call(pc).filter(|_| at.depth > 1) {
         at.drop_innermost();
         let address = address(signal, info).unwrap_or(0);
-        let problem =
-            format!("is missing: what the call gets instead, {address:#x}, is no variable");
         return rank.crashed(thread, &mut |tracker, out| {
-            tracker.reporter.missing(call, "ierror", &problem, &at, out);
+            tracker.reporter.missing_error_code(call, address, &at, out);
         });
     }
     let problem = at_address(name(signal), address(signal, info));

@@ -21,10 +21,8 @@ use crate::handles::{
 use crate::rank::{mode, rank};
 use crate::real;
 use crate::sys;
-use crate::word::{Language, table};
-use commsan_findings::Problem;
-use commsan_mpi::{Args, Wrong};
-use commsan_mpi_calls::{CALLS, Effect, Role};
+use crate::word::Language;
+use commsan_mpi_calls::{CALLS, Call, Effect, Role};
 use commsan_process::inside::Inside;
 use commsan_process::stack::Caller;
 use commsan_process::{loaded, memory, thread};
@@ -69,7 +67,7 @@ pub(crate) unsafe fn fortran<const N: usize>(
         // Optional in mpi_f08.
         raw[at] = &raw mut own_error as usize;
     } else if !may_be_variable(raw[at], caller) {
-        report_missing(row, &words[..table_row.params.len()], raw[at], caller);
+        report_missing(table_row, raw[at], caller);
         raw[at] = &raw mut own_error as usize;
     }
     let mut own_status = std::mem::MaybeUninit::<sys::MPI_Status>::uninit();
@@ -124,17 +122,14 @@ fn may_be_variable_at_all(address: usize, caller: Caller) -> bool {
     !is_below_stack && memory::is_mapped(address) && !is_constant()
 }
 
-/// Reports that the last argument is none.
+/// Reports that the error code's argument is missing.
 #[cold]
-fn report_missing(row: usize, words: &[usize], address: usize, caller: Caller) {
+fn report_missing(call: &'static Call, address: usize, caller: Caller) {
     let Some(rank) = rank().filter(|_| mode().is_active()) else { return };
     let Some(inside) = Inside::enter() else { return };
     let here = Here::new(inside.outer.get().unwrap_or(caller), &inside);
-    let args = Args::new(&table()[row], words, true);
-    let problem = format!("is missing: what the call gets instead, {address:#x}, is no variable");
-    let wrong = Wrong::of(Problem::Missing, "ierror", problem);
     rank.with(here.thread, &mut |tracker, out| {
-        tracker.reporter.wrong_argument(&args, &wrong, &here, out);
+        tracker.reporter.missing_error_code(call, address, &here, out);
     });
 }
 

@@ -121,17 +121,22 @@ impl Reporter {
         self.ended_within(args, Code::CallCrashed, Some(argument), place, out);
     }
 
-    /// Reports that a call is made without an argument; `problem` says what shows it.
-    pub fn missing(
+    /// Reports that a call of Fortran stores its error code at an address that is no variable's: the
+    /// argument is missing.
+    pub fn missing_error_code(
         &mut self,
         call: &'static Call,
-        parameter: &'static str,
-        problem: &str,
+        address: usize,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        if out.again(Code::InvalidArgument, 0, place.pc()) {
+            return;
+        }
         let site = self.site(call, place);
-        let argument = RawArgument::new(parameter, problem, Some(Problem::Missing));
+        let problem =
+            format!("is missing: what the call gets instead, {address:#x}, is no variable");
+        let argument = RawArgument::new("ierror", problem, Some(Problem::Missing));
         let operation = RawOperation::of(&call.name);
         let sites = [(Role::Operation, site)];
         let report = Report {
