@@ -2,7 +2,8 @@
 //! is written only once.
 //!
 //! So are statuses, arrays of requests and other results, which are memory of the program like any
-//! buffer (§2.5, §3.2.5): of results of which only as many are stored as operations complete, one.
+//! buffer (§2.5, §3.2.5). Of indices, of which only as many are stored as operations complete, one
+//! is measured if there are requests, and of the statuses beside them none.
 //!
 //! The size of blocks that the program has allocated is known at once, those of devices included.
 //! That of variables is in debug information: their uses are written to the log, each once, and
