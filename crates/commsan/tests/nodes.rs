@@ -5,11 +5,12 @@
 mod built;
 #[path = "support/nodes.rs"]
 mod nodes;
+#[path = "support/waiting.rs"]
+mod waiting;
 
-use built::{Installed, MPIS, Mpi, Run, Work};
-use libtest_mimic::{Arguments, Trial};
+use built::{Installed, Mpi, Run, Work, launchers};
 use nodes::Nodes;
-use std::sync::Arc;
+use waiting::Test;
 
 /// The wrong ways of `steps.c`, with what is found, and the right ones.
 const WAYS: [(&str, &str, &str); 3] = [
@@ -18,62 +19,19 @@ const WAYS: [(&str, &str, &str); 3] = [
     ("same_place", "own_place", "CS-RMA-04 window"),
 ];
 
-/// A test by its name.
-type Test = (&'static str, fn(&Nodes, Mpi));
-
-const TESTS: [Test; 2] =
+const TESTS: [Test<Nodes>; 2] =
     [("run_around_mpirun", run_around_mpirun), ("exec_below_mpirun", exec_below_mpirun)];
 
 fn main() {
-    // `scripts/test.sh` runs it beside the other tests.
-    if std::env::var_os("COMMSAN_WAITING_TESTS").is_some_and(|where_to| where_to == "elsewhere") {
-        return println!("beside the other tests");
-    }
-    let mut arguments = Arguments::from_args();
-    // They wait for most of their time.
-    arguments.test_threads.get_or_insert(4);
-    let nodes = if arguments.list { Err(String::new()) } else { Nodes::start() };
-    let nodes = Arc::new(nodes);
-    let trials = MPIS.iter().flat_map(|&mpi| TESTS.map(|(name, test)| (mpi, name, test)));
-    let trials = trials.map(|(mpi, name, test)| {
-        let nodes = Arc::clone(&nodes);
-        let run = move || {
-            match &*nodes {
-                Ok(nodes) => test(nodes, mpi),
-                Err(why) => eprintln!("skipped: {why}"),
-            }
-            Ok(())
-        };
-        Trial::test(format!("{name}::{}", mpi.key()), run)
-    });
-    let conclusion = libtest_mimic::run(&arguments, trials.collect());
-    drop(nodes);
-    conclusion.exit();
+    waiting::run(Nodes::start, &TESTS, |_| Ok(()));
 }
 
 /// A launcher on the first node, with a rank on each.
 fn launcher(nodes: &Nodes, mpi: Mpi) -> Vec<String> {
     let agent = nodes.agent();
-    let agent = agent.to_str().unwrap();
-    let options: &[&str] = match mpi {
-        Mpi::OpenMpi => &[
-            "--host",
-            "node0:1,node1:1",
-            "--mca",
-            "plm_rsh_agent",
-            agent,
-            "--mca",
-            "btl",
-            "tcp,self",
-            "--mca",
-            "osc",
-            "pt2pt",
-        ],
-        _ => &["-hosts", "node0,node1", "-launcher", "ssh", "-launcher-exec", agent],
-    };
-    let launcher = mpi.tool("mpirun");
-    let words = [launcher.as_str()].into_iter().chain(options.iter().copied());
-    words.chain(["-n", "2"]).map(str::to_owned).collect()
+    let options = launchers::across(mpi.key(), "node0:1,node1:1", agent.to_str().unwrap());
+    let ranks = ["-n", "2"].map(str::to_owned);
+    [mpi.tool("mpirun")].into_iter().chain(options).chain(ranks).collect()
 }
 
 /// Whether a job was still running at its limit.

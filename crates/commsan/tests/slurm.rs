@@ -7,17 +7,18 @@
 mod built;
 #[path = "support/slurm.rs"]
 mod slurm;
+#[path = "support/waiting.rs"]
+mod waiting;
 
-use built::{MPIS, Mpi, Run, Work};
-use libtest_mimic::{Arguments, Trial};
+use built::{Mpi, Run, Work};
 use slurm::Slurm;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
+use waiting::Test;
 
 /// Deadlocks are certain after a second.
 const STUCK: [&str; 2] = ["--stuck-after", "1"];
@@ -28,10 +29,7 @@ const USER: u32 = 65534;
 /// How long to wait for what takes a moment.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A test by its name.
-type Test = (&'static str, fn(&Slurm, Mpi));
-
-const TESTS: [Test; 6] = [
+const TESTS: [Test<Slurm>; 6] = [
     ("run_around_srun", run_around_srun),
     ("exec_below_srun", exec_below_srun),
     ("steps_of_a_batch_job", steps_of_a_batch_job),
@@ -41,35 +39,7 @@ const TESTS: [Test; 6] = [
 ];
 
 fn main() {
-    // `scripts/test.sh` runs it beside the other tests.
-    if std::env::var_os("COMMSAN_WAITING_TESTS").is_some_and(|where_to| where_to == "elsewhere") {
-        return println!("beside the other tests");
-    }
-    let mut arguments = Arguments::from_args();
-    // They wait for most of their time.
-    arguments.test_threads.get_or_insert(4);
-    let slurm = if arguments.list { Err(String::new()) } else { Slurm::start() };
-    let slurm = Arc::new(slurm);
-    let trials = MPIS.iter().flat_map(|&mpi| TESTS.map(|(name, test)| (mpi, name, test)));
-    let trials = trials.map(|(mpi, name, test)| {
-        let slurm = Arc::clone(&slurm);
-        let run = move || {
-            match &*slurm {
-                Ok(slurm) => test(slurm, mpi),
-                Err(why) => eprintln!("skipped: {why}"),
-            }
-            Ok(())
-        };
-        Trial::test(format!("{name}::{}", mpi.key()), run)
-    });
-    let conclusion = libtest_mimic::run(&arguments, trials.collect());
-    let ended = slurm.as_ref().as_ref().map_or(Ok(()), every_step_has_ended);
-    drop(slurm);
-    if let Err(why) = ended {
-        eprintln!("{why}");
-        std::process::exit(1);
-    }
-    conclusion.exit();
+    waiting::run(Slurm::start, &TESTS, every_step_has_ended);
 }
 
 /// Fails if a `slurmstepd` did not live to report the end of its step: nothing may signal it.

@@ -30,14 +30,19 @@ pub fn nodes(mpi: &str, nodes: u32, ranks: u32, directory: &Path) -> Result<Vec<
         .map_err(|error| format!("{}: {error}", agent.display()))?;
     let share = |node| ranks / nodes + u32::from(node < ranks % nodes);
     let hosts: Vec<_> = (0..nodes).map(|node| format!("node{node}:{}", share(node))).collect();
-    let (agent, hosts) = (agent.to_string_lossy(), hosts.join(","));
+    Ok(across(mpi, &hosts.join(","), &agent.to_string_lossy()))
+}
+
+/// Options of a launcher for ranks on hosts, `NAME:RANKS` with commas, on which `agent` starts
+/// commands like ssh.
+pub fn across(mpi: &str, hosts: &str, agent: &str) -> Vec<String> {
     let options: &[&str] = match mpi {
         "openmpi" => &[
             "--host",
-            &hosts,
+            hosts,
             "--mca",
             "plm_rsh_agent",
-            &agent,
+            agent,
             "--mca",
             "btl",
             "tcp,self",
@@ -45,7 +50,7 @@ pub fn nodes(mpi: &str, nodes: u32, ranks: u32, directory: &Path) -> Result<Vec<
             "osc",
             "pt2pt",
         ],
-        _ => &["-hosts", &hosts, "-launcher", "ssh", "-launcher-exec", &agent],
+        _ => &["-hosts", hosts, "-launcher", "ssh", "-launcher-exec", agent],
     };
-    Ok(options.iter().map(|option| (*option).to_owned()).collect())
+    options.iter().map(|option| (*option).to_owned()).collect()
 }
