@@ -66,6 +66,34 @@ enum Source {
     Installed(PathBuf),
 }
 
+/// A plugin that a compiler can load.
+enum Found {
+    /// It is there.
+    Ready(PathBuf),
+    /// It can be made, as the cache's entry of this name.
+    Possible(Cache, String, Source),
+}
+
+/// Looks for the plugin of a compiler, compiling nothing.
+///
+/// # Errors
+/// When there is none, and it cannot be compiled, or could not be lately.
+fn find(compiler: &[OsString], known: Compiler, library: &Path) -> Result<Found, Lack> {
+    if let Some(plugin) = installed(compiler, known, library) {
+        return Ok(Found::Ready(plugin));
+    }
+    let name = entry_name(compiler, known, library)?;
+    let cache = Cache::of_user().ok_or_else(no_cache)?;
+    if let Some(entry) = cache.entry(&name) {
+        return Ok(Found::Ready(entry));
+    }
+    if let Some(lack) = cache.recent_failure(&name, AGE_OF_FAILURES) {
+        return Err(lack);
+    }
+    let source = source(compiler, known, library)?;
+    Ok(Found::Possible(cache, name, source))
+}
+
 /// The plugin that this compiler can load, if it is there already; `None` if it would be compiled.
 ///
 /// # Errors
@@ -75,18 +103,10 @@ pub fn prospect(
     known: Compiler,
     library: &Path,
 ) -> Result<Option<PathBuf>, Lack> {
-    if let Some(plugin) = installed(compiler, known, library) {
-        return Ok(Some(plugin));
-    }
-    let name = entry_name(compiler, known, library)?;
-    let cache = Cache::of_user().ok_or_else(no_cache)?;
-    if let Some(entry) = cache.entry(&name) {
-        return Ok(Some(entry));
-    }
-    if let Some(lack) = cache.recent_failure(&name, AGE_OF_FAILURES) {
-        return Err(lack);
-    }
-    source(compiler, known, library).map(|_| None)
+    Ok(match find(compiler, known, library)? {
+        Found::Ready(plugin) => Some(plugin),
+        Found::Possible(..) => None,
+    })
 }
 
 /// The plugin that this compiler can load; compiles it if need be.
@@ -94,18 +114,10 @@ pub fn prospect(
 /// # Errors
 /// When there is none, and it cannot be compiled.
 pub fn obtain(compiler: &[OsString], known: Compiler, library: &Path) -> Result<PathBuf, Lack> {
-    if let Some(plugin) = installed(compiler, known, library) {
-        return Ok(plugin);
-    }
-    let name = entry_name(compiler, known, library)?;
-    let cache = Cache::of_user().ok_or_else(no_cache)?;
-    if let Some(entry) = cache.entry(&name) {
-        return Ok(entry);
-    }
-    if let Some(lack) = cache.recent_failure(&name, AGE_OF_FAILURES) {
-        return Err(lack);
-    }
-    let source = source(compiler, known, library)?;
+    let (cache, name, source) = match find(compiler, known, library)? {
+        Found::Ready(plugin) => return Ok(plugin),
+        Found::Possible(cache, name, source) => (cache, name, source),
+    };
     cache.obtain(&name, |directory| {
         let plugin = match source {
             Source::Recipe(recipe) => {
@@ -214,7 +226,7 @@ fn unknown(compiler: &[OsString]) -> Lack {
     )
 }
 
-/// The first line that a compiler answers; `None` if it fails.
+/// The last line that a compiler answers; `None` if it fails.
 fn ask(compiler: &[OsString], question: &[&str]) -> Option<PathBuf> {
     let asked = Command::new(compiler.first()?)
         .args(&compiler[1..])

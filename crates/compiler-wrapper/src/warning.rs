@@ -20,10 +20,10 @@ pub fn lack(compiler: &[OsString], family: Family, lack: &Lack) {
         return;
     }
     let effect = if plugin::has_hooks(family) {
-        "its code calls a function at each load and store, instead of checking inline, which makes \
+        "the code calls a function at each load and store, instead of checking inline, which makes \
          loops 2 to 100 times slower"
     } else {
-        "its code is compiled unchanged, so that no load or store is checked"
+        "the code is compiled unchanged, so that no load or store is checked"
     };
     eprintln!("commsan: warning: {}: {effect}", lack.why);
     eprintln!("  help: {}, and compile again", lack.cure);
