@@ -47,6 +47,14 @@ pub unsafe fn instruction_pointer(context: *mut c_void) -> usize {
     unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.pc as usize }
 }
 
+/// Whether a store has caused the fault by which a thread was interrupted, where that is known.
+///
+/// # Safety
+/// None is needed.
+pub unsafe fn is_store_fault(_: *mut c_void) -> bool {
+    false
+}
+
 /// The frame pointer of the function that this is used in. The pair that it points to lies at the
 /// lower end of the frame rather than above it.
 #[macro_export]

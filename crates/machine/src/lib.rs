@@ -137,4 +137,34 @@ mod tests {
             assert!(libc::dlsym(library, c"MP".as_ptr()).is_null());
         }
     }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn loads_and_stores_that_fault_are_told_apart() {
+        static STORED: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+        static PAGE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+        extern "C" fn handler(_: i32, _: *mut libc::siginfo_t, context: *mut c_void) {
+            // SAFETY: what the kernel has passed; the page exists.
+            unsafe {
+                STORED.store(usize::from(is_store_fault(context)) as *mut c_void, Relaxed);
+                libc::mprotect(PAGE.load(Relaxed), 4096, libc::PROT_READ | libc::PROT_WRITE);
+            }
+        }
+        // SAFETY: a page of its own, and a handler that makes it accessible.
+        unsafe {
+            let (flags, none) = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, libc::PROT_NONE);
+            let page = libc::mmap(std::ptr::null_mut(), 4096, none, flags, -1, 0);
+            PAGE.store(page, Relaxed);
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = handler as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO;
+            libc::sigaction(libc::SIGSEGV, &raw const action, std::ptr::null_mut());
+            let byte = page.cast::<u8>();
+            byte.write_volatile(1);
+            assert_eq!(STORED.load(Relaxed) as usize, 1);
+            libc::mprotect(page, 4096, none);
+            assert_eq!(byte.read_volatile(), 1);
+            assert_eq!(STORED.load(Relaxed) as usize, 0);
+        }
+    }
 }

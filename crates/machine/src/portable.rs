@@ -42,6 +42,14 @@ pub unsafe fn instruction_pointer(_: *mut c_void) -> usize {
     0
 }
 
+/// Whether a store has caused the fault by which a thread was interrupted, where that is known.
+///
+/// # Safety
+/// None is needed.
+pub unsafe fn is_store_fault(_: *mut c_void) -> bool {
+    false
+}
+
 /// A frame above which there are none.
 #[macro_export]
 macro_rules! frame_pointer {

@@ -50,6 +50,18 @@ pub unsafe fn instruction_pointer(context: *mut c_void) -> usize {
     }
 }
 
+/// Whether a store has caused the fault by which a thread was interrupted, where that is known.
+///
+/// # Safety
+/// `context` is what the kernel has passed to a signal handler.
+pub unsafe fn is_store_fault(context: *mut c_void) -> bool {
+    /// In the error code of a page fault.
+    const WRITE: i64 = 2;
+    // SAFETY: by the caller.
+    let machine = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext };
+    machine.gregs[libc::REG_ERR as usize] & WRITE != 0
+}
+
 /// The frame pointer of the function that this is used in: the address of the caller's frame
 /// pointer, above which its return address is.
 #[macro_export]

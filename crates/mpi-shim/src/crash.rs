@@ -8,6 +8,9 @@
 //! for which the program sets a handler later. Missed are crashes without any stack left, and those
 //! after which nothing can be written.
 //!
+//! MPICH's layer for Fortran is no call. A store that faults there is the error code's, and its
+//! argument missing, unless the call has other results that the layer stores.
+//!
 //! The library may have been interrupted while it had allocated or locked anything, and memory may
 //! be damaged. So a child process reports what has happened, from a copy of everything; the process
 //! itself only waits for it, for a limited time.
@@ -17,7 +20,7 @@ use crate::datatypes;
 use crate::rank::{Rank, mode, rank};
 use commsan_callsite::{DEPTH, Place};
 use commsan_mpi::Args;
-use commsan_mpi_calls::{CALLS, Call, Extent, Times};
+use commsan_mpi_calls::{CALLS, Call, Extent, Role, Times};
 use commsan_process::thread::{self, Thread};
 use commsan_process::{machine, modules, unwind};
 use commsan_shadow::Epoch;
@@ -141,8 +144,10 @@ unsafe fn report(thread: &Thread, signal: c_int, info: &libc::siginfo_t, context
     static REPORTED: AtomicBool = AtomicBool::new(false);
     let Some(rank) = rank().filter(|_| is_owner() && mode().is_active()) else { return };
     // SAFETY: by the caller.
-    let (top, pc) =
-        unsafe { (machine::stack_pointer(context), machine::instruction_pointer(context)) };
+    let (top, pc, stores) = unsafe {
+        let (top, pc) = (machine::stack_pointer(context), machine::instruction_pointer(context));
+        (top, pc, machine::is_store_fault(context))
+    };
     let calling = Calling::of(thread, top);
     // commsan's own code is none of the program's.
     if calling.is_none() && thread.is_inside() {
@@ -163,7 +168,7 @@ unsafe fn report(thread: &Thread, signal: c_int, info: &libc::siginfo_t, context
                     let (args, here) = unsafe { (*calling).parts() };
                     within_call(rank, thread, (signal, info), args, here, top..calling as usize);
                 }
-                None => outside(rank, thread, (signal, info), pc),
+                None => outside(rank, thread, (signal, info), (pc, stores)),
             }
             // SAFETY: nothing is left to be done in the copy.
             unsafe { libc::syscall(libc::SYS_exit_group, 0) };
@@ -224,10 +229,16 @@ fn within_call(
     });
 }
 
-/// Reports a signal that has come at an instruction outside of calls.
-fn outside(rank: &dyn Rank, thread: &Thread, (signal, info): (c_int, &libc::siginfo_t), pc: usize) {
+/// Reports a signal that has come at an instruction outside of calls, which may have been a store.
+fn outside(
+    rank: &dyn Rank,
+    thread: &Thread,
+    (signal, info): (c_int, &libc::siginfo_t),
+    (pc, stores): (usize, bool),
+) {
     let mut at = Interrupted::find(thread, pc);
-    if let Some(call) = fortran_call(pc).filter(|_| at.depth > 1) {
+    let stores_error_code = |call: &&Call| stores && at.depth > 1 && !has_converted_results(call);
+    if let Some(call) = fortran_call(pc).filter(stores_error_code) {
         at.drop_innermost();
         let address = address(signal, info).unwrap_or(0);
         return rank.crashed(thread, &mut |tracker, out| {
@@ -259,6 +270,11 @@ fn fortran_call(pc: usize) -> Option<&'static Call> {
     let name = name.to_str().ok()?.trim_end_matches('_');
     let name = name.strip_prefix(['p', 'P']).unwrap_or(name);
     CALLS.iter().find(|call| call.name.eq_ignore_ascii_case(name))
+}
+
+/// Whether a layer for Fortran stores results itself, as logicals and as indices that count from 1.
+fn has_converted_results(call: &Call) -> bool {
+    call.params.iter().any(|param| matches!(param.role, Role::Flag | Role::Ints))
 }
 
 fn name(signal: c_int) -> &'static str {
