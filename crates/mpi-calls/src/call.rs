@@ -114,6 +114,12 @@ impl Call {
         self.accesses.is_empty() && self.at.source.is_some()
     }
 
+    /// Whether it returns when it has received, and does nothing else with other ranks.
+    pub fn only_receives(&self) -> bool {
+        let receives = self.at.source.is_some() && !self.accesses.is_empty();
+        self.effect == Effect::Block && receives && self.at.dest.is_none() && !self.enters
+    }
+
     /// Whether those of a group make a communicator by it, without all others of the old one.
     pub fn is_by_group(&self) -> bool {
         self.effect == Effect::Block && self.makes.is_some() && !self.collective

@@ -287,12 +287,20 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
         failed(rank, args, here, code);
     }
     let after = After { rank, args, here, ok: code == 0 };
+    let acquisitions = acquisitions.as_deref().unwrap_or_default();
+    // What a receive has stored comes after all that the sender has released with it.
+    let is_receive = args.call.only_receives();
+    if is_receive {
+        after.order(acquisitions);
+    }
     after.run(&before);
     after.steps(before.did());
     if after.ok {
         objects::changed(rank, args, here, freed);
     }
-    after.order(acquisitions.as_deref().unwrap_or_default());
+    if !is_receive {
+        after.order(acquisitions);
+    }
     code
 }
 
