@@ -43,8 +43,17 @@ struct Piece {
     told: Told,
     certain: bool,
     extent: Extent,
-    /// The pointer that all of it is reached by, if there is one.
-    pointer: Option<usize>,
+    /// What all of it is reached by, if that is one.
+    base: Option<Base>,
+}
+
+/// What leads to memory. Its bytes are of one allocation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Base {
+    /// A pointer that is an argument.
+    Pointer(usize),
+    /// A variable of the module, by its number.
+    Variable(u32),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -66,10 +75,10 @@ pub(super) fn of(
     for effect in effects {
         let told = &told[effect.access];
         let looks = told.looks.then(|| Told { mode: Mode::Read, ..told.clone() });
-        for (extent, pointer) in extents(effect, arguments, variable) {
+        for (extent, base) in extents(effect, arguments, variable) {
             for told in std::iter::once(told).chain(&looks) {
                 let (told, extent) = (told.clone(), extent.clone());
-                add(&mut pieces, Piece { told, certain: effect.certain, extent, pointer });
+                add(&mut pieces, Piece { told, certain: effect.certain, extent, base });
             }
         }
     }
@@ -78,32 +87,33 @@ pub(super) fn of(
     pieces.into_iter().map(kernel_access).collect()
 }
 
-/// What an effect covers, and the pointers that it is reached by.
+/// What an effect covers, and what it is reached by.
 fn extents(
     effect: &Effect,
     arguments: &[u8],
     variable: &dyn Fn(u32) -> Option<Option<Range<u64>>>,
-) -> Vec<(Extent, Option<usize>)> {
+) -> Vec<(Extent, Option<Base>)> {
     let argument = |at: u64| {
         let bytes = arguments.get(at as usize..)?.first_chunk()?;
         Some(u64::from_le_bytes(*bytes) as usize)
     };
-    let pointer = match effect.origins[..] {
-        [Origin::Argument(at)] => argument(at),
+    let base = match effect.origins[..] {
+        [Origin::Argument(at)] => argument(at).map(Base::Pointer),
+        [Origin::Variable(index)] => Some(Base::Variable(index)),
         _ => None,
     };
     if let Some(bytes) = &effect.bytes {
         let bytes = join::normal(bytes);
         let vague = !effect.certain && bytes.end() - bytes.start >= MAX_UNCERTAIN;
         if !vague || effect.origins.is_empty() {
-            return vec![(Extent::Exactly(bytes), pointer)];
+            return vec![(Extent::Exactly(bytes), base)];
         }
     }
     let one = |origin: &Origin| match *origin {
         Origin::Own => None,
         Origin::Argument(at) => {
             let pointer = argument(at);
-            Some((pointer.map_or(Extent::Anywhere, Extent::Within), pointer))
+            Some((pointer.map_or(Extent::Anywhere, Extent::Within), pointer.map(Base::Pointer)))
         }
         Origin::Variable(index) => {
             let range = variable(index)?;
@@ -111,7 +121,8 @@ fn extents(
                 let run = range.end - range.start;
                 commsan_ptx::Footprint { start: range.start, run, repeats: Vec::new() }
             };
-            Some((range.map_or(Extent::Anywhere, |range| Extent::Exactly(whole(range))), None))
+            let extent = range.map_or(Extent::Anywhere, |range| Extent::Exactly(whole(range)));
+            Some((extent, Some(Base::Variable(index))))
         }
         Origin::ThroughArgument(_) | Origin::ThroughVariable(_) | Origin::Unknown => {
             Some((Extent::Anywhere, None))
@@ -153,7 +164,10 @@ fn limit(pieces: &mut Vec<Piece>) {
     pieces.sort_by_key(|piece| std::cmp::Reverse(piece.weight()));
     for mut piece in pieces.split_off(MAX_ACCESSES) {
         piece.certain = false;
-        piece.extent = piece.pointer.map_or(Extent::Anywhere, Extent::Within);
+        piece.extent = match piece.base {
+            Some(Base::Pointer(pointer)) => Extent::Within(pointer),
+            _ => Extent::Anywhere,
+        };
         add(pieces, piece);
     }
 }
@@ -176,14 +190,16 @@ impl Piece {
         worse
             && match (&self.extent, &other.extent) {
                 (Extent::Exactly(a), Extent::Exactly(b)) => join::covers(a, b),
-                (Extent::Within(a), _) => other.pointer == Some(*a),
+                (Extent::Within(a), _) => other.base == Some(Base::Pointer(*a)),
                 (a, b) => a == b,
             }
     }
 
-    /// What both cover, if they are the same but for that.
+    /// What both cover, if they are the same but for that. Allocations may lie side by side: each
+    /// keeps its own.
     fn joined(&self, other: &Piece) -> Option<Extent> {
-        let class = |piece: &Piece| (piece.told.mode, piece.told.strength, piece.certain);
+        let class =
+            |piece: &Piece| (piece.told.mode, piece.told.strength, piece.certain, piece.base);
         match (&self.extent, &other.extent) {
             (Extent::Exactly(a), Extent::Exactly(b)) if class(self) == class(other) => {
                 join::union(a, b).map(Extent::Exactly)
@@ -265,6 +281,21 @@ mod tests {
             other => panic!("{other:?}"),
         }
         all
+    }
+
+    #[test]
+    fn what_two_pointers_lead_to_stays_apart() {
+        let told = Told { mode: Mode::Write, strength: Strength::Weak, line: None, looks: false };
+        let effect = |at, start| Effect {
+            access: 0,
+            origins: vec![Origin::Argument(at)],
+            bytes: Some(commsan_ptx::Footprint { start, run: 16, repeats: Vec::new() }),
+            certain: true,
+        };
+        let arguments: Vec<u8> = [100u64, 116].iter().flat_map(|at| at.to_le_bytes()).collect();
+        let count = |effects: &[Effect]| of(effects, &[told.clone()], &arguments, &|_| None).len();
+        assert_eq!(count(&[effect(0, 100), effect(8, 116)]), 2);
+        assert_eq!(count(&[effect(0, 100), effect(0, 116)]), 1);
     }
 
     proptest! {
