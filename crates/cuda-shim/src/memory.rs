@@ -34,7 +34,9 @@ pub(crate) fn allocated_in(call: &Call, stream: usize, start: usize, size: usize
 
 /// Another process's memory was opened. How much there is of it, the call does not say.
 pub(crate) fn opened(call: &Call, start: usize, handle: [u8; 64]) {
-    let bytes = ask::allocation(start).or_else(|| mapping(start)).unwrap_or(start..start + 1);
+    let found = ask::allocation(start).or_else(|| mapping(start));
+    // Others may lie before it in what is mapped; each process counts from where the memory begins.
+    let bytes = start..found.map_or(start + 1, |bytes| bytes.end);
     allocated_at(call, call.name, MemoryKind::Device, bytes, None);
     call.with(|streams, place, out| {
         streams.memory_opened(start, &handle, call.name, place, out);

@@ -8,7 +8,7 @@ use commsan_shadow::{Comb, Footprint, Mode, Runs};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::fence;
+use std::sync::atomic::{AtomicU64, fence};
 
 /// Memory that a process can share.
 const MEMORIES: usize = 64;
@@ -211,26 +211,29 @@ impl Ledger {
         self.0[0].load(Relaxed) != 0
     }
 
-    /// A process with this segment has opened the memory, at a place.
+    /// A process with this segment has opened the memory, at a place; it takes its own former entry.
     pub fn open(self, number: u64, segment: u64, at: Spot) {
         let openers = self.memory(number).into_iter().flat_map(|memory| memory.chunks_exact(2));
         for opener in openers {
-            if opener[0].compare_exchange(0, segment, SeqCst, Relaxed).is_ok() {
+            let is_closed = opener[0].load(Relaxed) == segment && opener[1].load(Relaxed) == 0;
+            if is_closed || opener[0].compare_exchange(0, segment, SeqCst, Relaxed).is_ok() {
                 return opener[1].store(at.to_bits() + 1, Release);
             }
         }
     }
 
-    /// It has closed it.
+    /// It has closed it. Others still look at what it has done with it.
     pub fn close(self, number: u64, segment: u64) {
         let mut openers = self.memory(number).into_iter().flat_map(|memory| memory.chunks_exact(2));
-        if let Some(opener) = openers.find(|opener| opener[0].load(Relaxed) == segment) {
-            opener[1].store(0, Relaxed);
-            opener[0].store(0, Release);
+        let is_open = |opener: &&[AtomicU64]| {
+            opener[0].load(Relaxed) == segment && opener[1].load(Relaxed) != 0
+        };
+        if let Some(opener) = openers.find(is_open) {
+            opener[1].store(0, Release);
         }
     }
 
-    /// The segments of those who have a memory open, and where each has opened it if that is known.
+    /// The segments of those who have opened a memory, and where each that has it open has done so.
     pub fn openers(self, number: u64) -> impl Iterator<Item = (u64, Option<Spot>)> {
         let openers = self.memory(number).into_iter().flat_map(|memory| memory.chunks_exact(2));
         openers.filter_map(|opener| {
@@ -364,7 +367,7 @@ impl Uses {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::sync::atomic::AtomicU64;
+
 
     const MEMORY_3: SharedMemory = SharedMemory { segment: 7, number: 3 };
 
@@ -426,7 +429,10 @@ mod tests {
             .for_each(|segment| ledger.open(5, 100 + segment, spot(segment as u32)));
         assert_eq!(ledger.openers(5).count(), OPENERS);
         ledger.close(5, 101);
-        assert_eq!(ledger.openers(5).nth(1), Some((102, Some(spot(2)))));
+        assert_eq!(ledger.openers(5).nth(1), Some((101, None)));
+        ledger.open(5, 101, spot(7));
+        assert_eq!(ledger.openers(5).nth(1), Some((101, Some(spot(7)))));
+        assert_eq!(ledger.openers(5).count(), OPENERS);
         assert_eq!(ledger.openers(4).count() + ledger.openers(1 << 40).count(), 0);
     }
 
