@@ -121,7 +121,7 @@ pub fn pack(options: &Options) -> Result<(), String> {
     let timings = vec![
         timing("a launch, 4 KiB", "launches", 1, false, "4096 1"),
         timing("a launch, 64 MiB", "launches", 1, false, "67108864 1"),
-        timing("Jacobi, 2 ranks", "jacobi", 2, true, "4096 4096 1000"),
+        timing("Jacobi, 2 ranks", "jacobi", 2, true, "2048 2048 200"),
     ];
     let commsan = env!("CARGO_PKG_VERSION").to_owned();
     kit::write(&kit.join(kit::MANIFEST), &Manifest { commsan, cases, programs, timings })

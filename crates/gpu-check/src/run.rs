@@ -167,7 +167,10 @@ impl Session {
                 // error.
                 let is_own = |seen: &&Seen| {
                     result.native != "0"
-                        && matches!(seen.code, Code::CallFailed | Code::CallCrashed)
+                        && matches!(
+                            seen.code,
+                            Code::CallFailed | Code::CallCrashed | Code::ProgramCrashed
+                        )
                 };
                 result.extra =
                     found.difference(&known).filter(|seen| !is_own(seen)).map(shown).collect();

@@ -66,8 +66,10 @@ impl State {
     /// Ends a capture; returns its graph.
     pub fn end_capture(&mut self, stream: StreamId) -> Result<usize> {
         let joined = self.streams.get(stream).capture.clone().ok_or(Error::ILLEGAL_STATE)?;
-        let capture = &self.graphs.captures[&joined.capture];
+        let capture = self.graphs.captures.get_mut(&joined.capture).ok_or(Error::ILLEGAL_STATE)?;
         if capture.origin != stream {
+            // As hardware has it; CUDA's documentation does not say.
+            capture.broken = true;
             return Err(Error::STREAM_CAPTURE_UNMATCHED);
         }
         if capture.mode != CaptureMode::Relaxed && capture.thread != thread::number() {

@@ -175,8 +175,9 @@ impl Texture {
         linear: bool,
     ) -> ([Part; 8], usize) {
         let count = if linear { 1 << dimensions } else { 1 };
+        // "An unsigned integer index" (PTX ISA, `tex`): what is negative is the last layer, too.
         let layer =
-            layer.map(|layer| Outside::Nearest.index((layer as i32).into(), self.texels.extent[2]));
+            layer.map(|layer| Outside::Nearest.index(layer.into(), self.texels.extent[2]));
         let mut parts = [Part { at: None, weight: 0.0 }; 8];
         for (which, part) in parts.iter_mut().enumerate().take(count) {
             let (mut index, mut weight) = ([Some(0); 3], 1.0);
@@ -189,6 +190,14 @@ impl Texture {
             if let [Some(x), Some(y), Some(z)] = index {
                 part.at = Some(self.texels.address(x * self.texels.size(), y, z));
             }
+        }
+        if count == 4 {
+            // Their product has eight fraction bits as well, and the rest is as much as makes one
+            // (measured on an H100).
+            let [x, y] = [ends[0][1].1, ends[1][1].1];
+            let both = (x * y * 256.0).round() / 256.0;
+            let weights = [1.0 - x - y + both, x - both, y - both, both];
+            parts.iter_mut().zip(weights).for_each(|(part, weight)| part.weight = weight);
         }
         (parts, count)
     }
@@ -291,6 +300,9 @@ mod tests {
         let found: Vec<(u64, f32)> =
             parts[..4].iter().map(|p| ((p.at.unwrap() - 0x1000) / 4, p.weight)).collect();
         assert_eq!(found, [(1, 0.375), (2, 0.125), (5, 0.375), (6, 0.125)]);
+        // 3/256 of 5/256 is none of 256 parts.
+        let (parts, _) = linear.parts(&[1.5 + 3.0 / 256.0, 0.5 + 5.0 / 256.0], None);
+        assert_eq!(parts.map(|part| part.weight * 256.0)[..4], [248.0, 3.0, 5.0, 0.0]);
         let gathered = linear.around([2.0, 1.0], None).0;
         assert_eq!(
             gathered.map(|p| p.at.map(|at| (at - 0x1000) / 4))[..4],

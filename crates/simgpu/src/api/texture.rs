@@ -13,8 +13,6 @@ use std::ffi::{c_int, c_void};
 const ARRAY: c_int = 0;
 const LINEAR: c_int = 2;
 const PITCHED: c_int = 3;
-/// `cudaArraySurfaceLoadStore`.
-const SURFACE: u32 = 2;
 
 calls! {
     fn cudaCreateTextureObject in (session)(
@@ -54,10 +52,8 @@ calls! {
         if resource.resType != ARRAY {
             return Err(Error::INVALID_VALUE);
         }
+        // Hardware takes arrays that were made without `cudaArraySurfaceLoadStore`, too.
         let array = session.images.array(resource.res[0])?;
-        if array.flags & SURFACE == 0 {
-            return Err(Error::INVALID_VALUE);
-        }
         let surface = Surface { texels: array.texels()? };
         let handle = session.new_handle() as u64;
         object.put(handle)?;

@@ -29,6 +29,13 @@
         }                                                                       \
     } while (0)
 
+// Whether the device is a simulated one, which is stricter or simpler in places.
+[[maybe_unused]] static bool is_simulated() {
+    cudaDeviceProp properties;
+    OK(cudaGetDeviceProperties(&properties, 0));
+    return strstr(properties.name, "simulated");
+}
+
 // What has other parameters in CUDA 12.
 #if CUDART_VERSION < 13000
 #define EDGES(graph, from, to, count) cudaGraphGetEdges(graph, from, to, count)

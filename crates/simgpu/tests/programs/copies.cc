@@ -84,8 +84,7 @@ static void waits() {
     int *d, pageable = 1, result = 0;
     OK(cudaMalloc(&d, 2 * sizeof(int)));
     OK(cudaMemcpy(d, &pageable, sizeof(int), cudaMemcpyHostToDevice));
-    // In this simulation the host can look.
-    CHECK(*d == 1);
+    if (is_simulated()) CHECK(*d == 1); // the host can look
     pageable = 2;
     OK(cudaMemcpyAsync(d, &pageable, sizeof(int), cudaMemcpyHostToDevice, s));
     pageable = 3;
@@ -129,8 +128,7 @@ static void large() {
     memset(source, 1, size);
     OK(cudaMalloc((void **)&d, size));
     OK(cudaMemcpy(d, source, size, cudaMemcpyHostToDevice));
-    // In this simulation the host can look.
-    CHECK(d[0] == 1 && d[size - 1] == 1);
+    if (is_simulated()) CHECK(d[0] == 1 && d[size - 1] == 1); // the host can look
     memset(source, 2, size);
     OK(cudaMemcpy(&last, d + size - 1, 1, cudaMemcpyDeviceToHost));
     CHECK(last == 1);
@@ -158,9 +156,13 @@ static void batch() {
     OK(cudaStreamSynchronize(s));
     OK(cudaMemcpy(result, d, sizeof result, cudaMemcpyDeviceToHost));
     CHECK(result[0] == 1 && result[1] == 2 && result[2] == 3);
-    OK(cudaMemcpyWithAttributesAsync(d, d + 2, 4, how, s));
-    OK(cudaStreamSynchronize(s));
-    CHECK(*d == 3);
+    // The driver may be older than this call.
+    if (cudaMemcpyWithAttributesAsync(d, d + 2, 4, how, s) == cudaErrorCallRequiresNewerDriver) {
+        cudaGetLastError();
+    } else {
+        OK(cudaStreamSynchronize(s));
+        CHECK(*d == 3);
+    }
     EXPECT(cudaMemcpyBatchAsync(to, from, sizes, 3, how, starts, 2, 0), cudaErrorInvalidValue);
     EXPECT(cudaMemcpyBatchAsync(to, from, sizes, 3, how, starts + 1, 1, s), cudaErrorInvalidValue);
     EXPECT(cudaMemcpyBatchAsync(to, from, sizes, 3, how, starts, 0, s), cudaErrorInvalidValue);
