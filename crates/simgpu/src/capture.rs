@@ -72,6 +72,7 @@ impl State {
             capture.broken = true;
             return Err(Error::STREAM_CAPTURE_UNMATCHED);
         }
+        let capture = &self.graphs.captures[&joined.capture];
         if capture.mode != CaptureMode::Relaxed && capture.thread != thread::number() {
             return Err(Error::STREAM_CAPTURE_WRONG_THREAD);
         }
