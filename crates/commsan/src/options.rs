@@ -175,8 +175,8 @@ options! {
         "Report MPI calls by threads that the thread level forbids, or that are unordered";
     collective_checks: bool = "true", "BOOL", Rank,
         "Compare arguments and order of collectives between ranks";
-    leaks: Leaks = "auto", "auto|BOOL", Rank,
-        "Report objects that are never freed; auto omits groups";
+    leaks: Leaks = "auto", "auto|all|BOOL", Rank,
+        "Report objects that are never freed; auto omits groups; all lists what libraries leak, which else one note counts";
     profile: bool = "false", "BOOL", Rank,
         "Count data movement by source and target; enabled by `commsan profile`";
     check: bool = "true", "BOOL", Rank,
@@ -424,25 +424,30 @@ pub enum Leaks {
     Auto,
     /// All leaked objects, or none except files.
     Chosen(bool),
+    /// All, with those that libraries have made on their own.
+    All,
 }
 
 impl Value for Leaks {
     const SWITCH: bool = true;
 
     fn set(&mut self, text: &str, base: &Path) -> Result<(), Expected> {
-        if text == "auto" {
-            *self = Leaks::Auto;
-            return Ok(());
-        }
-        let mut chosen = false;
-        chosen.set(text, base).map_err(|_| "`auto`, `true` or `false`")?;
-        *self = Leaks::Chosen(chosen);
+        *self = match text {
+            "auto" => Leaks::Auto,
+            "all" => Leaks::All,
+            _ => {
+                let mut chosen = false;
+                chosen.set(text, base).map_err(|_| "`auto`, `all`, `true` or `false`")?;
+                Leaks::Chosen(chosen)
+            }
+        };
         Ok(())
     }
 
     fn texts(&self) -> Vec<String> {
         match self {
             Leaks::Auto => vec!["auto".to_owned()],
+            Leaks::All => vec!["all".to_owned()],
             Leaks::Chosen(chosen) => chosen.texts(),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::exit_code;
 use crate::failure::{Failure, note, warn};
-use crate::options::{FailOn, Options};
+use crate::options::{FailOn, Leaks, Options};
 use crate::output::{err, out};
 use crate::settings::Settings;
 use anstream::ColorChoice;
@@ -51,6 +51,9 @@ pub struct Arguments {
     /// Directory of code that is not yours: findings in it are shown at its callers; may be repeated
     #[arg(long, value_name = "DIR")]
     libraries: Vec<String>,
+    /// Which leaked objects are listed: all has those that libraries have made on their own
+    #[arg(long, value_name = "WHICH")]
+    leaks: Option<String>,
     /// Print suppressions that would cover the findings, instead of the report
     #[arg(long)]
     gen_suppressions: bool,
@@ -74,12 +77,14 @@ impl Arguments {
         let exit_code = self.exit_code.iter().map(|value| pair("exit_code", value));
         let color = self.color.iter().map(|value| pair("color", value));
         let fail_on = self.fail_on.iter().map(|value| pair("fail_on", value));
+        let leaks = self.leaks.iter().map(|value| pair("leaks", value));
         let libraries = self.libraries.iter().map(|value| pair("libraries", value));
         suppressions
             .chain(libraries)
             .chain(checks)
             .chain(exit_code)
             .chain(fail_on)
+            .chain(leaks)
             .chain(color)
             .collect()
     }
@@ -116,6 +121,20 @@ impl std::fmt::Display for Format {
             Format::Html => "HTML",
         })
     }
+}
+
+/// How the report of a run is made.
+///
+/// # Errors
+/// When a file that an option names cannot be read.
+pub fn preparation(options: &Options) -> Result<Preparation, Failure> {
+    Ok(Preparation {
+        suppressions: suppressions(options)?,
+        checks: checks(options)?,
+        libraries: options.libraries.clone(),
+        leaks_in_libraries: options.leaks == Leaks::All,
+        is_ending: false,
+    })
 }
 
 /// Reads the suppressions that the options name.
@@ -257,11 +276,7 @@ pub fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
 pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Failure> {
     let run = RunDirectory::open(&directory(arguments.directory.as_deref())?)
         .map_err(|error| Failure::new(exit_code::REPORT, error.to_string()))?;
-    let suppressions = suppressions(&settings.options)?;
-    let checks = checks(&settings.options)?;
-    let libraries = settings.options.libraries.clone();
-    let preparation = Preparation { suppressions, checks, libraries, is_ending: false };
-    let report = Report::from_run(&run, &preparation);
+    let report = Report::from_run(&run, &preparation(&settings.options)?);
     let sources = Sources::load(&report);
     let text = |format| match arguments.gen_suppressions {
         true => suppress::gen_suppressions(&report.findings),

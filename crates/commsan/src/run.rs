@@ -63,11 +63,10 @@ pub fn supervise(
     is_rank: bool,
     start: impl FnOnce(&RunDirectory, &[OsString], &JobEnvironment) -> Result<ExitStatus, Failure>,
 ) -> Result<ExitCode, Failure> {
-    let checks = report::checks(&settings.options)?;
-    let options = &limited(&settings.options, checks.as_ref());
+    let preparation = report::preparation(&settings.options)?;
+    let options = &limited(&settings.options, preparation.checks.as_ref());
     // Fails if a part of the installation is missing, before anything is created.
     job_environment(Path::new(""), options)?;
-    let suppressions = report::suppressions(options)?;
     let run = directory(options)?;
     let mut environment = job_environment(run.path(), options)?;
 
@@ -93,8 +92,6 @@ pub fn supervise(
         warn(found, slice::from_ref(mend));
     }
     let adapted = command_line::adapt(command, &mut environment);
-    let libraries = options.libraries.clone();
-    let preparation = Preparation { suppressions, checks, libraries, is_ending: false };
     // Of a rank's own job: the end of the rank may be the end of this process.
     let (told, early) = channel();
     let report_early = is_rank.then(|| -> Report {

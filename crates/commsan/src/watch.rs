@@ -32,7 +32,6 @@ use crate::options::Options;
 use crate::report;
 use commsan_findings::Code;
 use commsan_job_shm::{Answer, Job, Seen, jobs};
-use commsan_report::Options as Preparation;
 use commsan_rundir::{Deadlock, RunDirectory, Stuck};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -261,9 +260,7 @@ impl Watcher {
     /// Prints findings that were not printed.
     fn tell(&mut self) {
         let Ok(run) = RunDirectory::open(&self.directory) else { return };
-        let Ok(suppressions) = report::suppressions(&self.options) else { return };
-        let libraries = self.options.libraries.clone();
-        let preparation = Preparation { suppressions, libraries, ..Preparation::default() };
+        let Ok(preparation) = report::preparation(&self.options) else { return };
         let report = commsan_report::Report::from_run(&run, &preparation);
         let deadlocks = report.findings.iter().filter(|finding| finding.code == Code::Deadlock);
         self.explained = deadlocks.count();

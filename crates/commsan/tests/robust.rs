@@ -119,6 +119,32 @@ fn programs_may_look_up_functions_before_anything_has_run() {
     }
 }
 
+/// The user of a library can do nothing about what it leaks: it is counted, and listed if asked for.
+#[test]
+fn what_a_library_leaks_is_counted() {
+    for mpi in MPIS {
+        let work = Work::new("leaky", mpi);
+        let packaged = work.path("packaged");
+        fs::create_dir(&packaged).unwrap();
+        let library = packaged.join("libleaky.so");
+        work.compile_plain(&library, "robust/leaky.c", &["-g", "-DLIBRARY", "-shared", "-fPIC"]);
+        let linked = ["-g", "-Wl,--no-as-needed", library.to_str().unwrap()];
+        let program = work.compile("robust/leaky.c", &linked);
+        let run = |options: &[&str], arguments: &[&str]| {
+            let own = ["--libraries", packaged.to_str().unwrap(), "--fail-on", "warning"];
+            work.run(&[&own[..], options].concat(), 2, &program, arguments)
+        };
+        let counted = run(&[], &[]);
+        counted.ends_with(0).finds(&[]);
+        let note = "2 MPI objects were made in libraries and never freed, counted over all ranks: libleaky.so (2)";
+        assert!(counted.notes().iter().any(|it| it.contains(note)), "{}", counted.text());
+        run(&[], &["own"]).ends_with(66).finds(&["CS-OBJ-01 main"]);
+        let listed = run(&["--leaks=all"], &[]);
+        // The library has no frame pointers, so that its caller is not known.
+        listed.ends_with(66).finds(&["CS-OBJ-01 solve"]).is_silent_about("made in libraries");
+    }
+}
+
 /// A handler that never comes back may have interrupted commsan itself.
 #[test]
 fn leaving_a_signal_handler_sideways_hangs_nothing() {

@@ -18,6 +18,7 @@ pub mod html;
 mod jobs;
 pub mod json;
 pub mod junit;
+mod leaks;
 mod merge;
 mod messages;
 pub mod names;
@@ -115,6 +116,9 @@ pub struct Options {
     pub checks: Option<Checks>,
     /// Directories of code that is not the user's: findings are shown at its callers.
     pub libraries: Vec<PathBuf>,
+    /// Objects that libraries have made on their own and not freed are findings, too; else a note
+    /// counts them.
+    pub leaks_in_libraries: bool,
     /// The ranks have not ended yet, and will be by whoever asks.
     pub is_ending: bool,
 }
@@ -154,6 +158,9 @@ impl Report {
             merged.extend(found);
         }
         notes.of_job(None);
+        if !options.leaks_in_libraries {
+            leaks::set_aside(&mut merged, &options.libraries, &mut notes);
+        }
         if let Some(checks) = &options.checks {
             merged.retain(|finding| checks.keep(finding));
         }

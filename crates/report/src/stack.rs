@@ -146,16 +146,26 @@ pub(crate) fn fold(mut stack: Vec<Frame>, libraries: &[PathBuf]) -> Vec<Frame> {
 /// Whether a frame's code is the user's: its source, or else its module, lies in no directory of
 /// libraries.
 fn is_of_user(frame: &Frame, libraries: &[PathBuf]) -> bool {
-    let is_packaged = |path: &str| {
-        PACKAGED.iter().any(|directory| path.starts_with(directory))
-            || INSTALLED.iter().any(|part| path.contains(part))
-            || libraries.iter().any(|directory| Path::new(path).starts_with(directory))
-    };
     match &frame.file {
         // Relative names, as programs in scripts have them, are of what was compiled there.
-        Some(file) if is_packaged(file) => false,
-        _ => !is_packaged(&frame.module),
+        Some(file) if is_packaged(file, libraries) => false,
+        _ => !is_packaged(&frame.module, libraries),
     }
+}
+
+/// The library that a stack ends in, by the file that is loaded. Code of headers belongs to what
+/// it is compiled into.
+pub(crate) fn library_of<'s>(stack: &'s [Frame], libraries: &[PathBuf]) -> Option<&'s str> {
+    let first = stack.first()?;
+    let innermost = first.within.first().unwrap_or(first);
+    is_packaged(&innermost.module, libraries).then_some(&*innermost.module)
+}
+
+/// Whether a source file or module lies in a directory of libraries.
+fn is_packaged(path: &str, libraries: &[PathBuf]) -> bool {
+    PACKAGED.iter().any(|directory| path.starts_with(directory))
+        || INSTALLED.iter().any(|part| path.contains(part))
+        || libraries.iter().any(|directory| Path::new(path).starts_with(directory))
 }
 
 fn named(frame: &Frame, names: &[&str]) -> bool {

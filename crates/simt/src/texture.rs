@@ -176,8 +176,7 @@ impl Texture {
     ) -> ([Part; 8], usize) {
         let count = if linear { 1 << dimensions } else { 1 };
         // "An unsigned integer index" (PTX ISA, `tex`): what is negative is the last layer, too.
-        let layer =
-            layer.map(|layer| Outside::Nearest.index(layer.into(), self.texels.extent[2]));
+        let layer = layer.map(|layer| Outside::Nearest.index(layer.into(), self.texels.extent[2]));
         let mut parts = [Part { at: None, weight: 0.0 }; 8];
         for (which, part) in parts.iter_mut().enumerate().take(count) {
             let (mut index, mut weight) = ([Some(0); 3], 1.0);

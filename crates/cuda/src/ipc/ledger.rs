@@ -368,7 +368,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-
     const MEMORY_3: SharedMemory = SharedMemory { segment: 7, number: 3 };
 
     fn empty() -> Ledger {

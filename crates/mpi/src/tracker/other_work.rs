@@ -100,9 +100,8 @@ impl Tracker {
             // Whoever acquires this rank's clock by the call acquires that of the segment before.
             let releases = call.is_some_and(|call| call.enters || call.at.dest.is_some());
             // A receive has acquired the sender's clock when its buffer is checked.
-            let acquires = |call: &Call| {
-                (call.enters || call.at.status.is_some()) && !call.only_receives()
-            };
+            let acquires =
+                |call: &Call| (call.enters || call.at.status.is_some()) && !call.only_receives();
             RankTime {
                 rank: clock.me(),
                 segment: clock.segment() - u32::from(releases),

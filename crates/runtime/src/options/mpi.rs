@@ -53,6 +53,7 @@ impl Options {
             "leaks" => {
                 self.leaks = match value {
                     "auto" => LASTING,
+                    "all" => ALL,
                     _ if is_true(value) => ALL,
                     _ => &[],
                 }
