@@ -12,10 +12,11 @@ use crate::failure::Failure;
 use crate::output::out;
 use crate::report::{self, Format};
 use crate::settings::Settings;
-use commsan_findings::Severity;
-use commsan_ir::Program;
-use commsan_lint::{Level, levels};
+use commsan_findings::{Followed, Severity};
+use commsan_ir::{FunctionId, Program};
+use commsan_lint::{Analysis, Level, levels};
 use commsan_report::{Analysed, Checks, Options as Preparation, Report, Sources, suppress};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -159,21 +160,28 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
         arguments.baseline.as_deref().map(baseline::read).transpose()?.unwrap_or_default();
     let sources = compile::Sources::of(arguments.build.as_deref(), &arguments.files)?;
     let compiled = sources.compile(&arguments.options)?;
-    let mut program = Program::load(&compiled.named, &compiled.made)
+    let mut programs = Program::load_each(&compiled.named, &compiled.made)
         .map_err(|error| Failure::new(exit_code::REPORT, error.to_string()).help(error.help()))?;
     if arguments.print_ir {
-        out(&program.to_string());
+        programs.iter().for_each(|program| out(&program.to_string()));
         return Ok(ExitCode::from(exit_code::OK));
     }
-    let mut analysis = commsan_lint::analyse(&mut program, &arguments.analysis());
-    analysis.notes.extend(unread::note(&program, &compiled.named));
-    analysis.notes.extend(unread::libraries(&program, &compiled.named));
-    analysis.notes.extend(unread::programs(&program));
-    if !program.has_lines && program.defined().next().is_some() {
-        analysis.notes.push(
-            "the program was compiled without line numbers: compile with `-g` to see lines"
-                .to_owned(),
-        );
+    let mut analysis = Analysis::default();
+    let are_several = programs.len() > 1;
+    for program in &mut programs {
+        let mut of_one = commsan_lint::analyse(program, &arguments.analysis());
+        of_one.notes.extend(unread::note(program, &compiled.named));
+        of_one.notes.extend(unread::libraries(program, &compiled.named));
+        if !program.has_lines && program.defined().next().is_some() {
+            of_one.notes.push(
+                "the program was compiled without line numbers: compile with `-g` to see lines"
+                    .to_owned(),
+            );
+        }
+        analysis.add(of_one, unread::name(program).filter(|_| are_several).as_deref());
+    }
+    if are_several {
+        analysis.notes.push(unread::programs(&programs));
     }
     if let Some(file) = &arguments.emit_checks {
         std::fs::write(file, Checks::of(&analysis.findings).to_toml()).map_err(|error| {
@@ -181,12 +189,29 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
         })?;
     }
     analysis.findings.retain(|finding| !known.takes(finding));
-    let analysed = Analysed { files: program.modules.len(), functions: program.defined().count() };
+    let analysed = analysed(&programs, std::mem::take(&mut analysis.followed));
     let command = std::env::args().collect();
     let preparation = Preparation { suppressions, ..Preparation::default() };
     let (findings, notes) = (analysis.findings, analysis.notes);
     let report = Report::from_analysis(findings, notes, analysed, command, &preparation);
     show(&report, arguments, settings)
+}
+
+/// How much was looked at; what several programs share counts once.
+fn analysed(programs: &[Program], followed: Followed) -> Analysed {
+    let files = programs.iter().flat_map(|program| &program.modules);
+    let functions = programs.iter().flat_map(|program| {
+        let module = |function: FunctionId| &program.modules[program[function].module as usize];
+        program.defined().map(move |(id, function, _)| (module(id), &function.name))
+    });
+    Analysed {
+        files: match programs {
+            [only] => only.modules.len(),
+            _ => files.collect::<BTreeSet<_>>().len(),
+        },
+        functions: functions.collect::<BTreeSet<_>>().len(),
+        followed,
+    }
 }
 
 fn show(report: &Report, arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Failure> {

@@ -95,13 +95,84 @@ fn libraries_of_the_program_that_nobody_has_named_are_told() {
 }
 
 #[test]
-fn programs_but_the_first_are_told() {
+fn all_programs_of_a_build_are_analysed() {
     let place = place();
-    fs::write(place.path("c.c"), "int main(void) { return 0; }\n").unwrap();
+    fs::write(place.path("c.c"), PROGRAM.replace("  send();\n", "")).unwrap();
     shell(&place, "$CC -c a.c && $CC -c b.c && $CC -c c.c");
-    let told = "`c.c`, which has a `main`, too, is not analysed";
-    assert!(lint(&place, &["a.o", "b.o", "c.o"]).out.contains(told));
-    assert!(!lint(&place, &["a.o", "b.o"]).out.contains("a `main`"));
+    let both = lint(&place, &["a.o", "b.o", "c.o"]);
+    finds(&both);
+    assert!(both.out.contains("c.c:9"), "{}", both.out);
+    let told = "2 programs were analysed, each with the files that its `main` needs: `a.c`, `c.c`";
+    assert!(both.out.contains(told), "{}", both.out);
+    assert!(both.out.contains("2 findings (2 errors) in 3 functions of 3 files"), "{}", both.out);
+    assert!(!lint(&place, &["a.o", "b.o"]).out.contains("programs were"));
+}
+
+#[test]
+fn what_was_followed_is_counted_in_all_formats() {
+    const PROGRAM: &str = "#include <mpi.h>
+void hand_over(MPI_Request *request);
+static int out[8], in[8];
+int main(int argc, char **argv) {
+  MPI_Request one, other;
+  MPI_Init(&argc, &argv);
+  MPI_Irecv(in, 8, MPI_INT, 0, 0, MPI_COMM_WORLD, &one);
+  MPI_Wait(&one, MPI_STATUS_IGNORE);
+  MPI_Isend(out, 8, MPI_INT, 0, 0, MPI_COMM_WORLD, &other);
+  hand_over(&other);
+  MPI_Finalize();
+  return 0;
+}
+";
+    let place = place();
+    fs::write(place.path("a.c"), PROGRAM).unwrap();
+    shell(&place, "$CC -c a.c");
+    let result = lint(&place, &["a.o", "--json", "report.json", "--sarif", "report.sarif"]);
+    let told = [
+        "followed 1 of 2 operations and 1 of 2 requests from start to completion",
+        "not followed: `MPI_Isend` at a.c:9, as a call that is not analysed may complete it",
+    ];
+    let read = |name: &str| -> serde_json::Value {
+        serde_json::from_str(&fs::read_to_string(place.path(name)).unwrap()).unwrap()
+    };
+    let (json, sarif) = (read("report.json"), read("report.sarif"));
+    let invocation = &sarif["runs"][0]["invocations"][0];
+    for text in told {
+        assert!(result.out.contains(text), "{}", result.out);
+        assert!(json["run"]["notes"].to_string().contains(text), "{json}");
+        assert!(invocation["toolExecutionNotifications"].to_string().contains(text), "{sarif}");
+    }
+    let followed = &json["run"]["analysed"]["followed"];
+    let counts =
+        ["started", "operations", "requests", "requests_followed"].map(|key| &followed[key]);
+    assert_eq!(counts, [2, 1, 2, 1].map(serde_json::Value::from).each_ref(), "{followed}");
+    assert_eq!(followed["not_followed"][0]["why"], "unknown-call");
+    assert_eq!(&invocation["properties"]["analysed"]["followed"], followed);
+}
+
+#[test]
+fn the_mistake_of_the_demo_is_found_and_its_fix_is_clean() {
+    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/heat2d");
+    let place = Place::new();
+    let compile = |exchange: &str| {
+        let script = format!(
+            "for file in main grid input output solver {exchange}; do
+               $CC -c {}/$file.c -o $file.o
+             done",
+            demo.canonicalize().unwrap().display()
+        );
+        shell(&place, &script);
+    };
+    let common = ["main.o", "grid.o", "input.o", "output.o", "solver.o"];
+    compile("exchange_buggy");
+    let result = lint(&place, &[&common[..], &["exchange_buggy.o"]].concat());
+    result.ends_with(66);
+    assert!(result.out.contains("CS-BUF-01"), "{}", result.out);
+    assert!(result.out.contains("exchange_buggy.c:30"), "{}", result.out);
+    compile("exchange");
+    let result = lint(&place, &[&common[..], &["exchange.o"]].concat());
+    result.ends_with(0);
+    assert!(result.out.contains("no findings"), "{}", result.out);
 }
 
 #[test]

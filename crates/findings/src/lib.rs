@@ -5,6 +5,7 @@
 
 pub mod code;
 mod finding;
+mod followed;
 mod held;
 mod problem;
 pub mod record;
@@ -12,6 +13,7 @@ mod step;
 
 pub use code::{Code, Severity};
 pub use finding::{Finding, Frame, NeedKind, Role, Site};
+pub use followed::{Followed, Unfollowed, Why};
 pub use held::Held;
 pub use problem::Problem;
 pub use step::{Message, Step};

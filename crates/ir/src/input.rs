@@ -1,5 +1,6 @@
 //! Files that contain bitcode: programs, libraries, objects, archives, `.bc` and `.ll`.
 
+use crate::programs::{self, Part};
 use crate::trial::{self, Ending};
 use crate::{Program, constants, jumps, promote, read, saved};
 use object::read::archive::ArchiveFile;
@@ -112,6 +113,39 @@ impl Program {
             promote::promote(function);
         }
         Ok(program)
+    }
+
+    /// Reads the programs that these files make up: each file with a `main`, and the files without
+    /// that it needs, directly or not, as a linker takes members of archives. The first program
+    /// also gets the files that none needs.
+    ///
+    /// The process must have one thread.
+    ///
+    /// # Errors
+    /// As of [`Program::load`].
+    pub fn load_each(named: &[PathBuf], made: &[PathBuf]) -> Result<Vec<Program>, Error> {
+        let all = Program::load(named, made)?;
+        if all.mains.len() < 2 {
+            return Ok(vec![all]);
+        }
+        drop(all);
+        let part = |path: &PathBuf, is_made: bool| {
+            let path = std::slice::from_ref(path);
+            let (named, made) = if is_made { (&[][..], path) } else { (path, &[][..]) };
+            Ok(Part::of(&Program::load(named, made)?))
+        };
+        let parts = named.iter().map(|path| part(path, false));
+        let parts = parts.chain(made.iter().map(|path| part(path, true)));
+        let parts = parts.collect::<Result<Vec<_>, Error>>()?;
+        let load = |chosen: Vec<bool>| {
+            let (of_named, of_made) = chosen.split_at(named.len());
+            let chosen = |paths: &[PathBuf], chosen: &[bool]| {
+                let pairs = paths.iter().zip(chosen).filter(|(_, chosen)| **chosen);
+                pairs.map(|(path, _)| path.clone()).collect::<Vec<_>>()
+            };
+            Program::load(&chosen(named, of_named), &chosen(made, of_made))
+        };
+        programs::choose(&parts).into_iter().map(load).collect()
     }
 }
 

@@ -20,6 +20,7 @@ pub mod graph;
 pub mod input;
 mod jumps;
 mod print;
+mod programs;
 pub mod promote;
 mod read;
 pub mod saved;

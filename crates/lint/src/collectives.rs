@@ -40,6 +40,7 @@ mod signature;
 mod sources;
 mod stored;
 mod terms;
+mod unverified;
 
 use crate::callgraph::{self, CallGraph};
 use crate::environment::{Environment, predefined};
@@ -55,6 +56,7 @@ use fork::Fork;
 use rank_divergence::Divergent;
 use rustc_hash::FxHashSet;
 use terms::{Choice, Event, Only, Question, Term, TermId, Terms, View};
+use unverified::Unverified;
 
 /// Finds collectives that do not match. Where it can only suspect something, it looks again, with
 /// what functions do for one caller distinguished from what they do for others ([`copies`]):
@@ -122,6 +124,7 @@ fn find(
         calls,
         teams: teams(program, points_to),
         settled,
+        unverified: Unverified::new(&comms),
         found,
     };
     let alone = alone::conditions(&comms, &divergent, |function, value| {
@@ -150,6 +153,7 @@ struct Check<'c, 'p> {
     /// Branches that need no look: their question was asked before, with the whole coming out the
     /// same, or one rank alone comes to them.
     settled: FxHashSet<(FunctionId, InstId)>,
+    unverified: Unverified<'c, 'p>,
     found: Vec<Finding>,
 }
 
@@ -334,13 +338,44 @@ impl Check<'_, '_> {
                 event.name
             ),
         };
-        let possible = !self.is_certain(choice)
-            || fork.is_undecided()
-            || [one, other].into_iter().flatten().any(|call| {
-                self.is_made_up_for(call, after, labels) || self.depends_on_threads(fork, call)
-            });
+        let doubt = self.doubt(fork, after, [one, other].into_iter().flatten());
+        let why = match &doubt {
+            Some(doubt) => format!("{why}; this is a suspicion, as {doubt}"),
+            None => why,
+        };
         let finding = places::finding(Code::CollectivesDiffer, message, sites, why, help);
-        Some(Finding { possible, ..finding })
+        Some(Finding { possible: doubt.is_some(), ..finding })
+    }
+
+    /// Why calls that are missing on some way may be made all the same, or no rank take that way.
+    fn doubt<'e>(
+        &self,
+        fork: &Fork,
+        after: &[TermId],
+        mut calls: impl Iterator<Item = (&'e Event, Comm)> + Clone,
+    ) -> Option<String> {
+        let lacks = |call: (&Event, Comm)| {
+            let ways = fork.called(&[]).into_iter().zip(fork.numbers());
+            let lacking = ways.filter(move |(way, _)| !way.iter().any(|it| is_same(*it, call)));
+            lacking.map(|(_, number)| number).collect::<Vec<_>>()
+        };
+        let unknown =
+            calls.clone().flat_map(lacks).find_map(|way| self.unverified.on_way(fork.choice, way));
+        if let Some(unknown) = unknown {
+            return Some(format!("{unknown} was not analysed, and may call it, too"));
+        }
+        let text = if !self.is_certain(fork.choice) {
+            "the condition may have the same result on all ranks"
+        } else if fork.is_undecided() {
+            "other conditions decide, too"
+        } else if calls.clone().any(|call| self.is_made_up_for(call, after, fork.labels)) {
+            "another condition leads to the same call later"
+        } else if calls.any(|call| self.depends_on_threads(fork, call)) {
+            "the number of threads that make the call is not known"
+        } else {
+            return None;
+        };
+        Some(text.to_owned())
     }
 
     /// Compares what calls are given that both ways have in common: roots and reductions that are

@@ -32,7 +32,7 @@ mod pointers;
 pub use commsan_points_to::{Calls, Mpi};
 pub use levels::Level;
 
-use commsan_findings::Finding;
+use commsan_findings::{Finding, Followed};
 use commsan_ir::Program;
 use commsan_points_to::PointsTo;
 
@@ -56,6 +56,26 @@ pub struct Analysis {
     pub findings: Vec<Finding>,
     /// What else is worth knowing.
     pub notes: Vec<String>,
+    /// How many operations and requests were followed.
+    pub followed: Followed,
+}
+
+impl Analysis {
+    /// Adds what the analyses say of another program; its notes get its name. Programs may share
+    /// code.
+    pub fn add(&mut self, other: Analysis, name: Option<&str>) {
+        for finding in other.findings {
+            if !self.findings.contains(&finding) {
+                self.findings.push(finding);
+            }
+        }
+        let named = |note: String| match name {
+            Some(name) => format!("`{name}`: {note}"),
+            None => note,
+        };
+        self.notes.extend(other.notes.into_iter().map(named));
+        self.followed.add(other.followed);
+    }
 }
 
 /// Runs all analyses. Calls of MPI through pointers become plain ones in the program.

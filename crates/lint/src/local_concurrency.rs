@@ -22,6 +22,7 @@
 //! caught; other threads.
 
 mod cells;
+mod coverage;
 mod effects;
 mod effort;
 mod first;
@@ -42,6 +43,7 @@ use crate::{Analysis, Calls};
 use commsan_ir::{Body, Callee, FunctionId, Inst, Op, Program, Value};
 use commsan_mpi_calls::Effect;
 use commsan_points_to::PointsTo;
+use coverage::Coverage;
 use effects::View;
 use effort::Effort;
 use flat::Flat;
@@ -58,8 +60,15 @@ pub fn check(
     analysis: &mut Analysis,
 ) {
     let starting = starting(program, calls, points_to);
-    let (seen, effort) = (FxHashSet::default(), Effort::of(program));
-    let mut checker = Checker { program, calls, points_to, environment, effort, seen };
+    let mut checker = Checker {
+        program,
+        calls,
+        points_to,
+        environment,
+        effort: Effort::of(program),
+        seen: FxHashSet::default(),
+        coverage: Coverage::default(),
+    };
     // After the roots what is not reached from there, as it is called through pointers, or
     // recursion.
     for root in roots(program).into_iter().chain(program.defined().map(|(id, ..)| id)) {
@@ -67,13 +76,7 @@ pub fn check(
             checker.check(root, analysis);
         }
     }
-    match checker.effort.given_up() {
-        0 => {}
-        count => analysis.notes.push(format!(
-            "{count} nonblocking or one-sided operations were not followed to their completion: there \
-             are too many ways from them"
-        )),
-    }
+    analysis.followed = checker.coverage.sum(program, calls);
 }
 
 struct Checker<'p> {
@@ -84,6 +87,7 @@ struct Checker<'p> {
     effort: Effort,
     /// Functions that were looked at, by themselves or in place of a call.
     seen: FxHashSet<FunctionId>,
+    coverage: Coverage,
 }
 
 impl Checker<'_> {
@@ -92,16 +96,22 @@ impl Checker<'_> {
         self.seen.extend(flat.frames.iter().map(|frame| frame.function));
         let view = View::new(self.program, self.calls, self.points_to, self.environment, flat);
         let ways = Ways::of(&view.flat.body);
-        let operations = view.operations(&ways.order());
+        let (operations, skipped) = view.operations(&ways.order());
+        for (start, why) in skipped {
+            self.coverage.skipped(&view, start, why);
+        }
         if operations.is_empty() {
             return;
         }
         let walker = Walker::new(&view, &ways, &self.effort);
         let basis = walker.basis();
         for operation in operations {
+            // Conditions that are never true may guard it.
             let Some(found) = walker.follow(&basis, &operation) else { continue };
+            self.coverage.walked(&walker, &operation, found.as_ref());
+            let Some(found) = found else { continue };
             let mut findings = report::findings(&walker, &operation, &found);
-            if let Some(mut first) = walker.follow_first(&basis, &operation) {
+            if let Some(mut first) = walker.follow_first(&basis, &operation).flatten() {
                 first.keep_new(&found);
                 findings.extend(report::findings(&walker, &operation, &first));
             }

@@ -34,6 +34,15 @@ pub fn frame(program: &Program, function: FunctionId, at: Place) -> Frame {
     }
 }
 
+/// Directories of code that is not the user's.
+const PACKAGED: [&str; 3] = ["/usr/include/", "/usr/lib/", "/usr/local/include/"];
+
+/// Whether a function is of a header of MPI, the language or a package.
+pub fn is_packaged(program: &Program, function: FunctionId) -> bool {
+    let file = program[function].at.file.map(|file| &*program[file]);
+    file.is_some_and(|file| PACKAGED.iter().any(|with| file.starts_with(with)))
+}
+
 /// Whether a function is what flang has put around a Fortran program, which is no line of the
 /// source.
 pub fn is_around_program(program: &Program, function: FunctionId) -> bool {

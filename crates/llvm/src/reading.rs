@@ -73,6 +73,14 @@ impl Value {
         (!part.is_null()).then_some(Value(part))
     }
 
+    /// Of an `insertvalue`: which field of which field.
+    pub fn indices(self) -> impl Iterator<Item = u32> {
+        let count = llvm!(LLVMGetNumIndices(self.0));
+        let first = llvm!(LLVMGetIndices(self.0));
+        // SAFETY: LLVM returns that many numbers, which live as long as the instruction.
+        (0..count as usize).map(move |at| unsafe { *first.add(at) })
+    }
+
     /// Of an alloca.
     pub fn allocated_type(self) -> Type {
         Type(llvm!(LLVMGetAllocatedType(self.0)))

@@ -13,6 +13,7 @@ pub mod checks;
 pub mod codequality;
 mod deadlock;
 mod facts;
+mod followed;
 pub mod github;
 pub mod html;
 mod jobs;
@@ -44,7 +45,7 @@ pub use notes::{Level, Note};
 pub use sources::Sources;
 pub use suppress::{Suppressed, Suppressions};
 
-use commsan_findings::{Code, Finding, Severity};
+use commsan_findings::{Code, Finding, Followed, Severity};
 use commsan_rundir::{Deadlock, RankLog, RunDirectory, Stuck};
 use merge::Observation;
 use potential_deadlock::PotentialDeadlock;
@@ -105,6 +106,9 @@ pub struct Analysed {
     pub files: usize,
     /// Functions defined in them.
     pub functions: usize,
+    /// How many operations and requests were followed.
+    #[serde(default)]
+    pub followed: Followed,
 }
 
 /// How a report is made.
@@ -200,7 +204,8 @@ impl Report {
         options: &Options,
     ) -> Report {
         let mut notes = notes::Notes::default();
-        remarks.into_iter().for_each(|remark| notes.add(remark, None));
+        let followed = followed::remarks(&analysed.followed);
+        remarks.into_iter().chain(followed).for_each(|remark| notes.add(remark, None));
         let (findings, suppressed) = options.suppressions.apply(findings);
         notes.add_unused(&suppressed);
         let run = Run {

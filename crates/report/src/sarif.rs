@@ -4,7 +4,7 @@
 //! <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>.
 
 use crate::terminal::{label, note_text, seen};
-use crate::{Note, Report};
+use crate::{Analysed, Note, Report};
 use commsan_findings::{Code, Finding, Frame, Severity, Site};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn invocation(report: &Report) -> Invocation {
+fn invocation(report: &Report) -> Invocation<'_> {
     let run = &report.run;
     Invocation {
         command_line: (!run.command.is_empty()).then(|| run.command.join(" ")),
@@ -71,6 +71,7 @@ fn invocation(report: &Report) -> Invocation {
         // §3.20.14: whether the tool worked, not whether it found nothing.
         execution_successful: run.has_looked(),
         tool_execution_notifications: run.notes.iter().map(notification).collect(),
+        properties: run.analysed.as_ref().map(|analysed| Looked { analysed }),
     }
 }
 
@@ -197,18 +198,18 @@ fn text(text: impl Into<String>) -> Message {
 }
 
 #[derive(Serialize)]
-struct Log {
+struct Log<'r> {
     #[serde(rename = "$schema")]
     schema: &'static str,
     version: &'static str,
-    runs: [Run; 1],
+    runs: [Run<'r>; 1],
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Run {
+struct Run<'r> {
     tool: Tool,
-    invocations: [Invocation; 1],
+    invocations: [Invocation<'r>; 1],
     original_uri_base_ids: BTreeMap<&'static str, UriBase>,
     column_kind: &'static str,
     results: Vec<ResultObject>,
@@ -254,7 +255,7 @@ struct UriBase {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Invocation {
+struct Invocation<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     command_line: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -263,6 +264,14 @@ struct Invocation {
     start_time_utc: Option<String>,
     execution_successful: bool,
     tool_execution_notifications: Vec<Notification>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    properties: Option<Looked<'r>>,
+}
+
+/// How much a static analysis has looked at (§3.8: a property bag).
+#[derive(Serialize)]
+struct Looked<'r> {
+    analysed: &'r Analysed,
 }
 
 #[derive(Serialize)]

@@ -191,11 +191,16 @@ fn is_infrastructure(frame: &Frame) -> bool {
     if frame.file.as_deref().is_some_and(is_cuda) {
         return true;
     }
-    let module = frame.module.rsplit('/').next().unwrap_or_default();
     let is_hook = |function: &str| HOOKS.iter().any(|hook| function.starts_with(hook));
+    acts_for_its_caller(&frame.module) || frame.function.as_deref().is_some_and(is_hook)
+}
+
+/// Whether a module is a library of MPI, the language or the system: what it does is its caller's
+/// doing, and its own lines are of no use.
+pub(crate) fn acts_for_its_caller(module: &str) -> bool {
+    let name = module.rsplit('/').next().unwrap_or_default();
     let mut libraries = MPI_LIBRARIES.iter().chain(SYSTEM_LIBRARIES);
-    libraries.any(|library| module.starts_with(library))
-        || frame.function.as_deref().is_some_and(is_hook)
+    libraries.any(|library| name.starts_with(library))
 }
 
 #[cfg(test)]

@@ -119,7 +119,10 @@ impl Symbols {
     }
 
     fn look_up(&mut self, symbolizer: &Symbolizer, module: &Path, offsets: &[u64]) {
-        let source = Source::Elf(Elf::new(module));
+        let mut elf = Elf::new(module);
+        // Debug information of libc or MPI is large, and installed apart it is compressed.
+        elf.debug_syms = !crate::stack::acts_for_its_caller(&module.to_string_lossy());
+        let source = Source::Elf(elf);
         let symbols = match symbolizer.symbolize(&source, Input::VirtOffset(offsets)) {
             Ok(symbols) => symbols,
             Err(error) => {

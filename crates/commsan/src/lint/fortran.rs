@@ -6,6 +6,11 @@
 //! would overwrite the build's modules of the same name, which the next build could then not read.
 //! The build's modules are not read either. flang searches the current directory for modules first,
 //! so it runs in the directory of the new ones.
+//!
+//! MPI's modules take flang longer than most programs, so the user's cache keeps them
+//! ([`modules`]).
+
+mod modules;
 
 use super::mpi_f08;
 use std::ffi::{OsStr, OsString};
@@ -24,6 +29,8 @@ pub struct Mpi {
     pub options: Vec<OsString>,
     /// The directory of modules `mpi` and `mpi_f08`.
     modules: PathBuf,
+    /// Those of earlier runs.
+    kept: Option<modules::Kept>,
 }
 
 impl Mpi {
@@ -47,25 +54,49 @@ impl Mpi {
             option.push(directory);
             option
         };
-        let mut mpi = Mpi { options: vec![option(&headers)], modules: directory.join("modules") };
-        if mpi.make(flang, "mpi", &mpi_module(""), &[]).is_some() {
-            // Keywords, and `asynchronous` arguments, need interfaces, except those that the header
-            // has.
-            let bare = std::fs::read_to_string(mpi.modules.join("mpi.mod")).unwrap_or_default();
-            let full = mpi.make(flang, "mpi", &mpi_module(&mpi_f08::interfaces(&bare)), &[]);
-            if full.is_none() {
-                let _ = std::fs::write(mpi.modules.join("mpi.mod"), bare);
-            }
+        let mut mpi = Mpi {
+            options: vec![option(&headers)],
+            modules: directory.join("modules"),
+            kept: modules::Kept::of(flang, &headers),
+        };
+        if mpi.provide("mpi", || mpi.make_mpi(flang)).is_some() {
             // In front of the other directories, which may contain gfortran's module of that name.
             mpi.options.insert(0, option(&mpi.modules));
         }
         mpi
     }
 
-    /// Compiles module `mpi_f08`, and returns the path of its bitcode.
+    /// Provides module `mpi_f08`, and returns the path of its bitcode.
     pub fn make_f08(&self, flang: &str) -> Option<PathBuf> {
-        let mpi = std::fs::read_to_string(self.modules.join("mpi.mod")).ok()?;
-        self.make(flang, "mpi_f08", &mpi_f08::source(&mpi), &["-g", "-emit-llvm"])
+        self.provide("mpi_f08", || {
+            let mpi = std::fs::read_to_string(self.modules.join("mpi.mod")).ok()?;
+            self.make(flang, "mpi_f08", &mpi_f08::source(&mpi), &["-g", "-emit-llvm"])
+        })
+    }
+
+    /// The bitcode of a module that an earlier run has kept, or else that `make` makes.
+    fn provide(&self, name: &str, make: impl FnOnce() -> Option<PathBuf>) -> Option<PathBuf> {
+        let kept = self.kept.as_ref();
+        if let Some(bitcode) = kept.and_then(|kept| kept.fetch(name, &self.modules)) {
+            return Some(bitcode);
+        }
+        let bitcode = make()?;
+        if let Some(kept) = kept {
+            kept.keep(name, &self.modules);
+        }
+        Some(bitcode)
+    }
+
+    fn make_mpi(&self, flang: &str) -> Option<PathBuf> {
+        let made = self.make(flang, "mpi", &mpi_module(""), &[])?;
+        // Keywords, and `asynchronous` arguments, need interfaces, except those that the header
+        // has.
+        let bare = std::fs::read_to_string(self.modules.join("mpi.mod")).unwrap_or_default();
+        let full = self.make(flang, "mpi", &mpi_module(&mpi_f08::interfaces(&bare)), &[]);
+        if full.is_none() {
+            let _ = std::fs::write(self.modules.join("mpi.mod"), bare);
+        }
+        Some(made)
     }
 
     fn make(&self, flang: &str, name: &str, text: &str, options: &[&str]) -> Option<PathBuf> {

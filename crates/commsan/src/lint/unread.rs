@@ -1,4 +1,5 @@
-//! Notes about functions that a program calls and defines, but for which there is no bitcode.
+//! Notes about functions that a program calls and defines, but for which there is no bitcode, and
+//! about programs of a build.
 
 use crate::elf;
 use commsan_ir::{Program, saved};
@@ -23,22 +24,26 @@ pub fn note(program: &Program, files: &[PathBuf]) -> Option<String> {
     Some(format!("{what}: gcc keeps nothing to read; name the sources, or the build by `-p`"))
 }
 
-/// A note about programs of a build other than the first one.
-pub fn programs(program: &Program) -> Option<String> {
-    let [first, others @ ..] = &*program.mains else { return None };
+/// The file of a program's `main`, as a person names it.
+pub fn name(program: &Program) -> Option<String> {
     let here = std::env::current_dir().unwrap_or_default();
-    let shown = |file: &str| {
-        let path = Path::new(file);
-        path.strip_prefix(&here).unwrap_or(path).display().to_string()
+    let path = Path::new(program.mains.first()?);
+    Some(path.strip_prefix(&here).unwrap_or(path).display().to_string())
+}
+
+/// A note about the programs of a build, if there are several.
+pub fn programs(programs: &[Program]) -> String {
+    const MAX_NAMED: usize = 8;
+    let names: Vec<_> = programs.iter().filter_map(name).map(|name| format!("`{name}`")).collect();
+    let shown = names[..names.len().min(MAX_NAMED)].join(", ");
+    let more = match names.len().saturating_sub(MAX_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
     };
-    let (first, more) = (shown(first), shown(others.first()?));
-    let what = match others.len() {
-        1 => format!("`{more}`, which has a `main`, too, is"),
-        count => format!("`{more}` and {} more files, which have a `main`, too, are", count - 1),
-    };
-    Some(format!(
-        "the program is that of `{first}`; {what} not analysed from there on: name the sources of one program at a time"
-    ))
+    format!(
+        "{} programs were analysed, each with the files that its `main` needs: {shown}{more}",
+        programs.len()
+    )
 }
 
 /// A note about libraries built by commsan whose functions the program calls, and that the command

@@ -1,4 +1,9 @@
 //! Translates LLVM instructions.
+//!
+//! Structures that are put together and stored as a whole, as flang does with descriptors of
+//! arrays, become a store for each field ([`parts`]).
+
+mod parts;
 
 use crate::{Binary, Block, BlockId, Body, Callee, Compare, Inst, InstId, Op, Value};
 use commsan_llvm::{self as ir, Opcode, llvm};
@@ -14,6 +19,8 @@ pub struct Reader<'r, 'p> {
     blocks: FxHashMap<ir::Block, BlockId>,
     instructions: FxHashMap<ir::Value, InstId>,
     parameters: FxHashMap<ir::Value, u32>,
+    /// Instructions besides those of the function, which come after them in [`Body::code`].
+    more: Vec<Inst>,
 }
 
 impl<'r, 'p> Reader<'r, 'p> {
@@ -22,7 +29,7 @@ impl<'r, 'p> Reader<'r, 'p> {
         let blocks = function.blocks().zip((0..).map(BlockId)).collect();
         let instructions = function.blocks().flat_map(ir::Block::instructions);
         let instructions = instructions.zip((0..).map(InstId)).collect();
-        Reader { module, function, blocks, instructions, parameters }
+        Reader { module, function, blocks, instructions, parameters, more: Vec::new() }
     }
 
     pub fn read(mut self) -> Body {
@@ -31,7 +38,12 @@ impl<'r, 'p> Reader<'r, 'p> {
             let mut read = Block::default();
             for instruction in block.instructions() {
                 let id = InstId(body.code.len() as u32);
-                let inst = self.instruction(instruction, &mut read, &mut body.names);
+                let mut inst = self.instruction(instruction, &mut read, &mut body.names);
+                if let Some(stores) = self.parts(instruction) {
+                    inst.op = Op::Nop;
+                    inst.args.clear();
+                    read.code.extend(stores);
+                }
                 if inst.op != Op::Nop {
                     read.code.push(id);
                 }
@@ -39,6 +51,7 @@ impl<'r, 'p> Reader<'r, 'p> {
             }
             body.blocks.push(read);
         }
+        body.code.append(&mut self.more);
         body
     }
 

@@ -2,6 +2,7 @@
 
 use super::asked::{Asked, Place};
 use super::collective_matching::Entry;
+use super::interpreter::Access;
 use super::messages::{Awaited, Open};
 use super::{Job, Outcome, State};
 use commsan_findings::{Code, Role};
@@ -90,21 +91,32 @@ impl<'p> Job<'_, 'p> {
         self.unfit = true;
     }
 
-    /// Loads and stores of buffers that are in use.
+    /// Loads, stores and releases of buffers that are in use.
     pub fn touched(&mut self, rank: usize) {
         for touch in std::mem::take(&mut self.ranks[rank].interpreter.touches) {
             let own = &self.ranks[rank].requests[touch.pending.request];
-            let (code, does) = match (touch.pending.writes, touch.stores) {
-                (false, _) => (Code::SendBufferWritten, "write to the buffer of a pending send"),
-                (true, false) => {
-                    (Code::ReceiveBufferRead, "read of the buffer of a pending receive")
+            let (code, role, does) = match (touch.access, touch.pending.writes) {
+                (Access::Release, _) => (
+                    Code::PendingBufferFreed,
+                    Role::Release,
+                    "releases the buffer of a pending operation",
+                ),
+                (_, false) => {
+                    (Code::SendBufferWritten, Role::Access, "write to the buffer of a pending send")
                 }
-                (true, true) => {
-                    (Code::ReceiveBufferWritten, "write to the buffer of a pending receive")
-                }
+                (Access::Load, true) => (
+                    Code::ReceiveBufferRead,
+                    Role::Access,
+                    "read of the buffer of a pending receive",
+                ),
+                (Access::Store, true) => (
+                    Code::ReceiveBufferWritten,
+                    Role::Access,
+                    "write to the buffer of a pending receive",
+                ),
             };
             let started = (rank, own.place, Role::Operation, "starts to use the buffer".to_owned());
-            let spots = vec![(rank, touch.place, Role::Access, does.to_owned()), started];
+            let spots = vec![(rank, touch.place, role, does.to_owned()), started];
             let why = format!("no call has completed the operation here {}", self.with());
             self.add(
                 code,

@@ -3,6 +3,7 @@
 use super::arithmetic::{address, binary, compare};
 use super::store::{Datum, ObjectId, Origin, Store, UNKNOWN_SIZE_BYTES};
 use super::text::Text;
+use crate::places::is_packaged;
 use commsan_ir::{Binary, BlockId, Body, Callee, FunctionId, GlobalId, Inst, InstId, Op, Value};
 use rustc_hash::FxHashMap;
 
@@ -48,11 +49,19 @@ pub struct Pending {
     pub writes: bool,
 }
 
-/// A load or store of such memory, and where it is.
+/// What is done to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Load,
+    Store,
+    Release,
+}
+
+/// An access to such memory, and where it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Touch {
     pub pending: Pending,
-    pub stores: bool,
+    pub access: Access,
     pub place: (FunctionId, InstId),
 }
 
@@ -202,19 +211,37 @@ impl<'t, 'p> Interpreter<'t, 'p> {
         }
     }
 
-    /// Compares a load or store with what is pending: of what is sent a load is allowed.
-    fn touch(&mut self, address: Datum, size: i64, stores: bool) {
+    /// Compares an access with what is pending: of what is sent a load is allowed. In packaged code,
+    /// as that of `std::vector`, it is the user's call that counts.
+    fn touch(&mut self, address: Datum, size: i64, access: Access) {
         let Datum::Address(object, at) = address else { return };
         let meets = |pending: &&Pending| {
             pending.object == object
                 && at < pending.to
                 && pending.from < at.saturating_add(size)
-                && (stores || pending.writes)
+                && (access != Access::Load || pending.writes)
         };
         if let Some(pending) = self.pending.iter().find(meets).copied() {
-            let place = (self.frame().function, self.here().0);
-            self.touches.push(Touch { pending, stores, place });
+            let place = self.users_place();
+            self.touches.push(Touch { pending, access, place });
         }
+    }
+
+    /// Memory is released: the object that this is an address of.
+    pub(super) fn release(&mut self, address: Datum) {
+        if let Datum::Address(object, _) = address {
+            self.touch(Datum::Address(object, 0), i64::MAX, Access::Release);
+        }
+    }
+
+    /// The innermost place in code that is not packaged, or else the innermost of all.
+    fn users_place(&self) -> (FunctionId, InstId) {
+        let place = |frame: &Frame| {
+            let body = self.text.body(frame.function);
+            (frame.function, body[frame.block].code[frame.next])
+        };
+        let is_own = |frame: &&Frame| !is_packaged(self.text.program, frame.function);
+        place(self.frames.iter().rev().find(is_own).unwrap_or(self.frame()))
     }
 
     fn step(&mut self) -> Result<(), Stop> {
@@ -228,7 +255,7 @@ impl<'t, 'p> Interpreter<'t, 'p> {
             }
             Op::Load(size) => {
                 let (address, size) = (self.value(inst.args[0]), i64::from(*size));
-                self.touch(address, size, false);
+                self.touch(address, size, Access::Load);
                 match address {
                     Datum::Address(object, at) if size > 8 => {
                         let pieces = self.store.copy_of((object, at), size);
@@ -240,7 +267,7 @@ impl<'t, 'p> Interpreter<'t, 'p> {
             }
             Op::Store(size) => {
                 let (stored, address) = (inst.args[0], self.value(inst.args[1]));
-                self.touch(address, i64::from(*size), true);
+                self.touch(address, i64::from(*size), Access::Store);
                 self.write(stored, address, i64::from(*size))?;
                 Datum::Unknown
             }
@@ -462,8 +489,8 @@ impl<'t, 'p> Interpreter<'t, 'p> {
                 _ => self.put(to, 0, Datum::Unknown),
             };
         };
-        self.touch(to, length, true);
-        self.touch(from, length, false);
+        self.touch(to, length, Access::Store);
+        self.touch(from, length, Access::Load);
         let pieces = match from {
             Datum::Address(object, at) if length < UNKNOWN_SIZE_BYTES => {
                 self.store.copy_of((object, at), length)

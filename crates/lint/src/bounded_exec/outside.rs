@@ -36,6 +36,7 @@ impl Interpreter<'_, '_> {
                     let length = self.store.get(old).size.min(self.store.get(new).size);
                     self.copy(Datum::Address(new, 0), arg(0), Datum::Int(length))?;
                 }
+                self.release(arg(0));
                 Datum::Address(new, 0)
             }
             "posix_memalign" => {
@@ -50,6 +51,10 @@ impl Interpreter<'_, '_> {
             "memset" | "__memset_chk" => {
                 self.fill(arg(0), arg(1), arg(2))?;
                 arg(0)
+            }
+            _ if Library::of(name) == Library::Releases => {
+                self.release(arg(0));
+                Datum::Unknown
             }
             "getenv" => Datum::Int(0),
             "abs" | "labs" => {

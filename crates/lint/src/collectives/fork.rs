@@ -25,6 +25,11 @@ impl<'f> Fork<'f, '_> {
         self.choice.ways.iter().enumerate().filter_map(|(number, way)| Some((number, (*way)?)))
     }
 
+    /// Their numbers, in the order of [`Fork::called`].
+    pub fn numbers(&self) -> impl Iterator<Item = usize> {
+        self.ways().map(|(number, _)| number)
+    }
+
     fn view(&self) -> View<'f> {
         View { labels: Some(self.labels), ..View::default() }
     }

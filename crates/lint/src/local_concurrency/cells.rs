@@ -19,12 +19,19 @@ const MAX_CELLS: usize = 1500;
 /// Maximum number of pairs of a cell and an instruction.
 const MAX_CELL_VISITS: usize = 10_000_000;
 
+/// Maximum number of rounds that settle what is certain.
+const MAX_SETTLING: usize = 16;
+
+/// Maximum number of pairs of a cell and an instruction in each of them.
+const MAX_SETTLING_VISITS: usize = 1_000_000;
+
 /// A place: its address and bytes.
 type Cell = (Linear, u32);
 
 /// Uses values instead of what is loaded. The loads stay: they are accesses.
 pub fn follow(view: &mut View) {
     let mut done = FxHashSet::default();
+    settle(view, &mut done);
     // Pointers that became values show where other loads read.
     for _ in 0..3 {
         let cells = cells(view, &done);
@@ -32,6 +39,20 @@ pub fn follow(view: &mut View) {
             return;
         }
         Follower::new(view, cells).follow(&mut done);
+    }
+}
+
+/// Settles loads of what is certain first, as long as this shows where calls write: of requests
+/// that are started at `request[pending++]`, each round settles one, and then the next no longer
+/// seems to write over whatever is beside the requests.
+fn settle(view: &mut View, done: &mut FxHashSet<InstId>) {
+    for _ in 0..MAX_SETTLING {
+        let cells = cells(view, done);
+        let visits = cells.len() * view.flat.body.code.len();
+        let is_done = cells.is_empty() || visits > MAX_SETTLING_VISITS;
+        if is_done || !Follower::new(view, cells).settle(done) {
+            return;
+        }
     }
 }
 
@@ -205,6 +226,22 @@ impl<'v, 'p> Follower<'v, 'p> {
         self.rename(&flow, &dominators);
         done.extend(self.replaced.keys());
         self.finish();
+    }
+
+    /// As [`follow`](Self::follow), but only where what is loaded is known already, without phis or
+    /// loads of what somebody may have written. Says whether there are such loads.
+    fn settle(mut self, done: &mut FxHashSet<InstId>) -> bool {
+        let first_new = InstId(self.view.flat.body.code.len() as u32);
+        let flow = Flow::of(&self.view.flat.body);
+        let dominators = dominators(&self.view.flat.body);
+        self.find_changes(&flow);
+        self.insert_phis(&flow, &dominators);
+        self.rename(&flow, &dominators);
+        self.replaced.retain(|_, value| !matches!(value, Value::Inst(id) if *id >= first_new));
+        self.view.flat.body.code.truncate(first_new.0 as usize);
+        done.extend(self.replaced.keys());
+        self.replace();
+        !self.replaced.is_empty()
     }
 
     fn find_changes(&mut self, flow: &Flow) {
@@ -450,7 +487,7 @@ impl<'v, 'p> Follower<'v, 'p> {
     }
 
     /// Puts new instructions in their places and values in those of loads.
-    fn finish(self) {
+    fn finish(mut self) {
         for ((at, cell), id) in &self.added {
             if let Some(at) = at {
                 let address = self.cells[*cell].0.clone();
@@ -475,6 +512,11 @@ impl<'v, 'p> Follower<'v, 'p> {
             }
             block.code = code;
         }
+        self.replace();
+    }
+
+    /// Puts values in the places of loads.
+    fn replace(&mut self) {
         let resolved = |value: Value| {
             let mut value = value;
             while let Value::Inst(id) = value
@@ -484,7 +526,7 @@ impl<'v, 'p> Follower<'v, 'p> {
             }
             value
         };
-        for inst in &mut body.code {
+        for inst in &mut self.view.flat.body.code {
             for arg in &mut inst.args {
                 *arg = resolved(*arg);
             }

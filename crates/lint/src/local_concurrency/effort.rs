@@ -10,8 +10,6 @@ use std::cell::Cell;
 pub struct Effort {
     /// Visits of blocks that are left.
     left: Cell<usize>,
-    /// Operations that took too much.
-    given_up: Cell<usize>,
 }
 
 /// Visits of blocks that every program may take, however small.
@@ -21,7 +19,7 @@ impl Effort {
     /// For a program.
     pub fn of(program: &Program) -> Effort {
         let size: usize = program.defined().map(|(_, _, body)| body.code.len()).sum();
-        Effort { left: Cell::new(MIN_BUDGET_VISITS + size), given_up: Cell::new(0) }
+        Effort { left: Cell::new(MIN_BUDGET_VISITS + size) }
     }
 
     /// Takes a visit, if one is left.
@@ -29,15 +27,5 @@ impl Effort {
         let left = self.left.get().checked_sub(1);
         self.left.set(left.unwrap_or(0));
         left.is_some()
-    }
-
-    /// An operation is not followed any further.
-    pub fn give_up(&self) {
-        self.given_up.set(self.given_up.get() + 1);
-    }
-
-    /// How many were not.
-    pub fn given_up(&self) -> usize {
-        self.given_up.get()
     }
 }

@@ -3,6 +3,7 @@
 use super::effects::{Called, Touch, View, completes, synchronises};
 use super::linear::{Known, Linear};
 use super::uses;
+use commsan_findings::Why;
 use commsan_ir::{Callee, InstId, Op, Value};
 use commsan_mpi_calls::{Call, Effect};
 use commsan_points_to::Object;
@@ -74,12 +75,15 @@ pub enum Outcome {
 }
 
 impl View<'_> {
-    /// Operations that calls of the function start.
-    pub fn operations(&self, order: &[commsan_ir::BlockId]) -> Vec<Operation> {
+    /// Operations that calls of the function start, and calls whose operations are not known.
+    pub fn operations(
+        &self,
+        order: &[commsan_ir::BlockId],
+    ) -> (Vec<Operation>, Vec<(InstId, Why)>) {
         let body = &self.flat.body;
         let calls = order.iter().flat_map(|block| body[*block].code.iter().copied());
         let known = Known::default();
-        let mut found = Vec::new();
+        let (mut found, mut skipped) = (Vec::new(), Vec::new());
         for start in calls {
             let Some((_, call)) = self.row(start) else { continue };
             let described = match call.effect {
@@ -87,6 +91,9 @@ impl View<'_> {
                 Effect::Go | Effect::GoAll => self.made_for(start, call, order),
                 _ => continue,
             };
+            if described.is_empty() {
+                skipped.push((start, Why::Persistent));
+            }
             for described in described {
                 let mut buffers = self.buffers(&known, described);
                 buffers.extend(self.partial_buffers(&known, described));
@@ -94,12 +101,13 @@ impl View<'_> {
                 let mut operation =
                     Operation { start, described, one_sided, copied: false, buffers };
                 operation.copied = self.is_copied(&operation);
-                if !self.may_fail(start) {
-                    found.push(operation);
+                match self.may_fail(start) {
+                    true => skipped.push((start, Why::Errors)),
+                    false => found.push(operation),
                 }
             }
         }
-        found
+        (found, skipped)
     }
 
     /// The call that made the persistent request that a call starts, if there is just one for its

@@ -36,6 +36,13 @@ pub struct Basis {
     states: Vec<Option<State>>,
 }
 
+impl Basis {
+    /// Whether there are too many ways through the function to know anything.
+    fn is_given_up(&self) -> bool {
+        self.states.first().is_some_and(Option::is_none)
+    }
+}
+
 /// Where a state goes.
 type Step = (BlockId, Facts);
 
@@ -122,16 +129,20 @@ impl<'w, 'p> Walker<'w, 'p> {
         Basis { states }
     }
 
-    /// Follows an operation.
-    pub fn follow(&self, basis: &Basis, operation: &Operation) -> Option<Found> {
-        self.follow_from(self.at_start(basis, operation)?, operation, false)
+    /// Follows an operation; none if it is never started. The inner one is none if there are too
+    /// many ways from it.
+    pub fn follow(&self, basis: &Basis, operation: &Operation) -> Option<Option<Found>> {
+        if basis.is_given_up() {
+            return Some(None);
+        }
+        Some(self.follow_from(self.at_start(basis, operation)?, operation, false))
     }
 
     /// Follows the operation that the first iteration of a loop starts, where each has a buffer of
     /// its own.
-    pub fn follow_first(&self, basis: &Basis, operation: &Operation) -> Option<Found> {
+    pub fn follow_first(&self, basis: &Basis, operation: &Operation) -> Option<Option<Found>> {
         let state = self.in_first_iteration(self.at_start(basis, operation)?, operation)?;
-        self.follow_from(state, operation, true)
+        Some(self.follow_from(state, operation, true))
     }
 
     /// What is known where an operation starts.
@@ -184,7 +195,6 @@ impl<'w, 'p> Walker<'w, 'p> {
                 run.pass(block, 0, facts);
             }
         }
-        self.effort.give_up();
         None
     }
 
