@@ -152,6 +152,8 @@ codes! {
         "ready send that may precede its receive", "CS-MSG-04.md";
     LastOfAny = "CS-MSG-05", Warning,
         "result depends on message arrival order", "CS-MSG-05.md";
+    WildcardMatch = "CS-MSG-06", Warning,
+        "wildcard may match a message that is not meant for it", "CS-MSG-06.md";
     Deadlock = "CS-DLK-01", Error,
         "deadlock between ranks", "CS-DLK-01.md";
     CollectiveMayWait = "CS-DLK-02", Error,

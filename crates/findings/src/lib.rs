@@ -14,4 +14,4 @@ pub use code::{Code, Severity};
 pub use finding::{Finding, Frame, NeedKind, Role, Site};
 pub use held::Held;
 pub use problem::Problem;
-pub use step::{Message, Step};
+pub use step::{Message, Step, Wanted};

@@ -21,7 +21,7 @@ use crate::sys;
 use crate::windows;
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::collective::communicators::On;
-use commsan_mpi::{Acquisition, Args, BufferOwner, Did, Passed, Synchronisation, Token, Wrong};
+use commsan_mpi::{Acquisition, Args, BufferOwner, Passed, Synchronisation, Token, Wrong};
 use commsan_mpi_calls::Effect;
 use commsan_shadow::{Access, Footprint, Mode};
 use commsan_threads::{Here, agents};
@@ -44,11 +44,6 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    /// What the call has done for other ranks that wait.
-    pub fn did(&self) -> Did<'_> {
-        if self.tokens.is_empty() { Did::Block } else { Did::Wait(&self.tokens) }
-    }
-
     /// Records the arguments, and does what must be done before the call.
     pub fn look(&mut self, rank: &dyn Rank, args: &Args, here: &Here) {
         match args.call.effect {
@@ -283,7 +278,7 @@ impl After<'_> {
     pub fn start(&self, acquisitions: &[Acquisition]) {
         let request = self.request();
         self.races(Some(request.0));
-        self.steps(Did::Start(request.0));
+        self.steps(Some(request.0));
         if self.args.call.parts {
             self.pass_parts();
         }
@@ -509,6 +504,7 @@ impl After<'_> {
         if races::are_possible() {
             self.have_received(done);
         }
+        self.steps_done(done);
         let call = &self.args.call.name;
         self.with(|tracker, out| {
             tracker.popped(call, self.here, out);

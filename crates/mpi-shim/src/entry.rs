@@ -107,6 +107,7 @@ pub(crate) fn around(
         here.thread.calling.set(&raw const calling as usize);
         let code = callbacks::during(args.call, here.thread, call);
         refused::noted(&args, code);
+        steps::noted(rank, &args, &here);
         return code;
     }
     match mode.counts() {
@@ -262,6 +263,7 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     }
     if args.call.effect == Effect::Local {
         refused::called(rank, args, here);
+        steps::noted(rank, args, here);
     }
     let freed = objects::to_be_freed(args);
     let mut before = Before::default();
@@ -288,7 +290,7 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     }
     let after = After { rank, args, here, ok: code == 0 };
     after.run(&before);
-    after.steps(before.did());
+    after.steps(None);
     if after.ok {
         objects::changed(rank, args, here, freed);
     }

@@ -64,7 +64,6 @@ pub use races::{Got, Standing};
 pub use rma_operations::{Simple, TargetAccess, combine};
 pub use separate::MemoryModel;
 pub use shared::Atomic as AtomicUse;
-pub use steps::Did;
 pub use waiting::{Asked, Facts};
 
 use crate::buffers::{Accesses, Args};

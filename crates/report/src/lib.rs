@@ -35,6 +35,7 @@ pub mod terminal;
 mod variables;
 mod wait_for_graph;
 mod wildcard;
+mod wildcards;
 mod wording;
 
 pub use checks::Checks;
@@ -51,6 +52,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use symbols::Symbols;
+use wildcards::WildcardRace;
 
 /// Everything a renderer shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -250,8 +252,10 @@ fn findings(
     notes: &mut notes::Notes,
 ) -> Vec<Finding> {
     let potential = potential_deadlock::cycles(logs);
-    let symbols = Symbols::of(logs, potential.iter().flat_map(PotentialDeadlock::sites))
-        .with_libraries(libraries);
+    let wildcards = wildcards::races(logs);
+    let sites = potential.iter().flat_map(PotentialDeadlock::sites);
+    let sites = sites.chain(wildcards.iter().flat_map(WildcardRace::sites));
+    let symbols = Symbols::of(logs, sites).with_libraries(libraries);
     let observed = logs.iter().flat_map(|log| observations(log, &symbols));
     let mut found = merge::merge(observed.chain(bounds::observations(logs, &symbols)));
     let hung: Vec<_> = hung.iter().filter(|job| jobs::is_of(job, logs)).cloned().collect();
@@ -261,6 +265,7 @@ fn findings(
         waits.into_iter().for_each(|(rank, text)| notes.add(text, Some(rank)));
     }
     found.extend(messages::findings(logs, &symbols));
+    found.extend(wildcards::findings(&wildcards, &symbols));
     let volumes = pairwise_volumes::findings(logs, &symbols);
     found.extend(pairwise_volumes::without_roots(volumes, &found));
     found.extend(deadlock::findings(&hung, logs, &symbols));
