@@ -15,6 +15,7 @@ use crate::outcome::{
 use crate::phase;
 use crate::races;
 use crate::rank::{Rank, mode};
+use crate::refused;
 use crate::sessions;
 use crate::startup;
 use crate::sys;
@@ -139,9 +140,17 @@ impl Before {
                 }
                 sessions::ends(args);
             }
-            Effect::Abort => rank.abort(here.thread),
+            Effect::Abort => {
+                refused::aborts(rank, here);
+                rank.abort(here.thread);
+            }
             _ => {}
         }
+    }
+
+    /// The requests that the call was given to complete.
+    pub fn tokens(&self) -> &[Token] {
+        &self.tokens
     }
 }
 
@@ -197,7 +206,7 @@ impl After<'_> {
                 };
                 let arrays = self.arrays();
                 self.with(|tracker, _| {
-                    tracker.init(self.args, &mut accesses, &Mpi, request);
+                    tracker.init(self.args, &mut accesses, &Mpi, request, self.here);
                     if !arrays.is_empty() {
                         tracker.keeps_arrays(self.args, request, &arrays, self.here);
                     }
@@ -289,8 +298,8 @@ impl After<'_> {
         let counted = bytes.is_some();
         if let Some(bytes) = bytes {
             let mut started = false;
-            self.with(|tracker, _| {
-                tracker.messages(self.args, self.here, &Mpi);
+            self.with(|tracker, out| {
+                tracker.messages(self.args, self.here, &Mpi, out);
                 started = tracker.start_young(self.args, &bytes, request, self.here);
             });
             if started {
@@ -301,7 +310,7 @@ impl After<'_> {
         let arrays = self.arrays();
         self.with(|tracker, out| {
             if !counted {
-                tracker.messages(self.args, self.here, &Mpi);
+                tracker.messages(self.args, self.here, &Mpi, out);
             }
             tracker.start(self.args, &mut accesses, request, self.here, out);
             if !arrays.is_empty() {
@@ -339,7 +348,7 @@ impl After<'_> {
         let alone = !agents::is_parallel();
         if alone && !self.rank.pending() && call.accesses.len() < 2 {
             if counts {
-                self.with(|tracker, _| tracker.messages(self.args, self.here, &Mpi));
+                self.with(|tracker, out| tracker.messages(self.args, self.here, &Mpi, out));
             }
             return;
         }
@@ -348,7 +357,7 @@ impl After<'_> {
         let mut accesses = resolve(&args, &Mpi);
         self.with(|tracker, out| {
             if counts {
-                tracker.messages(self.args, self.here, &Mpi);
+                tracker.messages(self.args, self.here, &Mpi, out);
             }
             tracker.popped(&call.name, self.here, out);
             tracker.check(&args, &accesses, self.here, out);

@@ -116,7 +116,11 @@ impl After<'_> {
     pub(crate) fn have_received(&self, done: &[Token]) {
         self.with(|tracker, _| {
             for (nth, token) in done.iter().enumerate() {
-                tracker.has_received(*token, self.got(self.status_of(nth, done.len())), &memory::read);
+                tracker.has_received(
+                    *token,
+                    self.got(self.status_of(nth, done.len())),
+                    &memory::read,
+                );
             }
             remember(tracker);
         });

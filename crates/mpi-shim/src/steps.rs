@@ -168,10 +168,7 @@ fn depends_on_time(args: &Args) -> bool {
 /// Whether the call completes requests, which is a step of its own.
 fn completes(call: &Call) -> bool {
     use Effect::*;
-    matches!(
-        call.effect,
-        Wait | WaitAll | WaitAny | Some | Test | TestAll | TestAny | SplitEnd
-    )
+    matches!(call.effect, Wait | WaitAll | WaitAny | Some | Test | TestAll | TestAny | SplitEnd)
 }
 
 /// Whether the call is not followed, though it matters to other ranks.

@@ -62,6 +62,7 @@ pub use other_work::{MetOperation, MetRemote};
 pub use pairwise_volumes::Passed;
 pub use races::{Got, Standing};
 pub use rma_operations::{Simple, TargetAccess, combine};
+pub use refused::Failure;
 pub use separate::MemoryModel;
 pub use shared::Atomic as AtomicUse;
 pub use waiting::{Asked, Facts};
@@ -321,11 +322,12 @@ impl Tracker {
                 Some(site) => (Code::RequestOverwritten, vec![(Role::Overwrite, site)]),
                 None => (Code::RequestNeverCompleted, Vec::new()),
             };
-            let offender = overwritten.map_or(0, |site| site.pc);
-            if out.again(code, offender, op.site.pc) {
+            sites.extend(op.places(None));
+            // A finding is known by its first site if it has several.
+            let first = if sites.len() > 1 { sites[0].1.pc } else { 0 };
+            if out.again(code, first, op.site.pc) {
                 continue;
             }
-            sites.push((Role::Operation, op.site));
             let report = Report::new(code, self.operations.described(id, op), sites);
             self.reporter.report(report, &op.site, out);
         }
@@ -338,7 +340,6 @@ impl Tracker {
         self.accounts.volumes.write(stacks, out);
         self.objects.report_left(stacks, out);
         self.accounts.matched.report_left(stacks, out);
-        self.refused.report(stacks, out);
         let all: Vec<OpId> = self.operations.live.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.finish(id, None, place, out));
         self.requests.unwatch();

@@ -280,7 +280,11 @@ fn findings(
 /// Leaves out errors that were returned where other findings are errors, from which they may
 /// follow.
 fn leave_out_explained(findings: &mut Vec<Finding>) {
-    if findings.iter().any(|finding| finding.severity() == Severity::Error) {
+    // A message that is too long may be what the program crashes of.
+    let crashes = |code| matches!(code, Code::CallCrashed | Code::ProgramCrashed);
+    let explains =
+        |finding: &Finding| finding.severity() == Severity::Error && !crashes(finding.code);
+    if findings.iter().any(explains) {
         findings.retain(|finding| finding.code != Code::ErrorIgnored);
     }
 }
@@ -289,7 +293,9 @@ fn observations<'r>(
     log: &'r RankLog,
     symbols: &'r Symbols,
 ) -> impl Iterator<Item = Observation> + 'r {
-    log.findings.iter().enumerate().map(|(sequence, observed)| Observation {
+    // Those that were taken back have no count.
+    let findings = log.findings.iter().enumerate().filter(|(_, observed)| observed.count > 0);
+    findings.map(|(sequence, observed)| Observation {
         rank: log.rank,
         sequence,
         count: observed.count,

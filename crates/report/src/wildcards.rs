@@ -31,7 +31,7 @@ mod order;
 
 use crate::facts::at;
 use crate::merge;
-use crate::messages::{Counts, joined, jobs};
+use crate::messages::{Counts, jobs, joined};
 use crate::symbols::Symbols;
 use commsan_findings::{Code, Finding, Frame, Message, Role, Site, Step, Wanted};
 use commsan_rundir::record::RawSite;
@@ -86,7 +86,10 @@ struct Wildcard {
 
 /// The races of all jobs.
 pub(crate) fn races(logs: &[RankLog]) -> Vec<WildcardRace<'_>> {
-    jobs(logs).filter_map(|(job, counts)| Ranks::new(job, &counts)).flat_map(|r| r.races()).collect()
+    jobs(logs)
+        .filter_map(|(job, counts)| Ranks::new(job, &counts))
+        .flat_map(|r| r.races())
+        .collect()
 }
 
 impl<'r> Ranks<'r> {
@@ -185,7 +188,8 @@ impl<'r> Ranks<'r> {
         // Its sender knows that it was taken if it was sent synchronously.
         let is_after_send = || {
             let (from, step) = self.matching.partner(rank, posted)?;
-            let (Step::Send(message) | Step::Kept(message)) = self.steps(from).get(step as usize)?
+            let (Step::Send(message) | Step::Kept(message)) =
+                self.steps(from).get(step as usize)?
             else {
                 return None;
             };
@@ -251,15 +255,16 @@ impl<'r> Ranks<'r> {
             return None;
         }
         let mut looked = Vec::new();
-        let next = steps[wildcard.posted as usize + 1..].iter().find_map(|step| match *step {
-            Step::Looked { place } => {
-                looked.push(place);
-                None
-            }
-            Step::Receive(message) => Some(Some(message)),
-            Step::Any(_) | Step::Found { .. } | Step::Missed(_) | Step::Probe(_) => Some(None),
-            _ => None,
-        })??;
+        let next =
+            steps[wildcard.posted as usize + 1..].iter().find_map(|step| match *step {
+                Step::Looked { place } => {
+                    looked.push(place);
+                    None
+                }
+                Step::Receive(message) => Some(Some(message)),
+                Step::Any(_) | Step::Found { .. } | Step::Missed(_) | Step::Probe(_) => Some(None),
+                _ => None,
+            })??;
         let takes_it = next.peer == from && next.comm == wildcard.wanted.comm;
         let passes_it = takes_it && next.tag == Some(tag) && !looked.is_empty();
         // Elsewhere the same receive takes what a probe has found, of that tag.
@@ -311,9 +316,9 @@ impl<'r> Ranks<'r> {
         let Meets::All(all) = self.matching.meets(wildcard.rank, enter) else { return None };
         let (_, theirs) = all.iter().find(|(rank, _)| *rank == sender)?;
         let has_left = self.finish(sender, *theirs)? < sent.step;
-        let counts = all.iter().any(|(rank, enter)| {
-            self.has_completed_sends(*rank, *enter, name, sent.message.tag)
-        });
+        let counts = all
+            .iter()
+            .any(|(rank, enter)| self.has_completed_sends(*rank, *enter, name, sent.message.tag));
         (has_left && counts).then_some(Harm::NextRound(place))
     }
 
@@ -368,9 +373,9 @@ impl<'r> WildcardRace<'r> {
             Harm::TooLong(_) => {}
         }
         let job = self.job;
-        numbers.into_iter().filter_map(move |(log, number)| {
-            Some((log, log.sites.get(&(job, number))?))
-        })
+        numbers
+            .into_iter()
+            .filter_map(move |(log, number)| Some((log, log.sites.get(&(job, number))?)))
     }
 
     fn place(&self, log: &'r RankLog, number: u32, symbols: &Symbols) -> Option<Place<'r>> {
@@ -403,8 +408,10 @@ impl<'r> WildcardRace<'r> {
         };
         let (any, there) = (wildcard.call(), at(&send.stack));
         let tag = self.message.tag.map_or_else(String::new, |tag| format!(" (tag {tag})"));
-        let bytes = |count: u64| if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") };
-        let size = self.message.bytes.map_or_else(String::new, |count| format!(" of {}", bytes(count)));
+        let bytes =
+            |count: u64| if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") };
+        let size =
+            self.message.bytes.map_or_else(String::new, |count| format!(" of {}", bytes(count)));
         let message = match &self.harm {
             Harm::TooLong(room) => format!(
                 "rank {rank}'s {any} from any rank has room for {}, and may match rank {sender}'s \
@@ -480,9 +487,8 @@ impl<'r> WildcardRace<'r> {
                  tags in turn); or call MPI_Barrier between rounds"
             }
         };
-        let site = |rank, place: &Place, label: String| {
-            merge::site(rank, place.raw, &place.stack, label)
-        };
+        let site =
+            |rank, place: &Place, label: String| merge::site(rank, place.raw, &place.stack, label);
         let takes = if matches!(self.harm, Harm::TooLong(_)) { "takes" } else { "finds" };
         let mut sites = vec![
             Site {

@@ -268,6 +268,12 @@ impl RankLog {
             Record::Steps { steps } => {
                 self.messages.entry(ids.job).or_default().steps.all.extend(&*steps);
             }
+            Record::Withdrawn { id } => {
+                // What repeats it is no finding either.
+                if let Some(index) = ids.findings.remove(&id) {
+                    self.findings[index].count = 0;
+                }
+            }
             Record::Timing { sure, ordered } => {
                 let steps = &mut self.messages.entry(ids.job).or_default().steps;
                 steps.timing = Some((sure, ordered));

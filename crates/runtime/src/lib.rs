@@ -81,7 +81,7 @@ unsafe extern "C" fn forked() {
 
 extern "C" fn unloaded() {
     #[cfg(not(feature = "serial"))]
-    if !commsan_mpi_shim::ended() {
+    if !commsan_mpi_shim::ended(None) {
         commsan_mpi_shim::left();
     }
     state::exited();

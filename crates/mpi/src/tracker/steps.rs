@@ -12,7 +12,7 @@ use commsan_mpi_calls::{Call, Effect, Flow};
 use std::borrow::Cow;
 
 impl OneSided {
-    fn place_of(
+    pub(super) fn place_of(
         &mut self,
         stacks: &mut Stacks,
         call: &'static Call,

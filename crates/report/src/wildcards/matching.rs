@@ -105,12 +105,7 @@ impl Matching {
     }
 
     /// The n-th that each member has entered is the same.
-    fn collectives(
-        &mut self,
-        rank: u32,
-        steps: &Steps,
-        numbers: &mut HashMap<(u64, u32), usize>,
-    ) {
+    fn collectives(&mut self, rank: u32, steps: &Steps, numbers: &mut HashMap<(u64, u32), usize>) {
         let mut entered: HashMap<u64, u32> = HashMap::new();
         for (step, at) in steps.ordered().iter().zip(0..) {
             let Step::Enter { comm, .. } = step else { continue };

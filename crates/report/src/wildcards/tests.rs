@@ -68,14 +68,8 @@ fn what_does_not_fit_is_found_in_either_order() {
 #[test]
 fn what_is_sent_later_cannot_be_taken() {
     // Rank 0 tells rank 2 that it has got rank 1's message.
-    let tells = vec![
-        any(Some(7)),
-        got(0, 1, 7),
-        finish(0),
-        send(2, 1, 0),
-        receive(2, 7),
-        finish(4),
-    ];
+    let tells =
+        vec![any(Some(7)), got(0, 1, 7), finish(0), send(2, 1, 0), receive(2, 7), finish(4)];
     let waits = vec![receive(0, 1), finish(0), send(0, 7, 40)];
     assert!(harms([tells.clone(), vec![send(0, 7, 4)], waits]).is_empty());
     // It does not wait for that.
@@ -143,9 +137,7 @@ fn the_next_round_is_another() {
         all
     };
     let one = |more: &[Step]| [&[sent(0, 7), finish(0), enter, finish(2)][..], more].concat();
-    let two = |more: &[Step], tag| {
-        [&[enter, finish(0)][..], more, &[sent(0, tag)][..]].concat()
-    };
+    let two = |more: &[Step], tag| [&[enter, finish(0)][..], more, &[sent(0, tag)][..]].concat();
     let round = |tag| harms([probes(&[], tag), one(&[]), two(&[], tag)]);
     assert!(matches!(*round(7), [Harm::NextRound(4)]));
     assert!(round(8).is_empty());
