@@ -66,6 +66,8 @@ codes! {
         "buffer too small for the call", "CS-BUF-07.md";
     AttachedBufferUsed = "CS-BUF-08", Error,
         "attached buffer used before MPI_Buffer_detach", "CS-BUF-08.md";
+    OperationOversteps = "CS-BUF-09", Error,
+        "user-defined reduction beyond the elements that it was given", "CS-BUF-09.md";
     RequestNeverCompleted = "CS-REQ-01", Error,
         "request leak: operation never completed", "CS-REQ-01.md";
     RequestOverwritten = "CS-REQ-02", Error,

@@ -136,6 +136,18 @@ pub(super) const BUFFERS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::OperationOversteps,
+        case: Case::Usual,
+        message: "{who} {verb} {problem}",
+        offence: "{access}",
+        operation: "{starter} calls the operation",
+        why: "{starter} at {started} calls the operation for a part of the vectors at a time, as many elements as its \
+              `len` says; {by} at {here} is to what lies behind that part: another one, or memory of the library",
+        help: "combine `*len` elements, no more; where elements depend on each other, make one datatype of all of them \
+               (MPI_Type_contiguous) and reduce one element of it",
+        fortran: "",
+    },
+    Wording {
         code: Code::RequestNeverCompleted,
         case: Case::Usual,
         message: "no call completes the request of {operation}",
