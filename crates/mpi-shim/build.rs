@@ -281,7 +281,12 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
                  let a{i} = if needs_statuses(a{count}.word(), a{i}.word()) {{ own.as_mut_ptr().cast() }} else {{ a{i} }};\n"
         )
     });
-    let own = own.or(statuses);
+    // Operations of the program are called by a function of commsan's own.
+    let operation = call.named("user_fn").map(|i| {
+        let large = call.large;
+        format!("    let a{i} = instead_of(a{i}.word(), {large}, false) as *mut c_void;\n")
+    });
+    let own = own.or(statuses).or(operation);
     let args = prototype.arguments();
     let next = match synchronous(name) {
         Some(strict) => {

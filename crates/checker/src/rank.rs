@@ -76,7 +76,9 @@ impl Checker {
             let site = place.site(Some(work.call), stacks);
             let Conflict { mode, bytes, span, touched, .. } = &met.conflict;
             let operation = met.operation.clone().with_access(mode.is_write(), span, *touched);
-            let sites = [(Role::Access, site), (Role::Operation, met.site)];
+            let made = met.made.map(|made| (Role::Cause, made));
+            let sites = [(Role::Access, site), (Role::Operation, met.site)].into_iter().chain(made);
+            let sites: Vec<_> = sites.collect();
             let report = Report {
                 access: Some(RawAccess::new(work.by(), kernel_access.mode.is_write(), bytes)),
                 work: Some(RawWork::new(Some(&doing), None)),

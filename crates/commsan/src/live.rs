@@ -96,6 +96,10 @@ impl Live {
     pub fn tell(&mut self, report: &Report) {
         let is_due = self.is_due();
         for finding in &report.findings {
+            // It is taken back if the program asks what the error means.
+            if finding.code == Code::ErrorIgnored {
+                continue;
+            }
             let is_mismatch = finding.code.is_between_ranks();
             // What is the only job of the run now may be one of several later.
             let job = finding.job.unwrap_or(1);

@@ -66,6 +66,8 @@ codes! {
         "buffer too small for the call", "CS-BUF-07.md";
     AttachedBufferUsed = "CS-BUF-08", Error,
         "attached buffer used before MPI_Buffer_detach", "CS-BUF-08.md";
+    OperationOversteps = "CS-BUF-09", Error,
+        "user-defined reduction beyond the elements that it was given", "CS-BUF-09.md";
     RequestNeverCompleted = "CS-REQ-01", Error,
         "request leak: operation never completed", "CS-REQ-01.md";
     RequestOverwritten = "CS-REQ-02", Error,
@@ -152,6 +154,8 @@ codes! {
         "ready send that may precede its receive", "CS-MSG-04.md";
     LastOfAny = "CS-MSG-05", Warning,
         "result depends on message arrival order", "CS-MSG-05.md";
+    WildcardMatch = "CS-MSG-06", Warning,
+        "wildcard may match a message that is not meant for it", "CS-MSG-06.md";
     Deadlock = "CS-DLK-01", Error,
         "deadlock between ranks", "CS-DLK-01.md";
     CollectiveMayWait = "CS-DLK-02", Error,

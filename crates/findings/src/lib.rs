@@ -16,4 +16,4 @@ pub use finding::{Finding, Frame, NeedKind, Role, Site};
 pub use followed::{Followed, Unfollowed, Why};
 pub use held::Held;
 pub use problem::Problem;
-pub use step::{Message, Step};
+pub use step::{Message, Step, Wanted};

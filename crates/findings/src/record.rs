@@ -84,6 +84,18 @@ pub enum Record<'a, S: Clone = RawSite<'a>> {
         /// In order, at places of [`Record::Site`]s.
         steps: Cow<'a, [Step]>,
     },
+    /// A finding is taken back, as the program has shown since that it expects what was found.
+    Withdrawn {
+        /// The finding's number.
+        id: u32,
+    },
+    /// What is known of the [`Record::Steps`], if not all of all of them.
+    Timing {
+        /// How many there are before the first that timing may decide.
+        sure: u32,
+        /// How many there are before something that may order ranks and is no step.
+        ordered: u32,
+    },
     /// Parts of collectives.
     Parts(RawParts<'a, S>),
     /// The rank has been asked what it waits for.

@@ -34,6 +34,7 @@ mod relay;
 mod remote;
 mod rendezvous;
 mod ring;
+mod sent;
 pub mod shm_segments;
 mod wire;
 
@@ -48,3 +49,4 @@ pub use process::Seen;
 pub use rank_time::RankTime;
 pub use relay::Relay;
 pub use rendezvous::Rendezvous;
+pub use sent::SentMessage;

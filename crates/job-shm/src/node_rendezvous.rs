@@ -6,10 +6,11 @@
 //! key belongs to a set of slots, of which it takes the one that has been written least. So an
 //! entry may be gone when others of the set have come; it is never mistaken for another.
 //!
-//! Besides the slots, each rank has a word that shows whether it waits within a call, and there is
+//! Besides the slots and the messages that ranks have sent ([`crate::sent`]), each rank has a word that shows whether it waits within a call, and there is
 //! one counter of mismatches. The launcher reads both from outside, and may ask the ranks what they
 //! wait for, the edges of the wait-for graph: a thread of each sleeps until then.
 
+use crate::sent::{self, SentMessage, SentMessages};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::fence;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -37,7 +38,7 @@ const ANSWER: usize = 3;
 
 /// Words of a rendezvous for so many ranks.
 pub(crate) fn words(ranks: usize) -> usize {
-    (SLOTS * SLOT + LINE * (ranks + 1)).next_multiple_of(512)
+    (SLOTS * SLOT + LINE * (ranks + 1) + sent::WORDS * ranks).next_multiple_of(512)
 }
 
 /// One rank's view of the rendezvous of its node.
@@ -46,6 +47,7 @@ pub struct NodeRendezvous {
     slots: &'static [AtomicU64],
     all: &'static [AtomicU64],
     ranks: &'static [AtomicU64],
+    sent: &'static [AtomicU64],
 }
 
 /// A rank's answer to the question what it waits for.
@@ -94,7 +96,24 @@ pub enum Posted {
 impl NodeRendezvous {
     pub(crate) fn new(words: &'static [AtomicU64], ranks: usize) -> NodeRendezvous {
         let (slots, rest) = words.split_at(SLOTS * SLOT);
-        NodeRendezvous { slots, all: &rest[..LINE], ranks: &rest[LINE..LINE * (ranks + 1)] }
+        let (lines, rest) = rest.split_at(LINE * (ranks + 1));
+        let sent = &rest[..sent::WORDS * ranks];
+        NodeRendezvous { slots, all: &lines[..LINE], ranks: &lines[LINE..], sent }
+    }
+
+    /// A rank has sent a message that is longer than all before from the same place.
+    pub fn has_sent(&self, rank: u32, message: &SentMessage) {
+        self.sent_by(rank).inspect(|sent| sent.enter(message));
+    }
+
+    /// The longest messages that a rank of this node has sent, as far as they are known.
+    pub fn longest_of(&self, rank: u32) -> impl Iterator<Item = SentMessage> {
+        self.sent_by(rank).into_iter().flat_map(SentMessages::all)
+    }
+
+    fn sent_by(&self, rank: u32) -> Option<SentMessages> {
+        let first = rank as usize * sent::WORDS;
+        self.sent.get(first..first + sent::WORDS).map(SentMessages)
     }
 
     /// Leaves an entry on this node, unless there is one of this key, which is not 0.

@@ -12,6 +12,7 @@
 //! allocated or locked.
 
 use crate::rank::{mode, rank};
+use crate::refused;
 use crate::waiting;
 use commsan_mpi::Args;
 use commsan_mpi_calls::Effect;
@@ -109,8 +110,8 @@ impl Calling {
     }
 }
 
-/// The process exits: reports the error, if it is the library that ends it. Returns whether it is.
-pub fn ended() -> bool {
+/// The process exits, with this status if it is known: reports the error, if it is the library that ends it. Returns whether it is.
+pub fn ended(status: Option<c_int>) -> bool {
     let Some(rank) = rank().filter(|_| is_owner() && mode().is_active()) else { return false };
     thread::with(|thread| {
         let marker = 0u8;
@@ -128,7 +129,7 @@ pub fn ended() -> bool {
         {
             return false;
         }
-        rank.look(thread, &mut |tracker, out| tracker.reporter.failed(args, here, out));
+        refused::ends(rank, args, here, status);
         true
     })
 }
@@ -204,7 +205,7 @@ fn restorer(signal: c_int) -> usize {
 pub unsafe extern "C" fn _exit(status: c_int) -> ! {
     static NEXT: Next = Next::new(c"_exit");
     if thread::with(|thread| thread.is_inside())
-        && ended()
+        && ended(Some(status))
         && let Some(rank) = rank()
     {
         rank.exited();
@@ -229,7 +230,8 @@ pub unsafe extern "C" fn write(file: c_int, data: *const std::ffi::c_void, size:
         && thread::with(|thread| thread.is_inside())
         // SAFETY: as long as the caller says.
         && unsafe { std::slice::from_raw_parts(data.cast::<u8>(), ABORT.len()) } == ABORT
-        && ended()
+        // SAFETY: as above.
+        && ended(exit_code(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), size) }))
         && let Some(rank) = rank()
     {
         rank.exited();
@@ -239,6 +241,15 @@ pub unsafe extern "C" fn write(file: c_int, data: *const std::ffi::c_void, size:
         unsafe { std::mem::transmute(WRITE.required()) };
     // SAFETY: the caller's arguments.
     unsafe { next(file, data, size) }
+}
+
+/// The exit code that MPICH asks its launcher for: its code of the error.
+#[cfg(any(feature = "mpich", feature = "mpiabi"))]
+fn exit_code(request: &[u8]) -> Option<c_int> {
+    let request = std::str::from_utf8(request).ok()?;
+    let (_, code) = request.split_once("exitcode=")?;
+    let end = code.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(code.len());
+    code[..end].parse().ok()
 }
 
 #[cfg(any(feature = "mpich", feature = "mpiabi"))]

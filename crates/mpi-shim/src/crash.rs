@@ -21,6 +21,7 @@ use crate::rank::{Rank, mode, rank};
 use commsan_callsite::{DEPTH, Place};
 use commsan_mpi::Args;
 use commsan_mpi_calls::{CALLS, Call, Extent, Role, Times};
+use commsan_process::own_memory;
 use commsan_process::thread::{self, Thread};
 use commsan_process::{machine, modules, unwind};
 use commsan_shadow::Epoch;
@@ -195,6 +196,7 @@ fn wait_for(child: c_int) {
 
 /// This is the child, which reports and ends.
 fn alone() {
+    own_memory::in_child();
     // A second signal ends the child, which leaves no core file of its own.
     for (signal, _) in SIGNALS {
         // SAFETY: this is the child's own.

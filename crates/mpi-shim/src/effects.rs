@@ -15,13 +15,14 @@ use crate::outcome::{
 use crate::phase;
 use crate::races;
 use crate::rank::{Rank, mode};
+use crate::refused;
 use crate::sessions;
 use crate::startup;
 use crate::sys;
 use crate::windows;
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::collective::communicators::On;
-use commsan_mpi::{Acquisition, Args, BufferOwner, Did, Passed, Synchronisation, Token, Wrong};
+use commsan_mpi::{Acquisition, Args, BufferOwner, Passed, Synchronisation, Token, Wrong};
 use commsan_mpi_calls::Effect;
 use commsan_shadow::{Access, Footprint, Mode};
 use commsan_threads::{Here, agents};
@@ -44,11 +45,6 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    /// What the call has done for other ranks that wait.
-    pub fn did(&self) -> Did<'_> {
-        if self.tokens.is_empty() { Did::Block } else { Did::Wait(&self.tokens) }
-    }
-
     /// Records the arguments, and does what must be done before the call.
     pub fn look(&mut self, rank: &dyn Rank, args: &Args, here: &Here) {
         match args.call.effect {
@@ -144,9 +140,17 @@ impl Before {
                 }
                 sessions::ends(args);
             }
-            Effect::Abort => rank.abort(here.thread),
+            Effect::Abort => {
+                refused::aborts(rank, here);
+                rank.abort(here.thread);
+            }
             _ => {}
         }
+    }
+
+    /// The requests that the call was given to complete.
+    pub fn tokens(&self) -> &[Token] {
+        &self.tokens
     }
 }
 
@@ -202,7 +206,7 @@ impl After<'_> {
                 };
                 let arrays = self.arrays();
                 self.with(|tracker, _| {
-                    tracker.init(self.args, &mut accesses, &Mpi, request);
+                    tracker.init(self.args, &mut accesses, &Mpi, request, self.here);
                     if !arrays.is_empty() {
                         tracker.keeps_arrays(self.args, request, &arrays, self.here);
                     }
@@ -283,7 +287,7 @@ impl After<'_> {
     pub fn start(&self, acquisitions: &[Acquisition]) {
         let request = self.request();
         self.races(Some(request.0));
-        self.steps(Did::Start(request.0));
+        self.steps(Some(request.0));
         if self.args.call.parts {
             self.pass_parts();
         }
@@ -294,8 +298,8 @@ impl After<'_> {
         let counted = bytes.is_some();
         if let Some(bytes) = bytes {
             let mut started = false;
-            self.with(|tracker, _| {
-                tracker.messages(self.args, self.here, &Mpi);
+            self.with(|tracker, out| {
+                tracker.messages(self.args, self.here, &Mpi, out);
                 started = tracker.start_young(self.args, &bytes, request, self.here);
             });
             if started {
@@ -306,7 +310,7 @@ impl After<'_> {
         let arrays = self.arrays();
         self.with(|tracker, out| {
             if !counted {
-                tracker.messages(self.args, self.here, &Mpi);
+                tracker.messages(self.args, self.here, &Mpi, out);
             }
             tracker.start(self.args, &mut accesses, request, self.here, out);
             if !arrays.is_empty() {
@@ -344,7 +348,7 @@ impl After<'_> {
         let alone = !agents::is_parallel();
         if alone && !self.rank.pending() && call.accesses.len() < 2 {
             if counts {
-                self.with(|tracker, _| tracker.messages(self.args, self.here, &Mpi));
+                self.with(|tracker, out| tracker.messages(self.args, self.here, &Mpi, out));
             }
             return;
         }
@@ -353,7 +357,7 @@ impl After<'_> {
         let mut accesses = resolve(&args, &Mpi);
         self.with(|tracker, out| {
             if counts {
-                tracker.messages(self.args, self.here, &Mpi);
+                tracker.messages(self.args, self.here, &Mpi, out);
             }
             tracker.popped(&call.name, self.here, out);
             tracker.check(&args, &accesses, self.here, out);
@@ -509,6 +513,7 @@ impl After<'_> {
         if races::are_possible() {
             self.have_received(done);
         }
+        self.steps_done(done);
         let call = &self.args.call.name;
         self.with(|tracker, out| {
             tracker.popped(call, self.here, out);

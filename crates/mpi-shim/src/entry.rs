@@ -28,7 +28,7 @@ use crate::traffic;
 use crate::waiting;
 use crate::windows;
 use crate::word::{Language, table};
-use commsan_mpi::Args;
+use commsan_mpi::{Args, Token};
 use commsan_mpi_calls::Effect;
 use commsan_process::inside::Inside;
 use commsan_process::stack::Caller;
@@ -106,7 +106,8 @@ pub(crate) fn around(
         let calling = Calling::new(&args, &here);
         here.thread.calling.set(&raw const calling as usize);
         let code = callbacks::during(args.call, here.thread, call);
-        refused::noted(&args, code);
+        refused::noted(rank, &args, &here, code);
+        steps::noted(rank, &args, &here);
         return code;
     }
     match mode.counts() {
@@ -224,7 +225,7 @@ fn start(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     if code == 0 {
         After { rank, args, here, ok: true }.start(acquisitions.as_deref().unwrap_or_default());
     } else {
-        failed(rank, args, here, code);
+        failed(rank, args, here, code, &[]);
     }
     if let Some(entered) = entered {
         collectives::leave(rank, args, here, entered, code == 0);
@@ -262,6 +263,7 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
     }
     if args.call.effect == Effect::Local {
         refused::called(rank, args, here);
+        steps::noted(rank, args, here);
     }
     let freed = objects::to_be_freed(args);
     let mut before = Before::default();
@@ -284,7 +286,7 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
         collectives::leave(rank, args, here, entered, code == 0);
     }
     if code != 0 {
-        failed(rank, args, here, code);
+        failed(rank, args, here, code, before.tokens());
     }
     let after = After { rank, args, here, ok: code == 0 };
     let acquisitions = acquisitions.as_deref().unwrap_or_default();
@@ -294,7 +296,7 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
         after.order(acquisitions);
     }
     after.run(&before);
-    after.steps(before.did());
+    after.steps(None);
     if after.ok {
         objects::changed(rank, args, here, freed);
     }
@@ -306,9 +308,9 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
 
 /// A call has returned an error.
 #[cold]
-fn failed(rank: &dyn Rank, args: &Args, here: &Here, code: c_int) {
+fn failed(rank: &dyn Rank, args: &Args, here: &Here, code: c_int, tokens: &[Token]) {
     lose_count(rank, here);
-    refused::look(rank, args, here, code);
+    refused::look(rank, args, here, code, tokens);
 }
 
 /// A call has failed, and may have sent or received what it was to.

@@ -21,6 +21,7 @@ use crate::handles::{
 use crate::rank::{mode, rank};
 use crate::real;
 use crate::sys;
+use crate::user_operations;
 use crate::word::Language;
 use commsan_mpi_calls::{CALLS, Call, Effect, Role};
 use commsan_process::inside::Inside;
@@ -78,6 +79,9 @@ pub(crate) unsafe fn fortran<const N: usize>(
     {
         raw[index] = own_status.as_mut_ptr() as usize;
         words[index] = raw[index];
+    }
+    if table_row.named("user_fn") == Some(0) {
+        raw[0] = user_operations::instead_of(raw[0], table_row.large, true);
     }
     let error = raw[at];
     let words = &words[..table_row.params.len()];

@@ -77,6 +77,7 @@ mod steps;
 #[cfg(has_mpi)]
 mod traffic;
 #[cfg(has_mpi)]
+mod user_operations;
 mod waiting;
 #[cfg(has_mpi)]
 mod windows;
@@ -84,6 +85,7 @@ mod windows;
 mod word;
 
 pub use rank::{Rank, Shared, World, connect, set_mode};
+pub use user_operations::accessed as accessed_by_operation;
 
 #[cfg(has_mpi)]
 pub use {
@@ -130,6 +132,7 @@ mod entries {
     use crate::races::{OWN_STATUSES, needs_statuses};
     use crate::real;
     use crate::sys::*;
+    use crate::user_operations::instead_of;
     use crate::word::{Language, Word};
     use commsan_process::next::Next;
     use std::ffi::{c_char, c_int, c_void};

@@ -7,6 +7,7 @@ use crate::order;
 use crate::outcome::{After, arrived};
 use crate::rank::Rank;
 use crate::refused;
+use crate::steps;
 use crate::sys;
 use commsan_callsite::Place;
 use commsan_mpi::buffers::resolve;
@@ -47,7 +48,7 @@ pub(crate) const OWN_STATUSES: usize = 32;
 /// Whether the library must return the statuses of requests, though the program ignores them.
 #[inline]
 pub(crate) fn needs_statuses(count: usize, statuses: usize) -> bool {
-    (are_possible() || files::are_read() || refused::are_returned())
+    (are_possible() || steps::needs_statuses() || files::are_read() || refused::are_returned())
         && statuses == sys::MPI_STATUS_IGNORE as usize
         && count <= OWN_STATUSES
 }
@@ -113,25 +114,33 @@ impl After<'_> {
     /// Requests are complete.
     #[cold]
     pub(crate) fn have_received(&self, done: &[Token]) {
-        let (args, at) = (self.args, &self.args.call.at);
-        let all = args.call.named("statuses").filter(|_| !args.fortran);
-        let status = |nth: usize| match (at.status, all) {
-            (Some(one), _) if done.len() == 1 => args.words[one],
-            (None, Some(all)) if is_there(args.words[all]) => {
-                args.words[all] + nth * size_of::<sys::MPI_Status>()
-            }
-            _ => 0,
-        };
         self.with(|tracker, _| {
             for (nth, token) in done.iter().enumerate() {
-                tracker.has_received(*token, self.got(status(nth)), &memory::read);
+                tracker.has_received(
+                    *token,
+                    self.got(self.status_of(nth, done.len())),
+                    &memory::read,
+                );
             }
             remember(tracker);
         });
     }
 
+    /// The status of one of so many requests that the call has completed; 0 if there is none.
+    pub(crate) fn status_of(&self, nth: usize, done: usize) -> usize {
+        let (args, at) = (self.args, &self.args.call.at);
+        let all = args.call.named("statuses").filter(|_| !args.fortran);
+        match (at.status, all) {
+            (Some(one), _) if done == 1 => args.words[one],
+            (None, Some(all)) if is_there(args.words[all]) => {
+                args.words[all] + nth * size_of::<sys::MPI_Status>()
+            }
+            _ => 0,
+        }
+    }
+
     /// The source and tag in a status.
-    fn got(&self, status: usize) -> Option<Got> {
+    pub(crate) fn got(&self, status: usize) -> Option<Got> {
         // SAFETY: the call has filled it, if it is one.
         let (source, tag) = unsafe { envelope(status) }?;
         let asked = !self.here.is_popped(status); // or it is one of the entry point's

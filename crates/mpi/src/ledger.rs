@@ -56,8 +56,11 @@ const MAX_ENTRIES: usize = 20_000;
 /// Marks a slot of messages that are not counted.
 const UNCOUNTED: u32 = u32::MAX;
 
+/// A key, the index of its entry, and the number of elements of the longest message.
+type Slot = (Key, u32, usize);
+
 pub(crate) struct Ledger {
-    slots: Box<[Option<(Key, u32)>]>,
+    slots: Box<[Option<Slot>]>,
     entries: Vec<Entry>,
     by_sort: FxHashMap<Sort, u32>,
     /// Communicators whose messages may end in ways that are not counted.
@@ -79,15 +82,16 @@ impl Default for Ledger {
 }
 
 impl Ledger {
-    /// Counts a message whose key is known; returns whether it is.
+    /// Counts a message whose key is known, and which is no longer than those before; returns
+    /// whether it is.
     #[inline(always)]
-    pub fn count(&mut self, key: Key) -> bool {
+    pub fn count(&mut self, key: Key, elements: usize) -> bool {
         let home = slot(&key);
-        let is_known = |slot: &Option<(Key, u32)>| slot.is_some_and(|(known, _)| known == key);
+        let is_known = |slot: &Option<Slot>| slot.is_some_and(|(known, ..)| known == key);
         let at = if is_known(&self.slots[home]) { home } else { home ^ 1 };
         match self.slots[at] {
-            Some((known, UNCOUNTED)) => known == key,
-            Some((known, index)) if known == key => {
+            Some((known, UNCOUNTED, _)) => known == key,
+            Some((known, index, most)) if known == key && elements <= most => {
                 self.entries[index as usize].count += 1;
                 true
             }
@@ -95,11 +99,16 @@ impl Ledger {
         }
     }
 
-    /// Counts a message with a new key; with `None`, messages of this key are never counted.
-    pub fn count_new(&mut self, key: &Key, entry: Option<Entry>) {
+    /// Counts a message with a new key, or the longest so far; with `None`, messages of this key are
+    /// never counted.
+    pub fn count_new(&mut self, key: &Key, elements: usize, entry: Option<Entry>) {
         let index = entry.map_or(UNCOUNTED, |entry| self.add(entry));
         let home = slot(key);
-        self.slots[home ^ 1] = self.slots[home].replace((*key, index));
+        let new = Some((*key, index, elements));
+        match [home, home ^ 1].into_iter().find(|at| self.slots[*at].is_some_and(|s| s.0 == *key)) {
+            Some(known) => self.slots[known] = new,
+            None => self.slots[home ^ 1] = std::mem::replace(&mut self.slots[home], new),
+        }
     }
 
     /// Adds the messages of an entry to those of the same sort.
@@ -119,7 +128,7 @@ impl Ledger {
     /// A handle may come to stand for something else.
     pub fn forget(&mut self, handle: usize) {
         for slot in &mut self.slots {
-            if slot.is_some_and(|(key, _)| key.comm == handle || key.datatype == handle) {
+            if slot.is_some_and(|(key, ..)| key.comm == handle || key.datatype == handle) {
                 *slot = None;
             }
         }
@@ -181,17 +190,19 @@ mod tests {
         /// Compared with a plain count, though keys share slots and handles change their meaning.
         #[test]
         fn every_message_is_counted_once(
-            messages in prop::collection::vec((0..90_usize, -1..3_i32, any::<bool>(), 1..4_usize), 0..400)
+            messages in prop::collection::vec(
+                (0..90_usize, -1..3_i32, any::<bool>(), 1..4_usize, 0..4_usize), 0..400
+            )
         ) {
             let mut ledger = Ledger::default();
             let mut expected: FxHashMap<Sort, u64> = FxHashMap::default();
-            for (n, (pc, peer, sends, comm)) in messages.into_iter().enumerate() {
+            for (n, (pc, peer, sends, comm, elements)) in messages.into_iter().enumerate() {
                 let key = Key { pc, comm, datatype: 9, peer, row: 1, sends, empty: false };
                 if n % 37 == 0 {
                     ledger.forget(comm);
                 }
-                if !ledger.count(key) {
-                    ledger.count_new(&key, Some(entry(&key)));
+                if !ledger.count(key, elements) {
+                    ledger.count_new(&key, elements, Some(entry(&key)));
                 }
                 *expected.entry(entry(&key).sort).or_default() += 1;
             }
@@ -205,11 +216,11 @@ mod tests {
     fn what_is_not_counted_stays_so() {
         let mut ledger = Ledger::default();
         let key = Key { pc: 1, comm: 2, datatype: 3, peer: 0, row: 1, sends: true, empty: false };
-        ledger.count_new(&key, None);
-        assert!(ledger.count(key));
+        ledger.count_new(&key, 0, None);
+        assert!(ledger.count(key, 0));
         assert!(ledger.entries().unwrap().is_empty());
         ledger.forget(3);
-        assert!(!ledger.count(key));
+        assert!(!ledger.count(key, 0));
         ledger.give_up();
         assert!(ledger.entries().is_none());
     }

@@ -46,8 +46,8 @@ pub use commsan_job_shm::RankTime;
 pub use ids::Token;
 pub use other_work::{OtherWork, Status};
 pub use tracker::{
-    Acquisition, Asked, AtomicUse, BufferOwner, Did, Entering, Facts, Got, MemoryModel,
-    MetOperation, MetRemote, Operation, Passed, Simple, Sought, Standing, Synchronisation,
-    TargetAccess, Template, ThreadLevel, Tracker, Used, Wrong, combine,
+    Acquisition, Asked, AtomicUse, BufferOwner, Entering, Facts, Failure, Got, MemoryModel,
+    MetOperation, MetRemote, Operation, Overstep, Passed, Simple, Sought, Standing,
+    Synchronisation, TargetAccess, Template, ThreadLevel, Tracker, Used, Wrong, combine,
 };
 pub use typemap::Datatype;

@@ -142,6 +142,8 @@ pub(crate) struct Races {
     given_up: Vec<u64>,
     useless: bool,
     touches_left: u32,
+    /// The status of the last probe for messages of any rank, until it is used.
+    probed: Option<OpId>,
 }
 
 impl Races {
@@ -159,7 +161,24 @@ impl Races {
             given_up: Vec::new(),
             useless: false,
             touches_left: MAX_TOUCHES,
+            probed: None,
         }
+    }
+
+    /// Reports from now on when the program looks at this status, and at no earlier one.
+    pub fn watch_status(&mut self, status: Option<Range<usize>>) {
+        if let Some(old) = self.probed.take() {
+            self.watched.end(old);
+        }
+        self.probed = status.map(|bytes| {
+            let access = Access { mode: Mode::Write, footprint: Footprint::Dense(bytes) };
+            self.watched.begin(&mut [Some(access)], 0)
+        });
+    }
+
+    /// Whether a status is watched.
+    pub fn watch_any_status(&self) -> bool {
+        self.probed.is_some()
     }
 
     /// Whether there is a wildcard receive that might have got another message.
@@ -368,12 +387,13 @@ impl Races {
                 }
             }
         }
+        let looked = self.probed.is_some_and(|id| seen.contains(&id));
         self.touches_left = if seen.is_empty() { self.touches_left - 1 } else { MAX_TOUCHES };
         if self.touches_left == 0 {
             self.touches_left = MAX_TOUCHES;
             self.forget_all();
         }
-        self.lasts.touched(access, pc)
+        Seen { looked, ..self.lasts.touched(access, pc) }
     }
 
     /// A receive with this request no longer matters, or the program may know what it will get.

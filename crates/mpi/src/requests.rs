@@ -56,6 +56,8 @@ pub(crate) struct Persistent {
     pub peer: Option<i32>,
     pub tag: Option<i32>,
     pub of: Of,
+    /// Where it was made.
+    pub made: Site,
     pub messages: Repeated,
     /// The operation that reads the collective's arrays until the request is freed.
     pub arrays: Option<OpId>,

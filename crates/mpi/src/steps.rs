@@ -1,15 +1,19 @@
 //! The first steps of this process for which other ranks may wait: messages, collectives, and
 //! completions. When the job is over, `commsan_report` executes the steps of all ranks as if no
-//! message were buffered and every collective waited for all, to find potential deadlocks.
+//! message were buffered and every collective waited for all, to find potential deadlocks; and it
+//! orders them by happens-before, to find messages that receives from any rank may have taken.
 //!
-//! **Soundness.** The steps are those of a program in which timing decides nothing: they end before
-//! the first call whose result may depend on timing, as far as MPI shows (a receive from any rank,
-//! a test, a wait for any of several requests), and before whatever is not followed here (windows,
-//! partitioned messages, persistent collectives, communicators without a name). There are none
-//! where several threads call, and they end where several might: one of them may do what another
-//! waits for.
+//! **Soundness.** The first of them, which are *sure*, are those of a program in which timing
+//! decides nothing: they end before the first call whose result may depend on timing, as far as MPI
+//! shows (a receive from any rank, a test, a wait for any of several requests). Those that follow
+//! say what has happened in this run. All end before whatever is not followed here (windows,
+//! partitioned messages, persistent collectives, messages that are cancelled or matched by a probe,
+//! communicators without a name). Collectives on files and intercommunicators and among neighbours
+//! are left out; as they may order ranks, the log says how many steps come before them. There are
+//! no steps where several threads call, and they end where several might: one of them may do what
+//! another waits for.
 
-use commsan_findings::{Message, Step};
+use commsan_findings::{Message, Step, Wanted};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -38,6 +42,12 @@ pub struct Steps {
     /// What requests stand for, by handle.
     started: FxHashMap<usize, Started>,
     state: State,
+    /// How many there are before timing may decide something.
+    sure: Option<u32>,
+    /// How many there are before something that may order ranks and is no step.
+    ordered: Option<u32>,
+    /// Receives from any rank that are not complete.
+    open_wildcards: u32,
 }
 
 /// The requests of one handle, and their steps. Some libraries use one handle for all sends that
@@ -72,6 +82,9 @@ impl Default for Steps {
             comms: Vec::new(),
             started: FxHashMap::default(),
             state: State::Open,
+            sure: None,
+            ordered: None,
+            open_wildcards: 0,
         }
     }
 }
@@ -100,6 +113,33 @@ impl Steps {
         *self = Steps { state: State::Useless, ..Steps::default() };
     }
 
+    /// What follows depends on timing.
+    pub fn time_decides(&mut self) {
+        if self.state == State::Open && self.sure.is_none() {
+            self.sure = Some(self.all.len() as u32);
+            self.end_if_useless();
+        }
+    }
+
+    /// Something that may order ranks is no step.
+    pub(crate) fn lose_order(&mut self) {
+        if self.state == State::Open && self.ordered.is_none() {
+            self.ordered = Some(self.all.len() as u32);
+            self.end_if_useless();
+        }
+    }
+
+    fn end_if_useless(&mut self) {
+        if self.sure.is_some() && self.ordered.is_some() {
+            self.end();
+        }
+    }
+
+    /// Whether it must be known which message a receive gets when it is complete.
+    pub fn have_open_wildcards(&self) -> bool {
+        self.are_open() && self.open_wildcards > 0
+    }
+
     /// Whether some step is on this communicator.
     pub fn names(&self, name: u64) -> bool {
         self.comms.iter().any(|comm| comm.name == name)
@@ -115,18 +155,64 @@ impl Steps {
         position as u32
     }
 
-    /// A call has begun these steps, and completed them unless a request stands for them.
-    pub fn begin(&mut self, begun: &[Step], request: Option<usize>) {
-        let Some(first) = self.room(2 * begun.len()) else { return };
+    /// A call has begun these steps, and completed them unless a request stands for them; of a
+    /// receive from any rank `got` is the message.
+    pub fn begin(&mut self, begun: &[Step], request: Option<usize>, got: Option<(u32, i32)>) {
+        let wildcards = begun.iter().filter(|step| matches!(step, Step::Any(_))).count();
+        let Some(first) = self.room(2 * begun.len() + wildcards) else { return };
         self.all.extend(begun);
         let positions = first..first + begun.len() as u32;
+        let mut wildcards = positions.clone().filter(|at| self.is_wildcard(*at));
+        let wildcard = wildcards.next();
         if let Some(request) = request {
+            self.open_wildcards += u32::from(wildcard.is_some());
             let started = self.started.entry(request).or_insert_with(Started::nothing);
             started.requests += 1;
             return started.steps.iter_mut().for_each(|steps| steps.extend(positions.clone()));
         }
-        let finish = |(step, begun): (&Step, u32)| Step::Finish { begun, place: step.place() };
-        self.all.extend(begun.iter().zip(positions).map(finish));
+        match (wildcard, got) {
+            (Some(begun), Some((peer, tag))) => self.all.push(Step::Got { begun, peer, tag }),
+            (Some(_), None) => return self.end(),
+            (None, _) => {}
+        }
+        let finish = |(step, begun): (&Step, u32)| {
+            let ends = !matches!(step, Step::Found { .. });
+            ends.then_some(Step::Finish { begun, place: step.place()? })
+        };
+        self.all.extend(begun.iter().zip(positions).filter_map(finish));
+    }
+
+    fn is_wildcard(&self, at: u32) -> bool {
+        matches!(self.all.get(at as usize), Some(Step::Any(_)))
+    }
+
+    /// Something is said of what has happened.
+    pub(crate) fn note(&mut self, step: Step) {
+        // Polling would fill all memory.
+        if self.all.last() != Some(&step) && self.room(1).is_some() {
+            self.all.push(step);
+        }
+    }
+
+    /// The request of a receive from any rank is about to be complete, with a message of this rank
+    /// of its communicator, and this tag.
+    pub fn got(&mut self, request: usize, envelope: Option<(i32, i32)>) {
+        let Some(started) = self.started.get(&request) else { return };
+        let Some(steps) = &started.steps else { return self.end() };
+        let Some(begun) = steps.iter().copied().find(|at| self.is_wildcard(*at)) else { return };
+        let is_alone = steps.len() == 1 && started.requests == 1;
+        let sender = envelope.filter(|_| is_alone).and_then(|(source, tag)| {
+            let Step::Any(Wanted { comm, .. }) = self.all.get(begun as usize)? else { return None };
+            let members = &self.comms.get(*comm as usize)?.members;
+            Some((*members.get(usize::try_from(source).ok()?)?, tag))
+        });
+        match sender {
+            Some((peer, tag)) if self.room(1).is_some() => {
+                self.open_wildcards -= 1;
+                self.all.push(Step::Got { begun, peer, tag });
+            }
+            _ => self.end(),
+        }
     }
 
     /// The library has given a request another handle.
@@ -175,6 +261,19 @@ impl Steps {
     pub(crate) fn known(&self) -> Option<(&[Step], &[Comm])> {
         self.are_known().then_some((&self.all, &self.comms))
     }
+
+    /// How many steps come before timing may decide something, and before something that may order
+    /// ranks and is no step; `None` if both are all.
+    pub(crate) fn timing(&self) -> Option<(u32, u32)> {
+        let all = self.all.len() as u32;
+        let is_partial = self.sure.is_some() || self.ordered.is_some();
+        is_partial.then(|| (self.sure.unwrap_or(all), self.ordered.unwrap_or(all)))
+    }
+
+    /// The last step.
+    pub(crate) fn last(&self) -> Option<&Step> {
+        self.all.last()
+    }
 }
 
 /// The step of a send, by the call's name: some sends complete without their receive.
@@ -190,12 +289,13 @@ pub(crate) fn sends(call: &str, message: Message) -> Step {
 mod tests {
     use super::*;
 
-    const SENT: Message = Message { comm: 0, peer: 1, tag: Some(7), place: 3 };
+    const SENT: Message =
+        Message { comm: 0, peer: 1, tag: Some(7), place: 3, bytes: None, synchronous: false };
 
     #[test]
     fn a_blocking_call_waits_for_what_it_begins() {
         let mut steps = Steps::default();
-        steps.begin(&[Step::Send(SENT), Step::Receive(SENT)], None);
+        steps.begin(&[Step::Send(SENT), Step::Receive(SENT)], None, None);
         let finish = |begun| Step::Finish { begun, place: 3 };
         let (all, _) = steps.known().unwrap();
         assert_eq!(all, [Step::Send(SENT), Step::Receive(SENT), finish(0), finish(1)]);
@@ -204,7 +304,7 @@ mod tests {
     #[test]
     fn a_request_is_waited_for_once() {
         let mut steps = Steps::default();
-        steps.begin(&[Step::Send(SENT)], Some(9));
+        steps.begin(&[Step::Send(SENT)], Some(9), None);
         steps.finish([9].into_iter(), 4);
         steps.finish([9].into_iter(), 5);
         steps.finish([8].into_iter(), 6);
@@ -215,7 +315,7 @@ mod tests {
     #[test]
     fn so_many_are_kept() {
         let mut steps = Steps::default();
-        (0..MAX_STEPS).for_each(|_| steps.begin(&[Step::Send(SENT)], None));
+        (0..MAX_STEPS).for_each(|_| steps.begin(&[Step::Send(SENT)], None, None));
         assert!(!steps.are_open());
         let (all, _) = steps.known().unwrap();
         assert_eq!(all.len(), MAX_STEPS);
@@ -229,18 +329,18 @@ mod tests {
             let (all, _) = steps.known().unwrap();
             all.iter().filter(|step| matches!(step, Step::Finish { .. })).count()
         };
-        steps.begin(&[Step::Send(SENT)], Some(9));
-        steps.begin(&[Step::Send(SENT)], Some(9));
+        steps.begin(&[Step::Send(SENT)], Some(9), None);
+        steps.begin(&[Step::Send(SENT)], Some(9), None);
         steps.finish([9, 8, 9].into_iter(), 4);
         assert_eq!(finished(&steps), 2);
-        steps.begin(&[Step::Send(SENT)], Some(9));
-        steps.begin(&[Step::Send(SENT)], Some(9));
+        steps.begin(&[Step::Send(SENT)], Some(9), None);
+        steps.begin(&[Step::Send(SENT)], Some(9), None);
         steps.finish([9].into_iter(), 5);
-        steps.begin(&[Step::Send(SENT)], Some(9));
+        steps.begin(&[Step::Send(SENT)], Some(9), None);
         steps.finish([9].into_iter(), 6);
         steps.finish([9].into_iter(), 7);
         assert_eq!(finished(&steps), 2);
-        steps.begin(&[Step::Send(SENT)], Some(9));
+        steps.begin(&[Step::Send(SENT)], Some(9), None);
         steps.finish([9].into_iter(), 8);
         assert_eq!(finished(&steps), 3);
     }
@@ -248,7 +348,7 @@ mod tests {
     #[test]
     fn useless_ones_stay_so() {
         let mut steps = Steps::default();
-        steps.begin(&[Step::Send(SENT)], None);
+        steps.begin(&[Step::Send(SENT)], None, None);
         assert!(steps.known().is_some());
         steps.give_up();
         steps.end();

@@ -47,6 +47,7 @@ mod shared;
 mod steps;
 mod synchronise;
 mod targets;
+mod user_operations;
 mod waiting;
 mod young;
 
@@ -61,10 +62,11 @@ pub use order::{Acquisition, Template};
 pub use other_work::{MetOperation, MetRemote};
 pub use pairwise_volumes::Passed;
 pub use races::{Got, Standing};
+pub use refused::Failure;
 pub use rma_operations::{Simple, TargetAccess, combine};
 pub use separate::MemoryModel;
 pub use shared::Atomic as AtomicUse;
-pub use steps::Did;
+pub use user_operations::Overstep;
 pub use waiting::{Asked, Facts};
 
 use crate::buffers::{Accesses, Args};
@@ -114,7 +116,9 @@ pub struct Tracker {
     pub steps: Steps,
     objects: Objects,
     /// Errors that the program has not asked about.
-    pub refused: Refused,
+    refused: Refused,
+    /// Parts of memory that operations of the program must not access now.
+    guarded: usize,
     /// Call stacks, and the findings that need nothing else.
     pub reporter: Reporter,
 }
@@ -137,6 +141,7 @@ impl Tracker {
             steps: Steps::default(),
             objects: Objects::default(),
             refused: Refused::default(),
+            guarded: 0,
             reporter: Reporter::default(),
         }
     }
@@ -158,7 +163,8 @@ impl Tracker {
         let remote = self.rma.remotes.ranges() + self.rma.windows.len();
         let shared = self.rma.exposed.as_ref().map_or(0, |exposed| exposed.shared());
         let others = self.others.status();
-        let marked = others.marked + self.accounts.races.ranges() + self.requests.watched();
+        let marked =
+            others.marked + self.accounts.races.ranges() + self.requests.watched() + self.guarded;
         let on_stack = self.operations.on_stack.len() + on_stack + others.on_stack;
         (self.operations.live.ranges() + ranges + remote + shared + marked, on_stack)
     }
@@ -322,11 +328,12 @@ impl Tracker {
                 Some(site) => (Code::RequestOverwritten, vec![(Role::Overwrite, site)]),
                 None => (Code::RequestNeverCompleted, Vec::new()),
             };
-            let offender = overwritten.map_or(0, |site| site.pc);
-            if out.again(code, offender, op.site.pc) {
+            sites.extend(op.places(None));
+            // A finding is known by its first site if it has several.
+            let first = if sites.len() > 1 { sites[0].1.pc } else { 0 };
+            if out.again(code, first, op.site.pc) {
                 continue;
             }
-            sites.push((Role::Operation, op.site));
             let report = Report::new(code, self.operations.described(id, op), sites);
             self.reporter.report(report, &op.site, out);
         }
@@ -339,7 +346,6 @@ impl Tracker {
         self.accounts.volumes.write(stacks, out);
         self.objects.report_left(stacks, out);
         self.accounts.matched.report_left(stacks, out);
-        self.refused.report(stacks, out);
         let all: Vec<OpId> = self.operations.live.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.finish(id, None, place, out));
         self.requests.unwatch();

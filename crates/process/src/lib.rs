@@ -15,6 +15,7 @@ pub mod loaded;
 pub mod memory;
 pub mod modules;
 pub mod next;
+pub mod own_memory;
 pub mod python;
 pub mod release;
 pub mod stack;

@@ -2,7 +2,9 @@
 //! symbolization.
 
 use crate::loaded::{self, Loaded};
+use std::ffi::{CStr, CString, OsStr};
 use std::ops::{ControlFlow, Range};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Executables and libraries seen so far, numbered in the order of their first use.
@@ -139,9 +141,24 @@ fn find(pc: usize) -> Option<Module> {
     let path = match path.as_os_str().is_empty() {
         // The main program has an empty name.
         true => std::fs::read_link("/proc/self/exe").ok()?,
-        false => std::fs::canonicalize(&path).unwrap_or(path),
+        false => canonical(&path).unwrap_or(path),
     };
     Some(Module { path, base, text })
+}
+
+/// As `std::fs::canonicalize`, which takes memory from the program's heap: that may be damaged, or
+/// in the middle of a change.
+fn canonical(path: &Path) -> Option<PathBuf> {
+    let name = CString::new(path.as_os_str().as_bytes()).ok()?;
+    let mut found = [0; libc::PATH_MAX as usize];
+    // SAFETY: a path, and room for the longest.
+    let result = unsafe { libc::realpath(name.as_ptr(), found.as_mut_ptr()) };
+    if result.is_null() {
+        return None;
+    }
+    // SAFETY: just stored, with its end.
+    let found = unsafe { CStr::from_ptr(found.as_ptr()) };
+    Some(PathBuf::from(OsStr::from_bytes(found.to_bytes())))
 }
 
 #[cfg(test)]

@@ -21,6 +21,9 @@ pub struct Thread {
     pub python: Cell<usize>,
     /// Whether the current call may run callbacks that call MPI as the program does.
     pub calls_back: Cell<bool>,
+    /// Address of the description of the program's reduction that the library is calling; 0 if there
+    /// is none.
+    pub user_operation: Cell<usize>,
     /// The Fortran caller, while the library's Fortran layer is on its way to the C entry point.
     pub outer: Cell<Option<Caller>>,
     /// Whether the thread is looking up a function that the lookup itself may call.
@@ -36,6 +39,7 @@ thread_local! {
             calling: Cell::new(0),
             python: Cell::new(0),
             calls_back: Cell::new(false),
+            user_operation: Cell::new(0),
             outer: Cell::new(None),
             looks_up: Cell::new(false),
         }

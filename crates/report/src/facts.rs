@@ -6,6 +6,7 @@ use commsan_rundir::record::{RawAccess, RawOperation, RawSite};
 
 mod concurrency;
 pub mod device;
+mod errors;
 mod operation;
 mod place;
 mod window;
@@ -76,7 +77,8 @@ impl<'o> Facts<'o> {
             Code::FreedDeviceMemory => operation.or(released),
             _ => operation,
         };
-        let first = (0..sites.len()).find(|&index| Some(index) != operation);
+        let offends = |&index: &usize| Some(index) != operation && sites[index].role != Role::Cause;
+        let first = (0..sites.len()).find(offends);
         Facts { observation, first, operation }
     }
 
@@ -199,7 +201,7 @@ impl<'o> Facts<'o> {
             "here" => self.place(self.first),
             "there" => self.place(self.operation),
             "started" => self.place(self.operation),
-            _ => return None,
+            name => return self.of_error(name),
         })
     }
 

@@ -37,6 +37,7 @@ pub mod terminal;
 mod variables;
 mod wait_for_graph;
 mod wildcard;
+mod wildcards;
 mod wording;
 
 pub use checks::Checks;
@@ -53,6 +54,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use symbols::Symbols;
+use wildcards::WildcardRace;
 
 /// Everything a renderer shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -262,8 +264,10 @@ fn findings(
     notes: &mut notes::Notes,
 ) -> Vec<Finding> {
     let potential = potential_deadlock::cycles(logs);
-    let symbols = Symbols::of(logs, potential.iter().flat_map(PotentialDeadlock::sites))
-        .with_libraries(libraries);
+    let wildcards = wildcards::races(logs);
+    let sites = potential.iter().flat_map(PotentialDeadlock::sites);
+    let sites = sites.chain(wildcards.iter().flat_map(WildcardRace::sites));
+    let symbols = Symbols::of(logs, sites).with_libraries(libraries);
     let observed = logs.iter().flat_map(|log| observations(log, &symbols));
     let mut found = merge::merge(observed.chain(bounds::observations(logs, &symbols)));
     let hung: Vec<_> = hung.iter().filter(|job| jobs::is_of(job, logs)).cloned().collect();
@@ -273,6 +277,7 @@ fn findings(
         waits.into_iter().for_each(|(rank, text)| notes.add(text, Some(rank)));
     }
     found.extend(messages::findings(logs, &symbols));
+    found.extend(wildcards::findings(&wildcards, &symbols));
     let volumes = pairwise_volumes::findings(logs, &symbols);
     found.extend(pairwise_volumes::without_roots(volumes, &found));
     found.extend(deadlock::findings(&hung, logs, &symbols));
@@ -287,7 +292,11 @@ fn findings(
 /// Leaves out errors that were returned where other findings are errors, from which they may
 /// follow.
 fn leave_out_explained(findings: &mut Vec<Finding>) {
-    if findings.iter().any(|finding| finding.severity() == Severity::Error) {
+    // A message that is too long may be what the program crashes of.
+    let crashes = |code| matches!(code, Code::CallCrashed | Code::ProgramCrashed);
+    let explains =
+        |finding: &Finding| finding.severity() == Severity::Error && !crashes(finding.code);
+    if findings.iter().any(explains) {
         findings.retain(|finding| finding.code != Code::ErrorIgnored);
     }
 }
@@ -296,7 +305,9 @@ fn observations<'r>(
     log: &'r RankLog,
     symbols: &'r Symbols,
 ) -> impl Iterator<Item = Observation> + 'r {
-    log.findings.iter().enumerate().map(|(sequence, observed)| Observation {
+    // Those that were taken back have no count.
+    let findings = log.findings.iter().enumerate().filter(|(_, observed)| observed.count > 0);
+    findings.map(|(sequence, observed)| Observation {
         rank: log.rank,
         sequence,
         count: observed.count,

@@ -114,7 +114,10 @@ fn sites(observation: &Observation, facts: &Facts<'_>) -> Vec<Site> {
     let known = observation.finding.sites.iter().zip(&observation.stacks).enumerate();
     let known = known.map(|(index, (raw, stack))| {
         let is_operation = facts.operation_site() == Some(index);
-        let label = fill(if is_operation { row.operation } else { row.offence }, facts);
+        let label = match raw.role {
+            Role::Cause => cause(raw.call.as_deref()),
+            _ => fill(if is_operation { row.operation } else { row.offence }, facts),
+        };
         site(observation.rank, raw, stack, label)
     });
     let completion = observation
@@ -122,6 +125,20 @@ fn sites(observation: &Observation, facts: &Facts<'_>) -> Vec<Site> {
         .iter()
         .map(|(raw, stack)| site(observation.rank, raw, stack, facts.completes(raw)));
     known.chain(completion).chain(device::inside(observation)).collect()
+}
+
+/// What a place that has led to the others does there, by its call.
+fn cause(call: Option<&str>) -> String {
+    let call = call.unwrap_or("the program");
+    if call.contains("_init") {
+        format!("{call} makes the persistent request")
+    } else if call.contains("recv") {
+        format!("{call} posts the receive")
+    } else if call.contains("send") || call.starts_with("MPI_Start") {
+        format!("{call} sends the message")
+    } else {
+        format!("{call} makes what is not freed")
+    }
 }
 
 /// A site of what `observer` has written, with its call stack.

@@ -51,7 +51,7 @@ fn cycles_of<'r>(job: Job, counts: &Counts<'r>) -> Vec<PotentialDeadlock<'r>> {
             }
         }
     };
-    let begun = |link: &Link| ranks[link.rank as usize]?.all.get(link.begun as usize);
+    let begun = |link: &Link| ranks[link.rank as usize]?.sure().get(link.begun as usize);
     // Collectives alone are compared while the program runs (CS-COL-05).
     let has_message =
         |links: &[Link]| links.iter().any(|link| !matches!(begun(link), Some(Step::Enter { .. })));
@@ -104,7 +104,7 @@ impl PotentialDeadlock<'_> {
     }
 
     fn site<'l>(&self, log: &'l RankLog, step: u32) -> Option<&'l RawSite<'static>> {
-        log.sites.get(&(self.job, self.step(log, step)?.place()))
+        log.sites.get(&(self.job, self.step(log, step)?.place()?))
     }
 
     fn place<'l>(&self, log: &'l RankLog, step: u32, symbols: &Symbols) -> Option<Place<'l>> {
@@ -124,7 +124,7 @@ impl PotentialDeadlock<'_> {
             Step::Send(message) | Step::Kept(message) | Step::Receive(message) => message.comm,
             Step::Probe(message) => message.comm,
             Step::Enter { comm, .. } => comm,
-            Step::Finish { .. } => return None,
+            _ => return None,
         };
         let comm = log.messages.get(&self.job)?.steps.comms.get(comm as usize)?;
         Some(Waiting {
@@ -222,7 +222,7 @@ impl Waiting<'_> {
             Step::Receive(Message { tag, .. }) | Step::Probe(Message { tag, .. }) => {
                 format!("a message from {next}{}", envelope(tag, self.on))
             }
-            Step::Finish { .. } => next,
+            _ => next,
         };
         match &self.begun {
             Some(begun) if self.kind() != NeedKind::Collective => {

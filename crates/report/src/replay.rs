@@ -71,7 +71,7 @@ type Channel = Vec<(u32, Option<i32>, bool)>;
 impl<'s> Replay<'s> {
     /// Of a job's ranks; `None` stands for those of which nothing is known.
     pub fn new(ranks: &[Option<&'s Steps>]) -> Replay<'s> {
-        let all = |rank: &Option<&'s Steps>| rank.map_or(&[][..], |steps| &steps.all);
+        let all = |rank: &Option<&'s Steps>| rank.map_or(&[][..], |steps| steps.sure());
         let mut replay = Replay {
             ranks: ranks.iter().map(all).collect(),
             needs: ranks.iter().map(|rank| vec![Need::Nothing; all(rank).len()]).collect(),
@@ -121,7 +121,7 @@ impl<'s> Replay<'s> {
         for (rank, of) in ranks.iter().enumerate() {
             let Some(of) = of else { continue };
             let mut entered: HashMap<u64, u32> = HashMap::new();
-            for (at, step) in (0..).zip(&of.all) {
+            for (at, step) in (0..).zip(of.sure()) {
                 let Step::Enter { comm, .. } = step else { continue };
                 let Some(Comm { name, members, .. }) = of.comms.get(*comm as usize) else {
                     continue;

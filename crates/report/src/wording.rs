@@ -35,6 +35,8 @@
 //! | `{thread}`, `{partner}` | `1`, `0` |
 //! | `{required}`, `{provided}` | `MPI_THREAD_FUNNELED` |
 //! | `{argument}`, `{problem}` | `` `dest` ``, `is 5, but the communicator's ranks are 0 to 3` |
+//! | `{failure}`, `{class}` | `: MPI_ERR_TRUNCATE: rank 1's …`, `MPI_ERR_TRUNCATE`: the error that a call found |
+//! | `{remedy}` | `give the receive room for …`: what to do about errors of the class |
 //! | `{mend}` | ``check how `dest` is computed on this rank; …`` |
 //! | `{rule}` | `with MPI_THREAD_FUNNELED, only the thread that …` |
 //! | `{mywork}`, `{work}` | ``kernel `pack` on stream 1 of device 0`` of either side |

@@ -102,6 +102,25 @@ pub struct Steps {
     pub comms: Vec<Comm>,
     /// In order, at places in [`RankLog::sites`].
     pub all: Vec<Step>,
+    /// How many of them come before the first that timing may decide, and before something that may
+    /// order ranks and is no step; `None` for all.
+    pub timing: Option<(u32, u32)>,
+}
+
+impl Steps {
+    /// Those that are the same in any run with the same input.
+    pub fn sure(&self) -> &[Step] {
+        self.first(self.timing.map(|(sure, _)| sure))
+    }
+
+    /// Those before which nothing but steps has ordered this rank with others.
+    pub fn ordered(&self) -> &[Step] {
+        self.first(self.timing.map(|(_, ordered)| ordered))
+    }
+
+    fn first(&self, count: Option<u32>) -> &[Step] {
+        &self.all[..count.map_or(self.all.len(), |count| self.all.len().min(count as usize))]
+    }
 }
 
 /// A communicator.
@@ -248,6 +267,16 @@ impl RankLog {
             }
             Record::Steps { steps } => {
                 self.messages.entry(ids.job).or_default().steps.all.extend(&*steps);
+            }
+            Record::Withdrawn { id } => {
+                // What repeats it is no finding either.
+                if let Some(index) = ids.findings.remove(&id) {
+                    self.findings[index].count = 0;
+                }
+            }
+            Record::Timing { sure, ordered } => {
+                let steps = &mut self.messages.entry(ids.job).or_default().steps;
+                steps.timing = Some((sure, ordered));
             }
             Record::Parts(mut parts) => {
                 self.resolve_modules(&mut parts.site, ids);

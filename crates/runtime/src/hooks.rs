@@ -6,8 +6,9 @@ use commsan_checker::Host;
 use commsan_mpi::AtomicUse;
 #[cfg(not(feature = "serial"))]
 use commsan_process::abi;
-use commsan_process::inside::Inside;
+use commsan_process::inside::{Inside, outside};
 use commsan_process::stack::Caller;
+use commsan_process::thread;
 use commsan_shadow::Mode;
 use commsan_threads::{Here, Observer};
 use std::ffi::{CStr, c_char, c_void};
@@ -48,7 +49,6 @@ unsafe extern "C" fn on_access(
     if !state::may_conflict(&bytes, mode) {
         return;
     }
-    let Some(inside) = Inside::enter() else { return };
     let by = match (by.is_null(), mode) {
         (true, Mode::Read) => "load",
         (true, Mode::Write) => "store",
@@ -56,8 +56,30 @@ unsafe extern "C" fn on_access(
         (false, _) => unsafe { CStr::from_ptr(by) }.to_str().unwrap_or("library call"),
     };
     let caller = Caller { pc: pc as usize, frame: frame as usize, sp: 0 };
-    let here = Here::new(caller, &inside);
-    state::with(&inside, |checker, out| match by {
+    match Inside::enter() {
+        Some(inside) => access(&inside, by, mode, bytes, caller),
+        None => called_back(by, mode, bytes, caller),
+    }
+}
+
+/// The program accesses memory in a function that MPI has called: a reduction, which is given
+/// memory of the library's, or a function for attributes, which does as the program does.
+#[cold]
+fn called_back(by: &'static str, mode: Mode, bytes: Range<usize>, caller: Caller) {
+    #[cfg(not(feature = "serial"))]
+    commsan_mpi_shim::accessed_by_operation(by, mode, &bytes, caller);
+    if thread::with(|thread| thread.calls_back.get()) {
+        outside(|| {
+            if let Some(inside) = Inside::enter() {
+                access(&inside, by, mode, bytes, caller);
+            }
+        });
+    }
+}
+
+fn access(inside: &Inside, by: &'static str, mode: Mode, bytes: Range<usize>, caller: Caller) {
+    let here = Here::new(caller, inside);
+    state::with(inside, |checker, out| match by {
         // Some communication libraries take munmap over for the whole process; the hooks come
         // first.
         "munmap" => checker.released(by, bytes, &here, out),

@@ -15,8 +15,13 @@ mod serial;
 mod state;
 mod traffic;
 
+use commsan_process::own_memory::{self, OwnMemory};
 use commsan_process::{abi, heap, release};
 use std::path::PathBuf;
+
+/// A program that damages its heap must not take the report away.
+#[global_allocator]
+static OWN_MEMORY: OwnMemory = OwnMemory::new();
 
 /// Runs when the library is loaded, before `main`.
 #[used]
@@ -43,6 +48,7 @@ extern "C" fn loaded() {
         release::observe(hooks::on_release);
         heap::begin();
     }
+    own_memory::begin(&OWN_MEMORY);
     // SAFETY: the handler only stores to an atomic.
     unsafe { libc::pthread_atfork(None, None, Some(forked)) };
     if let Some(settings) = counting {
@@ -75,7 +81,7 @@ unsafe extern "C" fn forked() {
 
 extern "C" fn unloaded() {
     #[cfg(not(feature = "serial"))]
-    if !commsan_mpi_shim::ended() {
+    if !commsan_mpi_shim::ended(None) {
         commsan_mpi_shim::left();
     }
     state::exited();

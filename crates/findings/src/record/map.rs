@@ -23,6 +23,8 @@ impl<'a, S: Clone> Record<'a, S> {
                 Record::Communicator { name, on, members }
             }
             Record::Steps { steps } => Record::Steps { steps },
+            Record::Withdrawn { id } => Record::Withdrawn { id },
+            Record::Timing { sure, ordered } => Record::Timing { sure, ordered },
             Record::Parts(parts) => Record::Parts(parts.map_sites(to)),
             Record::Waiting(waiting) => Record::Waiting(waiting.map_sites(to)),
             Record::Note { text } => Record::Note { text },

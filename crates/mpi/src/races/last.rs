@@ -55,6 +55,8 @@ pub(crate) struct Seen {
     pub used: Option<(u32, Replacing)>,
     /// From now on the program may know the sender of the message whose use has this number.
     pub known: Option<u32>,
+    /// The program has looked at the status of the last probe.
+    pub looked: bool,
 }
 
 enum State {
@@ -171,7 +173,7 @@ mod tests {
         let (first, last) = (message(1, "same, one"), message(2, "same, two"));
         lasts.push(Replacing { comm: 3, first, last }, Some(2000..2024));
         let read = |access| {
-            let Seen { used, known } = lasts.touched(access, 7);
+            let Seen { used, known, .. } = lasts.touched(access, 7);
             (used.map(|(number, _)| number), known)
         };
         accesses.iter().map(read).collect()

@@ -102,11 +102,6 @@ impl Reporter {
         self.report(Report::new(Code::NeverFinalized, operation, sites), &site, out);
     }
 
-    /// Reports that the library ends the program within a call.
-    pub fn failed(&mut self, args: &Args, place: &impl Place, out: &mut dyn Findings) {
-        self.ended_within(args, Code::CallFailed, None, place, out);
-    }
-
     /// Reports that the program crashes within a call. `problem` says how; `parameter` is the
     /// buffer that caused it, or empty.
     pub fn crashed(

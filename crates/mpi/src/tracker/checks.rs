@@ -45,13 +45,11 @@ impl Tracker {
             let conflicts = self.conflicts(access);
             if conflicts.is_some() {
                 if access.mode == Mode::Read {
-                    self.accounts.races.race_for(
-                        &mut self.reporter.stacks,
-                        access,
-                        Some(&args.call.name),
-                        place,
-                        out,
-                    );
+                    let call = Some(args.call.name.as_str());
+                    let stacks = &mut self.reporter.stacks;
+                    if self.accounts.races.race_for(stacks, access, call, place, out) {
+                        self.looked(call, place, out);
+                    }
                 }
                 let name: &'static str = &args.call.name;
                 self.meets_remotes(name, Some(name), access, place, out);

@@ -162,6 +162,21 @@ impl OneSided {
             new
         })
     }
+
+    /// The number of a place that is no MPI call which others may wait for.
+    pub(super) fn number_of_access(
+        &mut self,
+        stacks: &Stacks,
+        site: &Site,
+        out: &mut dyn Findings,
+    ) -> u32 {
+        const NO_CALL: u32 = u32::MAX;
+        let new = self.sites.len() as u32;
+        *self.sites.entry((site.stack, NO_CALL)).or_insert_with(|| {
+            out.emit(Record::Site { id: new, site: (Role::Access, *site) }, stacks);
+            new
+        })
+    }
 }
 
 impl ThreadCalls {

@@ -213,7 +213,7 @@ impl Reporter {
         }
         let (site, by) = self.past(past, place);
         let operation = self.operation(args, place);
-        let sites = [(Role::Access, site), (Role::Operation, operation.site)];
+        let sites: Vec<_> = operation.places(Some((Role::Access, site))).collect();
         let report = Report {
             access: Some(RawAccess::new(by, past.mode.is_write(), &bytes)),
             threads: true,

@@ -86,7 +86,7 @@ impl Tracker {
             access: Some(access),
             threads: operation.retired.is_some(),
             argument: self.operations.arrays.argument(id, span.start),
-            ..Report::new(code, described, [(role, site), (Role::Operation, operation.site)])
+            ..Report::new(code, described, operation.places(Some((role, site))).collect::<Vec<_>>())
         };
         let number = self.reporter.report(report, &operation.site, out);
         match &operation.retired {

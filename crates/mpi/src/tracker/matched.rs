@@ -50,7 +50,7 @@ impl Tracker {
             sends: false,
             empty: true,
         };
-        self.count(args, key, place, library);
+        self.count(args, key, 0, place, library);
         let operation = self.reporter.operation(args, place);
         self.accounts.matched.0.insert(message, (operation.described(), operation.site));
     }

@@ -23,7 +23,9 @@ impl Tracker {
     ) {
         let access = Access { mode, footprint: Footprint::Dense(bytes) };
         let Some(conflicts) = self.conflicts(&access) else { return };
-        self.accounts.races.race_for(&mut self.reporter.stacks, &access, None, place, out);
+        if self.accounts.races.race_for(&mut self.reporter.stacks, &access, None, place, out) {
+            self.looked(None, place, out);
+        }
         self.meets_remotes(by, None, &access, place, out);
         self.others.accessed(by, None, &access, place, out);
         for conflict in conflicts.into_iter().flatten() {

@@ -12,6 +12,7 @@ use crate::buffers::{Args, Library};
 use commsan_callsite::{Findings, Place};
 use commsan_findings::Role;
 use commsan_findings::record::{RawMessages, Record};
+use commsan_job_shm::SentMessage;
 use commsan_mpi_calls::{Call, Message};
 use std::borrow::Cow;
 
@@ -47,30 +48,63 @@ impl Together {
 impl Tracker {
     /// Counts the messages that a call has sent, received, or started to.
     #[inline]
-    pub fn messages<L: Library>(&mut self, args: &Args, place: &impl Place, library: &L) {
+    pub fn messages<L: Library>(
+        &mut self,
+        args: &Args,
+        place: &impl Place,
+        library: &L,
+        out: &mut dyn Findings,
+    ) {
         let at = &args.call.at;
         if at.dest.is_none() && at.source.is_none() {
             return;
         }
         if let Some(key) = sent::<L>(args, place.pc()) {
-            self.count(args, key, place, library);
+            let elements = args.call.sent.map_or(0, |message| args.count(message.count));
+            if self.count(args, key, elements, place, library) {
+                self.publish_longest(args, &key, elements, (place, library), out);
+            }
         }
         if let Some(key) = received::<L>(args, place.pc()) {
-            self.count(args, key, place, library);
+            self.count(args, key, 0, place, library);
         }
     }
 
-    /// Counts a message.
+    /// Counts a message; returns whether its key is new, or it is the longest so far.
     #[inline(always)]
     pub(super) fn count<L: Library>(
         &mut self,
         args: &Args,
         key: Key,
+        elements: usize,
         place: &impl Place,
         library: &L,
-    ) {
+    ) -> bool {
         let (together, reporter) = (&self.together, &mut self.reporter);
-        self.accounts.count(args, key, (place, library), together, reporter);
+        self.accounts.count(args, (key, elements), (place, library), together, reporter)
+    }
+
+    /// The longest message so far of a key is sent: its receiver may have no room for it.
+    #[cold]
+    fn publish_longest<L: Library>(
+        &mut self,
+        args: &Args,
+        key: &Key,
+        elements: usize,
+        (place, library): (&impl Place, &L),
+        out: &mut dyn Findings,
+    ) {
+        let Some((rendezvous, me)) = self.together.rendezvous.filter(|_| elements > 0) else {
+            return;
+        };
+        let known = self.together.on.find(On::Comm(key.comm)).filter(|known| known.name != 0);
+        let to = known.and_then(|known| {
+            Some((known.name, *known.members.get(usize::try_from(key.peer).ok()?)?))
+        });
+        let (Some((comm, to)), Some(size)) = (to, library.dense(key.datatype)) else { return };
+        let place = self.rma.place_of(&mut self.reporter.stacks, args.call, place, out);
+        let (tag, bytes) = (tag(args, true).unwrap_or(-1), elements as u64 * size as u64);
+        rendezvous.has_sent(me, &SentMessage { comm, to, tag, bytes, place });
     }
 
     /// A request is about to be cancelled or freed: its message may be received by another receive.
@@ -101,21 +135,23 @@ impl Accounts {
     pub(super) fn count<L: Library>(
         &mut self,
         args: &Args,
-        key: Key,
+        (key, elements): (Key, usize),
         (place, library): (&impl Place, &L),
         together: &Together,
         reporter: &mut Reporter,
-    ) {
-        if !self.ledger.count(key) {
-            self.count_new(args, &key, (place, library), together, reporter);
+    ) -> bool {
+        let is_known = self.ledger.count(key, elements);
+        if !is_known {
+            self.count_new(args, (&key, elements), (place, library), together, reporter);
         }
+        !is_known
     }
 
     #[cold]
     fn count_new(
         &mut self,
         args: &Args,
-        key: &Key,
+        (key, elements): (&Key, usize),
         (place, library): (&impl Place, &impl Library),
         together: &Together,
         reporter: &mut Reporter,
@@ -129,7 +165,7 @@ impl Accounts {
             site,
             count: 1,
         });
-        self.ledger.count_new(key, entry);
+        self.ledger.count_new(key, elements, entry);
     }
 
     /// Counts the messages of a persistent request that is started.

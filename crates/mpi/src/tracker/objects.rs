@@ -44,6 +44,12 @@ impl Objects {
 }
 
 impl Objects {
+    /// Where the objects of a kind that are not freed were made.
+    pub(super) fn made_of(&self, kind: Object) -> impl Iterator<Item = &Site> {
+        let made = self.made.iter().filter(move |((object, _), _)| *object == kind);
+        made.flat_map(|(_, sites)| sites.iter().map(|(_, site)| site))
+    }
+
     /// Reports the objects that are left, in the order in which they were made.
     pub(super) fn report_left(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
         let made = self.made.drain();

@@ -5,6 +5,7 @@ use crate::buffers::Args;
 use crate::ids::Of;
 use crate::threads::Retired;
 use commsan_callsite::{Place, Site, Stacks, Subscribers};
+use commsan_findings::Role;
 use commsan_findings::record::RawOperation;
 use commsan_mpi_calls::Call;
 use commsan_shadow::{Access, Epoch};
@@ -26,6 +27,8 @@ pub struct Operation {
     pub base: Option<usize>,
     /// Where the operation was started.
     pub site: Site,
+    /// Where its persistent request was made, if it is one of such a request.
+    pub made: Option<Site>,
     /// When it was started on a window, if there were several threads.
     pub(super) since: Epoch,
     /// Its access at the target, if there were several threads.
@@ -56,6 +59,16 @@ impl Operation {
         }
     }
 
+    /// The places of a finding about it: another one first, if there is one, then where it was
+    /// started, and where its request was made.
+    pub(super) fn places(
+        &self,
+        other: Option<(Role, Site)>,
+    ) -> impl Iterator<Item = (Role, Site)> + use<> {
+        let made = self.made.map(|site| (Role::Cause, site));
+        other.into_iter().chain([(Role::Operation, self.site)]).chain(made)
+    }
+
     /// The operation as findings describe it, with the bytes that one of its accesses covers.
     pub(super) fn described_with(&self, access: &Access) -> RawOperation<'static> {
         let Access { mode, footprint } = access;
@@ -78,6 +91,7 @@ impl Operation {
             window: None,
             base: None,
             site,
+            made: None,
             since: Epoch::default(),
             there: None,
             retired: None,

@@ -168,7 +168,7 @@ impl Operations {
             return;
         }
         let site = place.site(Some(call), &mut reporter.stacks);
-        let sites = [(Role::Access, site), (Role::Operation, operation.site)];
+        let sites: Vec<_> = operation.places(Some((Role::Access, site))).collect();
         let report = Report::new(code, self.described(id, operation), sites);
         let number = reporter.report(report, &operation.site, out);
         self.subscribe(id, number);
@@ -193,7 +193,7 @@ impl Operations {
         let described =
             access.map_or(operation.described(), |access| operation.described_with(access));
         let site = place.site(call, &mut reporter.stacks);
-        let sites = [(Role::Return, site), (Role::Operation, operation.site)];
+        let sites: Vec<_> = operation.places(Some((Role::Return, site))).collect();
         let argument = self.arrays.argument(id, start);
         let report = Report { argument, ..Report::new(code, described, sites) };
         let number = reporter.report(report, &operation.site, out);

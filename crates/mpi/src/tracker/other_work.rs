@@ -24,6 +24,8 @@ pub struct MetOperation {
     pub operation: RawOperation<'static>,
     /// Where it was started, in the tracker's stacks.
     pub site: Site,
+    /// Where its persistent request was made, if it is one of such a request.
+    pub made: Option<Site>,
     /// Where and how both use memory.
     pub conflict: Conflict,
 }
@@ -121,8 +123,8 @@ impl Tracker {
         let conflicts = self.met_by(access, false);
         conflicts.into_iter().flatten().filter_map(|conflict| {
             let operation = self.operations.live.get(conflict.id)?;
-            let (operation, site) = (operation.described(), operation.site);
-            Some(MetOperation { operation, site, conflict })
+            let (site, made) = (operation.site, operation.made);
+            Some(MetOperation { operation: operation.described(), site, made, conflict })
         })
     }
 

@@ -18,6 +18,7 @@ impl Tracker {
         accesses: &mut Accesses,
         library: &impl Library,
         (key, variable): (usize, usize),
+        place: &impl Place,
     ) {
         let partitioned = args.call.effect == Effect::InitPartitioned;
         let accesses = match partitioned {
@@ -34,6 +35,7 @@ impl Tracker {
             peer,
             tag,
             of,
+            made: self.reporter.site(args.call, place),
             messages,
             arrays: None,
         }));
@@ -76,6 +78,7 @@ impl Tracker {
             peer: persistent.peer,
             tag: persistent.tag,
             of: persistent.of,
+            made: Some(persistent.made),
             ..self.reporter.operation(args, place)
         };
         let (accesses, partitioned) = (persistent.accesses.clone(), persistent.partitioned);

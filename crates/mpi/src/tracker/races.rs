@@ -55,7 +55,8 @@ impl Races {
         self.complete(position, sender, got.and_then(|got| got.status), content);
     }
 
-    /// The program, or an MPI call, accesses memory.
+    /// The program, or an MPI call, accesses memory. Returns whether that is the status of the last
+    /// probe for messages of any rank.
     pub(super) fn race_for(
         &mut self,
         stacks: &mut Stacks,
@@ -63,7 +64,7 @@ impl Races {
         call: Option<&'static str>,
         place: &impl Place,
         out: &mut dyn Findings,
-    ) {
+    ) -> bool {
         let seen = self.touched(access, place.pc());
         if let Some((number, Replacing { comm, first, last })) = seen.used {
             let race = RawRace {
@@ -79,6 +80,7 @@ impl Races {
         if let Some(number) = seen.known {
             out.emit(Record::Known { used: number }, stacks);
         }
+        seen.looked
     }
 
     /// Writes the receives that may wait for ever to the log.
@@ -163,6 +165,11 @@ impl Accounts {
             secret: self.races.are_secret(),
             useless: self.races.are_useless(),
         }
+    }
+
+    /// Whether it matters what the program finds out of a status.
+    pub fn watches_a_status(&self) -> bool {
+        self.races.watch_any_status()
     }
 
     /// The program may know what this request has received.

@@ -32,7 +32,7 @@ enum Receiver {
 }
 
 fn message(peer: u32, tag: Option<i32>) -> Message {
-    Message { comm: WORLD, peer, tag, place: 0 }
+    Message { comm: WORLD, peer, tag, place: 0, bytes: None, synchronous: false }
 }
 
 /// What belongs together in a rank: something begun, and its end, which may come much later.
@@ -101,7 +101,7 @@ fn steps(deeds: &[Deed]) -> Steps {
     }
     all.extend(later.into_iter().map(|(_, begun)| finish(begun)));
     let comm = |name, members: &[u32]| Comm { name, on: String::new(), members: members.to_vec() };
-    Steps { comms: vec![comm(9, &[0, 1, 2]), comm(8, &[0, 1])], all }
+    Steps { comms: vec![comm(9, &[0, 1, 2]), comm(8, &[0, 1])], all, timing: None }
 }
 
 fn cycles(program: &[Steps], rules: Rules) -> Vec<Vec<Link>> {
@@ -179,6 +179,7 @@ impl Mpi {
                     return false;
                 }
             }
+            _ => {}
         }
         self.at[rank as usize] += 1;
         true
@@ -283,7 +284,7 @@ proptest! {
         )
     ) {
         let step = |(kind, comm, peer, tag)| {
-            let message = Message { comm, peer, tag, place: 0 };
+            let message = Message { comm, ..message(peer, tag) };
             match kind {
                 0 => Step::Send(message),
                 1 => Step::Receive(message),

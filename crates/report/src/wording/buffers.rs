@@ -136,6 +136,18 @@ pub(super) const BUFFERS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::OperationOversteps,
+        case: Case::Usual,
+        message: "{who} {verb} {problem}",
+        offence: "{access}",
+        operation: "{starter} calls the operation",
+        why: "{starter} at {started} calls the operation for a part of the vectors at a time, as many elements as its \
+              `len` says; {by} at {here} is to what lies behind that part: another one, or memory of the library",
+        help: "combine `*len` elements, no more; where elements depend on each other, make one datatype of all of them \
+               (MPI_Type_contiguous) and reduce one element of it",
+        fortran: "",
+    },
+    Wording {
         code: Code::RequestNeverCompleted,
         case: Case::Usual,
         message: "no call completes the request of {operation}",
@@ -283,12 +295,12 @@ pub(super) const BUFFERS: &[Wording] = &[
     Wording {
         code: Code::CallFailed,
         case: Case::Usual,
-        message: "MPI aborted the program in {operation}",
+        message: "MPI aborted the program in {operation}{failure}",
         offence: "",
         operation: "{starter} found an error",
         why: "an MPI error aborts the program unless the error handler returns error codes; the library's own \
               message names the error",
-        help: "read the library's message; if a message was truncated, receive with a count as large as the largest send",
+        help: "{remedy}",
         fortran: "",
     },
     Wording {
@@ -306,12 +318,11 @@ pub(super) const BUFFERS: &[Wording] = &[
     Wording {
         code: Code::ErrorIgnored,
         case: Case::Usual,
-        message: "{operation} returned {problem}, and the program continued",
+        message: "{operation} returned {problem}",
         offence: "",
-        operation: "{starter} returned {problem}",
-        why: "the call did not complete its work, and the program had checked no error by MPI_Finalize",
-        help: "fix the cause of the error, and check return codes wherever MPI_ERRORS_RETURN is set: MPI_Error_string \
-               describes them",
+        operation: "{starter} returned {class}",
+        why: "the call did not complete its work, and the program has asked about no error since",
+        help: "{remedy}; and check return codes wherever MPI_ERRORS_RETURN is set: MPI_Error_string describes them",
         fortran: "",
     },
     Wording {

@@ -161,6 +161,17 @@ pub(super) const CONCURRENCY: &[Wording] = &[
         help: "compare both receives",
         fortran: "",
     },
+    // `wildcards.rs` reports it, from the steps of all ranks.
+    Wording {
+        code: Code::WildcardMatch,
+        case: Case::Usual,
+        message: "{who} may match a message that is not meant for it in {operation}",
+        offence: "{by} may match another message here",
+        operation: "{starter} sends here",
+        why: "nothing orders {starter} at {started} after {by} at {here}",
+        help: "let the messages differ in tag or communicator",
+        fortran: "",
+    },
     // `deadlock.rs` and `potential_deadlock.rs` report deadlocks; no rank alone does.
     Wording {
         code: Code::Deadlock,

@@ -72,6 +72,19 @@ fn of_requests(row: &Wording) -> Observation {
             kind: Some(Problem::SmallResult),
         });
     }
+    let problem = match row.code {
+        Code::OperationOversteps => {
+            "memory behind the 500 elements (2000 bytes) that MPI_Allreduce gave it as `inoutvec`"
+        }
+        Code::CallFailed | Code::ErrorIgnored => {
+            "MPI_ERR_TRUNCATE: rank 1's message of 800 bytes (tag 3) does not fit into the 400 bytes that \
+             MPI_Irecv has room for"
+        }
+        _ => "",
+    };
+    if !problem.is_empty() {
+        observation.finding.argument = Some(RawArgument::new("", problem, None));
+    }
     if row.case == Case::Split {
         observation.finding.operation.call = "MPI_File_write_all_begin".into();
         observation.finding.sites.to_mut()[0].call = Some("MPI_File_write_all_begin".into());
