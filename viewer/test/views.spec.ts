@@ -141,6 +141,14 @@ test("from a finding to its line, object and call path in three clicks", async (
   await expect(page.getByRole("option", { name: /^u findings/ })).toHaveAttribute("aria-selected", "true");
 });
 
+test("findings say how bad they are, and are found by it", async ({ page }) => {
+  await open(page, `${served.address}#/findings`);
+  await expect(page.getByRole("article").filter({ hasText: "CS-BUF-01" })).toContainText("error");
+  await page.getByRole("searchbox", { name: "Search findings" }).fill("warning");
+  await expect(page.getByRole("article")).toHaveCount(1);
+  await expect(page.getByRole("article")).toContainText("CS-RMA-03");
+});
+
 test("source lines are walked by keys", async ({ page }) => {
   await open(page, `${served.address}#/code?file=0&line=31`);
   await page.keyboard.press("n");

@@ -316,7 +316,8 @@ fn say_what_is_missing(report: &Report) {
 /// The style for `stream`: colours and width.
 fn style(stream: &(impl anstream::stream::RawStream + IsTerminal + AsRawFd)) -> terminal::Style {
     let colour = anstream::AutoStream::choice(stream) != ColorChoice::Never;
-    terminal::Style { colour, width: width(stream.as_raw_fd()).unwrap_or(100) }
+    let own = width(stream.as_raw_fd());
+    terminal::Style { colour, width: own.unwrap_or(100), wraps: own.is_some() }
 }
 
 /// The number of columns of the terminal `descriptor`; `None` if it is no terminal.

@@ -238,6 +238,8 @@ pub struct Frame {
 pub struct Finding {
     /// `CS-BUF-01`
     pub code: String,
+    /// How bad it is.
+    pub severity: Severity,
     /// In a few words.
     pub title: String,
     /// In a sentence.
@@ -256,6 +258,17 @@ pub struct Finding {
     pub why: String,
     /// What to do about it.
     pub help: String,
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Legal, but wasteful or likely to become an error.
+    Warning,
+    /// The standard forbids it.
+    Error,
 }
 
 /// A place in the program that takes part in a finding.

@@ -15,6 +15,9 @@ const MAX_HOSTS: usize = 4;
 /// Jobs without findings that are named.
 const MAX_JOBS: usize = 12;
 
+/// Columns that text has at least, however narrow the terminal is.
+const MIN_WIDTH: usize = 30;
+
 /// How the text is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
@@ -22,18 +25,37 @@ pub struct Style {
     pub colour: bool,
     /// Columns.
     pub width: usize,
+    /// Whether text is wrapped there: programs that read it want lines whole.
+    pub wraps: bool,
 }
 
 impl Default for Style {
     fn default() -> Self {
-        Style { colour: false, width: 100 }
+        Style { colour: false, width: 100, wraps: false }
+    }
+}
+
+impl Style {
+    /// Text that stands behind so many columns, in lines that fit. What is indented stays so.
+    fn wrapped(self, text: &str, behind: usize) -> String {
+        if !self.wraps {
+            return text.to_owned();
+        }
+        let width = self.width.saturating_sub(behind).max(MIN_WIDTH);
+        let wrap = |line: &str| {
+            let own = line.len() - line.trim_start().len();
+            let indent = " ".repeat(if own > 0 { own + 2 } else { 0 });
+            let options = textwrap::Options::new(width).subsequent_indent(&indent);
+            textwrap::fill(line, options.break_words(false))
+        };
+        text.split('\n').map(wrap).collect::<Vec<_>>().join("\n")
     }
 }
 
 /// Findings, notes and the closing summary.
 pub fn render(report: &Report, sources: &Sources, style: Style) -> String {
     let renderer = if style.colour { Renderer::styled() } else { Renderer::plain() };
-    let renderer = renderer.term_width(style.width.max(40));
+    let renderer = renderer.term_width(style.width.max(MIN_WIDTH + 10));
     let mut text = String::new();
     let mut job = None;
     for finding in &report.findings {
@@ -41,7 +63,7 @@ pub fn render(report: &Report, sources: &Sources, style: Style) -> String {
             text += &heading(report, finding.job, style);
             job = finding.job;
         }
-        text += &renderer.render(&[diagnostic(report, finding, sources)]);
+        text += &renderer.render(&[diagnostic(report, finding, sources, style)]);
         text += "\n\n";
     }
     text += &without_findings(report);
@@ -50,7 +72,7 @@ pub fn render(report: &Report, sources: &Sources, style: Style) -> String {
             crate::Level::Warning => Level::WARNING,
             crate::Level::Note => Level::NOTE,
         };
-        let title = level.secondary_title(note_text(note));
+        let title = level.secondary_title(style.wrapped(&note_text(note), "warning: ".len()));
         text += &renderer.render(&[Group::with_title(title)]);
         text += "\n\n";
     }
@@ -158,7 +180,12 @@ pub(crate) fn seen(finding: &Finding) -> String {
     format!("seen {times}, by {}", ranks::named(&finding.ranks))
 }
 
-fn diagnostic<'r>(report: &'r Report, finding: &'r Finding, sources: &'r Sources) -> Group<'r> {
+fn diagnostic<'r>(
+    report: &'r Report,
+    finding: &'r Finding,
+    sources: &'r Sources,
+    style: Style,
+) -> Group<'r> {
     let level = match finding.severity() {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -168,14 +195,19 @@ fn diagnostic<'r>(report: &'r Report, finding: &'r Finding, sources: &'r Sources
         .id(Code::id(finding.code))
         .elements(snippets(report, finding, sources));
     group = group.element(Padding);
-    let note = |level: Level<'static>, text: String| Element::from(level.message(text));
-    let mut notes = vec![note(Level::NOTE, finding.message.clone())];
-    notes.push(note(Level::NOTE.with_name("why"), finding.why.clone()));
-    notes.push(note(Level::HELP, finding.help.clone()));
-    let within = within_libraries(report, finding);
-    notes.extend(within.into_iter().map(|stack| note(Level::NOTE, stack)));
-    notes.extend(call_stacks(report, finding).into_iter().map(|stack| note(Level::NOTE, stack)));
-    notes.push(note(Level::NOTE, seen(finding)));
+    // Behind the numbers of the lines, and what kind of note it is.
+    let lines = finding.sites.iter().filter_map(|site| site.line);
+    let digits = lines.max().unwrap_or(0).max(1).ilog10() as usize + 1;
+    let behind = digits + " = note: ".len();
+    let note = |level: Level<'static>, text: &str| {
+        Element::from(level.message(style.wrapped(text, behind)))
+    };
+    let mut notes = vec![note(Level::NOTE, &finding.message)];
+    notes.push(note(Level::NOTE.with_name("why"), &finding.why));
+    notes.push(note(Level::HELP, &finding.help));
+    let stacks = within_libraries(report, finding).into_iter().chain(call_stacks(report, finding));
+    notes.extend(stacks.map(|stack| note(Level::NOTE, &stack)));
+    notes.push(note(Level::NOTE, &seen(finding)));
     group.elements(notes)
 }
 

@@ -253,8 +253,28 @@ fn terminal_text() {
 fn terminal_text_with_colours() {
     let mut report = report();
     report.findings.truncate(1);
-    let coloured = terminal::render(&report, &sources(), Style { colour: true, width: 80 });
+    let coloured =
+        terminal::render(&report, &sources(), Style { colour: true, width: 80, wraps: false });
     insta::assert_snapshot!(coloured.replace('\u{1b}', "ESC"));
+}
+
+#[test]
+fn text_is_wrapped_where_the_terminal_ends() {
+    const WIDTH: usize = 72;
+    let render = |wraps| {
+        let style = Style { colour: false, width: WIDTH, wraps };
+        terminal::render(&report(), &sources(), style)
+    };
+    let (wrapped, whole) = (render(true), render(false));
+    assert!(wrapped.split_whitespace().eq(whole.split_whitespace()), "{wrapped}");
+    // Sources and places are lines of their own; a word is never broken.
+    let is_text =
+        |line: &&str| !line.contains('|') && !line.contains("-->") && !line.contains(":::");
+    let is_long = |line: &&str| line.chars().count() > WIDTH && line.split_whitespace().count() > 3;
+    let long = |text: &str| text.lines().filter(is_text).filter(is_long).count();
+    assert!(long(&whole) > 0);
+    let left: Vec<&str> = wrapped.lines().filter(is_text).filter(is_long).collect();
+    assert!(left.iter().all(|line| line.starts_with(['e', 'w', 'c'])), "{left:#?}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ export function FindingsView() {
   const { run, route, go } = useShared();
   const wanted = route.search.trim().toLowerCase();
   const found = useMemo(
-    () => run.findings.filter((one) => `${one.code} ${one.title} ${one.message}`.toLowerCase().includes(wanted)),
+    () => run.findings.filter((one) => `${one.severity} ${one.code} ${one.title} ${one.message}`.toLowerCase().includes(wanted)),
     [run, wanted],
   );
   if (run.findings.length === 0) {
@@ -59,9 +59,9 @@ export function FindingsView() {
 function FindingCard({ finding }: { finding: Finding }) {
   const { places } = finding;
   return (
-    <article class="finding">
+    <article class={`finding ${finding.severity}`}>
       <h2>
-        ▲ {finding.code} <span>{finding.title}</span>
+        ▲ {finding.severity} {finding.code} <span>{finding.title}</span>
       </h2>
       <p>{finding.message}</p>
       <dl>
@@ -116,6 +116,7 @@ function FindingTable({ found }: { found: readonly Finding[] }) {
   const path = (one: Finding) => (one.file === null ? "" : `${run.files[one.file]?.path}:${one.line}`);
   const columns: Column<Finding>[] = [
     { title: "code", value: (one) => one.code, width: "108px" },
+    { title: "severity", value: (one) => one.severity, width: "84px" },
     { title: "finding", value: (one) => one.title, width: "minmax(200px, 3fr)" },
     { title: "line", value: path, show: (one) => <SourceLink file={one.file} line={one.line} /> },
     {

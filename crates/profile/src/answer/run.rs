@@ -4,7 +4,7 @@ use super::Sums;
 use crate::Profile;
 use crate::api::{
     self, Amount, Bins, Communication, Error, File, Finding, FindingSide, Object, RankTime, Run,
-    Total,
+    Severity, Total,
 };
 use crate::index::{lines_of, objects};
 use crate::merge::Rank;
@@ -158,6 +158,10 @@ impl Profile {
             finding.sites.iter().filter_map(|site| self.line_at(site)).collect();
         Finding {
             code: finding.code.to_string(),
+            severity: match finding.severity() {
+                commsan_findings::Severity::Warning => Severity::Warning,
+                commsan_findings::Severity::Error => Severity::Error,
+            },
             title: finding.title.clone(),
             message: finding.message.clone(),
             places: ranks.iter().filter_map(place).collect(),
