@@ -151,6 +151,8 @@ export type FileLine = {
 export type Finding = {
   /** `CS-BUF-01` */
   code: string,
+  /** How bad it is. */
+  severity: Severity,
   /** In a few words. */
   title: string,
   /** In a sentence. */
@@ -431,6 +433,9 @@ export type Series = {
   /** Their bytes. */
   bytes: Array<number>,
 };
+
+/** How bad a finding is. */
+export type Severity = "warning" | "error";
 
 /** A source file. */
 export type SourceFile = {
