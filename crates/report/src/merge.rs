@@ -251,6 +251,21 @@ mod tests {
     }
 
     #[test]
+    fn what_has_led_there_is_named_and_offends_nobody() {
+        let mut observation = facts::tests::observation();
+        let made = RawSite {
+            role: Role::Cause,
+            call: Some("MPI_Send_init".into()),
+            ..observation.finding.sites[1].clone()
+        };
+        observation.finding.sites.to_mut().push(made);
+        observation.stacks.push(observation.stacks[1].clone());
+        let [finding] = &*merge([observation]) else { panic!() };
+        assert_eq!(finding.sites[2].label, "MPI_Send_init makes the persistent request");
+        assert!(finding.message.starts_with("`pack` writes 8 bytes"), "{}", finding.message);
+    }
+
+    #[test]
     fn a_finding_says_what_happened() {
         let [finding] = &*merge([facts::tests::observation()]) else { panic!() };
         assert_eq!(

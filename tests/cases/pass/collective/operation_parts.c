@@ -1,6 +1,7 @@
 // A reduction of the program's own that combines what it is given: libraries give it parts of long vectors,
 // in the receive buffer or in memory of their own. The buffers have room behind them.
 //# np: 4
+//# mpi: openmpi
 #include <mpi.h>
 #include <stdlib.h>
 
