@@ -53,7 +53,11 @@ fn main() -> ExitCode {
     for path in mixed(programs(&root)) {
         let name = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned();
         match Case::read(&root, &path) {
-            Ok(case) => trials.extend(trials_of(Arc::new(case), &tools, others.as_deref())),
+            Ok(case) => trials.extend(
+                case.each_level()
+                    .into_iter()
+                    .flat_map(|case| trials_of(Arc::new(case), &tools, others.as_deref())),
+            ),
             Err(problem) => trials.push(Trial::test(name.clone(), move || Err(problem.into()))),
         }
         names.insert(name);

@@ -184,6 +184,7 @@ impl Job<'_> {
             ranks: scripts[0].steps.len() as u32,
             // Vectorized, too.
             flags: vec![["-O1", "-O3"][(scripts[0].seed / BATCH) as usize % 2].to_owned()],
+            levels: Vec::new(),
             args: Vec::new(),
             options: Vec::new(),
             mpi: None,

@@ -136,8 +136,8 @@ pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
             None => __libc_malloc(size),
         }
     };
-    heap::insert(address as usize, size);
     let caller = caller!();
+    heap::insert(address as usize, size, caller.pc);
     if is_reported(size, caller.pc) {
         made("malloc", address, size, caller);
     }
@@ -161,8 +161,8 @@ pub unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
         }
     };
     let size = count.saturating_mul(size);
-    heap::insert(address as usize, size);
     let caller = caller!();
+    heap::insert(address as usize, size, caller.pc);
     if is_reported(size, caller.pc) {
         made("calloc", address, size, caller);
     }
@@ -182,8 +182,8 @@ pub unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_
     let address = unsafe {
         std::mem::transmute::<*mut c_void, AlignedAlloc>(NEXT.required())(alignment, size)
     };
-    heap::insert(address as usize, size);
     let caller = caller!();
+    heap::insert(address as usize, size, caller.pc);
     if is_reported(size, caller.pc) {
         made("aligned_alloc", address, size, caller);
     }
@@ -211,8 +211,8 @@ pub unsafe extern "C" fn posix_memalign(
     if code == 0 {
         // SAFETY: the call succeeded and stored the address.
         let address = unsafe { *pointer };
-        heap::insert(address as usize, size);
         let caller = caller!();
+        heap::insert(address as usize, size, caller.pc);
         if is_reported(size, caller.pc) {
             made("posix_memalign", address, size, caller);
         }
@@ -245,6 +245,7 @@ macro_rules! operators {
             let address = unsafe {
                 std::mem::transmute::<*mut c_void, New>(NEXT.required_by(caller.pc))(size $(, $more)*)
             };
+            heap::allocated_for(address as usize, caller.pc);
             if is_reported(size, caller.pc) {
                 made($by, address, size, caller);
             }

@@ -5,19 +5,23 @@
 //! block's beginning has its highest bit set and encodes the size, alone or with the bytes that
 //! follow: a block of more than 16 bytes has more than one. One bit says whether the block was
 //! reported to an observer. The map is allocated in regions that cover 64 MiB of memory each, where
-//! there are blocks.
+//! there are blocks. Beside it stand numbers of allocation sites: the return addresses of the calls
+//! that allocated blocks, which debug information of the program turns into types after the run.
 //!
 //! **Soundness.** A query about memory that the program owns returns the block that holds it, or
 //! nothing: every function that allocates or frees enters blocks before the program gets them and
 //! removes them before they are freed. Unknown are blocks allocated before the runtime was loaded,
 //! by statically linked allocators, or with less than 16 bytes' alignment, and all blocks beyond
-//! 256 GiB.
+//! 256 GiB. A block has the site of the call that made it, or none: sites beyond the first 16,000,
+//! and those that hash to a full neighbourhood, are not numbered.
 //!
 //! Allocating and freeing a block takes no lock and does not wait; a region is mapped once.
 
 use std::ops::Range;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU64, AtomicUsize, Ordering,
+};
 
 const GRANULE_SHIFT: u32 = 4;
 const REGION_SHIFT: u32 = 26;
@@ -38,11 +42,42 @@ const DIGIT: u32 = 7;
 const MAX_DIGITS: usize = 7;
 
 /// The map of one region, with space for the digits of its last block, and a summary that says for
-/// each page of bytes, by the same bit, whether a block ever began there.
+/// each page of bytes, by the same bit, whether a block ever began there. Where a block begins,
+/// `sites` has the number of its allocation site.
 #[repr(C)]
 struct Map {
     bytes: [AtomicU8; GRANULES + 8],
     pages: [AtomicU8; PAGES],
+    sites: [AtomicU16; GRANULES],
+}
+
+/// Allocation sites, a hash table whose entries stay once taken. The number of a site is its
+/// position plus one.
+static SITES: [AtomicUsize; MAX_SITES] = [const { AtomicUsize::new(0) }; MAX_SITES];
+const MAX_SITES: usize = 1 << 14;
+/// Entries that a site may be in.
+const PROBES: usize = 8;
+
+/// The number of an allocation site, 0 if there is no room for it.
+#[inline]
+fn number_of(site: usize) -> u16 {
+    // Fibonacci hashing (Knuth, vol. 3, §6.4).
+    let home = site.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (usize::BITS - MAX_SITES.ilog2());
+    for probe in 0..PROBES {
+        let entry = &SITES[(home + probe) % MAX_SITES];
+        let known = entry.load(Ordering::Relaxed);
+        if known == site || known == 0 && take(entry, site) {
+            return ((home + probe) % MAX_SITES + 1) as u16;
+        }
+    }
+    0
+}
+
+/// Whether a free entry is the site's from now on.
+#[cold]
+fn take(entry: &AtomicUsize, site: usize) -> bool {
+    let taken = entry.compare_exchange(0, site, Ordering::Relaxed, Ordering::Relaxed);
+    taken.is_ok() || taken == Err(site)
 }
 
 struct Region {
@@ -105,12 +140,31 @@ pub fn begin() {
     IS_ON.store(true, Ordering::Relaxed);
 }
 
-/// Enters a block that was allocated and that the program has not got yet.
+/// Enters a block that the call before `site` has allocated, and that the program has not got yet.
 #[inline]
-pub(crate) fn insert(address: usize, size: usize) {
+pub(crate) fn insert(address: usize, size: usize, site: usize) {
     if IS_ON.load(Ordering::Relaxed) && address != 0 && address.is_multiple_of(1 << GRANULE_SHIFT) {
-        enter(address, size);
+        enter(address, size, site);
     }
+}
+
+/// The block at `address` was allocated for the call before `site`, by whatever that called.
+#[inline]
+pub(crate) fn allocated_for(address: usize, site: usize) {
+    if IS_ON.load(Ordering::Relaxed)
+        && let Some(map) = find(address >> REGION_SHIFT)
+    {
+        map.sites[granule(address)].store(number_of(site), Ordering::Relaxed);
+    }
+}
+
+/// The return address of the call that allocated the block that begins at `address`, if it is
+/// known.
+pub fn site_of(address: usize) -> Option<usize> {
+    let map = find(address >> REGION_SHIFT)?;
+    let number = map.sites[granule(address)].load(Ordering::Relaxed);
+    let entry = usize::from(number).checked_sub(1)?;
+    Some(SITES[entry].load(Ordering::Relaxed))
 }
 
 /// Removes a block that is about to be freed. Returns whether it was reported; `None` if it is
@@ -164,7 +218,7 @@ fn granule(address: usize) -> usize {
 }
 
 #[inline]
-fn enter(address: usize, size: usize) {
+fn enter(address: usize, size: usize, site: usize) {
     let Some(map) = find_or_map(address >> REGION_SHIFT) else { return };
     let first = granule(address);
     let byte = if size <= SMALL {
@@ -185,6 +239,7 @@ fn enter(address: usize, size: usize) {
     if page.load(Ordering::Relaxed) == 0 {
         page.store(BEGIN, Ordering::Release);
     }
+    map.sites[first].store(number_of(site), Ordering::Relaxed);
     map.bytes[first].store(BEGIN | byte, Ordering::Release);
 }
 
@@ -325,8 +380,8 @@ mod tests {
                 if before.is_none_or(|(start_before, size): (&usize, &usize)| {
                     start_before + size.max(&1).next_multiple_of(16) <= start
                 }) {
-                    blocks.insert(start, size);
-                    insert(start, size);
+                    blocks.insert(start, size, 1);
+                    insert(start, size, 1);
                 }
             }
             for offset in asked {
@@ -349,9 +404,9 @@ mod tests {
         let base = BASE + (7 << 40);
         for (at, size) in [(0, 8), (1, 16), (2, 100), (20, 5000)] {
             let start = base + at * 16;
-            insert(start, size);
+            insert(start, size, 1);
             assert_eq!(remove(start), Some(false));
-            insert(start, size);
+            insert(start, size, 1);
             mark_reported(start);
             assert_eq!(block_of(start + size - 1), Some(start..start + size));
             assert_eq!(remove(start), Some(true));
@@ -362,10 +417,31 @@ mod tests {
     }
 
     #[test]
+    fn blocks_have_the_sites_of_their_allocations() {
+        begin();
+        let base = BASE + (9 << 40);
+        for round in 0..3 {
+            for block in 0..4000 {
+                insert(base + block * 32, 24, 0x40_0000 + 5 * block + round);
+            }
+            let site = |block: usize| site_of(base + block * 32);
+            let known = (0..4000).filter(|block| site(*block).is_some()).count();
+            assert!(known > 3900, "{known} of round {round}");
+            for block in 0..4000 {
+                let found = site(block);
+                assert!(found.is_none_or(|found| found == 0x40_0000 + 5 * block + round));
+            }
+        }
+        allocated_for(base, 0x40_0000);
+        assert_eq!(site_of(base), Some(0x40_0000));
+        assert_eq!(site_of(base + 16), None);
+    }
+
+    #[test]
     fn large_blocks_are_found_from_their_far_end() {
         begin();
         let (start, size) = (BASE + (3 << 40), 10 << 30);
-        insert(start, size);
+        insert(start, size, 1);
         assert_eq!(block_of(start + size - 1), Some(start..start + size));
         assert_eq!(block_of(start + size), None);
         remove(start);
@@ -381,7 +457,7 @@ mod tests {
                 scope.spawn(move || {
                     for round in 0..1000 {
                         let start = base + (round * 4 + thread) * 64;
-                        insert(start, 33 + thread);
+                        insert(start, 33 + thread, 1);
                         assert_eq!(block_of(start + 32), Some(start..start + 33 + thread));
                         if round % 3 == 0 {
                             remove(start);

@@ -79,8 +79,8 @@ pub unsafe extern "C" fn realloc(ptr: *mut c_void, size: usize) -> *mut c_void {
     type Realloc = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
     // SAFETY: this is the C library's `realloc`, with the program's arguments.
     let moved = unsafe { std::mem::transmute::<*mut c_void, Realloc>(NEXT.get())(ptr, size) };
-    heap::insert(moved as usize, size);
     let caller = caller!();
+    heap::insert(moved as usize, size, caller.pc);
     if allocate::is_reported(size, caller.pc) {
         allocate::made("realloc", moved, size, caller);
     }

@@ -8,10 +8,13 @@
 //! RunDirectory → RankLog → Symbols → merge → Suppressions → Report → terminal, html, json, …
 //! ```
 
+pub mod assigned;
+mod blocks;
 mod bounds;
 pub mod checks;
 pub mod codequality;
 mod deadlock;
+mod designator;
 mod facts;
 mod followed;
 pub mod github;
@@ -29,6 +32,7 @@ mod potential_deadlock;
 pub mod ranks;
 mod replay;
 pub mod sarif;
+mod shape;
 mod sources;
 pub mod stack;
 pub mod suppress;

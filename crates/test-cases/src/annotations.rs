@@ -18,7 +18,7 @@ pub enum Kind {
 }
 
 /// One program and its expectations.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Case {
     /// `fail/p2p/isend_write`.
     pub name: String,
@@ -30,6 +30,8 @@ pub struct Case {
     pub nodes: u32,
     /// Compiler options.
     pub flags: Vec<String>,
+    /// Options, such as levels of optimisation, with each of which it is a program of its own.
+    pub levels: Vec<String>,
     /// The program's arguments.
     pub args: Vec<String>,
     /// Options of `commsan run`.
@@ -114,6 +116,7 @@ impl Case {
             ranks: 2,
             nodes: nodes(),
             flags: Vec::new(),
+            levels: Vec::new(),
             args: Vec::new(),
             options: Vec::new(),
             mpi: None,
@@ -139,6 +142,20 @@ impl Case {
         Ok(case)
     }
 
+    /// The program with each of its levels, which are in the names then.
+    pub fn each_level(self) -> Vec<Case> {
+        let with = |level: &String| {
+            let mut case = self.clone();
+            case.name.push_str(level);
+            case.flags.push(level.clone());
+            case
+        };
+        match &*self.levels {
+            [] => vec![self],
+            levels => levels.iter().map(with).collect(),
+        }
+    }
+
     /// Exit code of `commsan run`: errors make it fail, warnings do not.
     pub fn exit(&self) -> i32 {
         let is_error = |mark: &Mark| mark.code.severity() == Severity::Error;
@@ -159,6 +176,7 @@ impl Case {
             "seed" => self.seed = value.parse().map_err(|e| number(format!("{e}")))?,
             "prints" => self.prints = Some(value.to_owned()),
             "flags" => self.flags = words(),
+            "levels" => self.levels = words(),
             "args" => self.args = words(),
             "options" => self.options = words(),
             "mpi" if matches!(value, "openmpi" | "mpich" | "none") => {
