@@ -55,6 +55,7 @@ use commsan_rundir::{Deadlock, RankLog, RunDirectory, Stuck};
 use merge::Observation;
 use potential_deadlock::PotentialDeadlock;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use symbols::Symbols;
@@ -245,7 +246,24 @@ impl Run {
         self.ranks > self.unchecked || self.analysed.is_some()
     }
 
-    /// `file` as a person names it: relative to the working directory if it lies below.
+    /// `file` as a person at a terminal names it: relative to the working directory, also if it
+    /// lies beside that, as sources do of a build directory.
+    pub fn named<'f>(&self, file: &'f str) -> Cow<'f, str> {
+        /// Directories that a name leads up.
+        const MAX_UP: usize = 3;
+        let (place, path) = (&self.working_directory, Path::new(file));
+        let common = place.components().zip(path.components()).take_while(|(a, b)| a == b).count();
+        let up = place.components().count() - common;
+        // What has only the root in common is far away.
+        if common < 2 || up == 0 || up > MAX_UP {
+            return self.shown(file).into();
+        }
+        let beside: PathBuf = path.components().skip(common).collect();
+        let named = format!("{}{}", "../".repeat(up), beside.display());
+        if named.len() < file.len() { named.into() } else { file.into() }
+    }
+
+    /// `file` as programs find it: relative to the working directory if it lies below.
     pub fn shown<'f>(&self, file: &'f str) -> &'f str {
         let below = Path::new(file).strip_prefix(&self.working_directory).ok();
         below

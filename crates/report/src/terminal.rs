@@ -144,7 +144,7 @@ pub fn summary(report: &Report) -> String {
     }
     let directory = report.run.directory.to_string_lossy();
     if !directory.is_empty() {
-        let _ = write!(line, ", report in {}", report.run.shown(&directory));
+        let _ = write!(line, ", report in {}", report.run.named(&directory));
     }
     line
 }
@@ -232,7 +232,7 @@ fn snippets<'r>(
                         if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
                     Some(kind.span(span).label(label(finding, site)))
                 });
-                let snippet = Snippet::source(text).path(report.run.shown(file));
+                let snippet = Snippet::source(text).path(report.run.named(file));
                 elements.push(snippet.annotations(annotations).into());
             }
         } else {
@@ -246,7 +246,7 @@ fn snippets<'r>(
 fn bare<'r>(report: &'r Report, finding: &Finding, site: &'r Site) -> [Element<'r>; 3] {
     let origin = match (&site.file, site.line) {
         (Some(file), line) => {
-            let origin = Origin::path(report.run.shown(file));
+            let origin = Origin::path(report.run.named(file));
             let origin = match line {
                 Some(line) => origin.line(line as usize),
                 None => origin,
@@ -345,7 +345,7 @@ pub(crate) fn frame_text(report: &Report, frame: &Frame) -> String {
     };
     match (&frame.file, frame.line) {
         (Some(file), Some(line)) => {
-            let _ = write!(text, " at {}:{line}", report.run.shown(file));
+            let _ = write!(text, " at {}:{line}", report.run.named(file));
         }
         _ if frame.function.is_some() => {
             let _ = write!(text, " in {}", address(frame));

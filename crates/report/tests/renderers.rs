@@ -278,6 +278,22 @@ fn text_is_wrapped_where_the_terminal_ends() {
 }
 
 #[test]
+fn files_beside_the_working_directory_have_short_names() {
+    let run = Run { working_directory: "/home/me/app/build".into(), ..Run::default() };
+    for (file, named) in [
+        ("/home/me/app/build/main.c", "main.c"),
+        ("/home/me/app/src/halo.c", "../src/halo.c"),
+        ("/home/me/lib/halo.c", "../../lib/halo.c"),
+        ("/usr/include/mpi.h", "/usr/include/mpi.h"),
+        ("halo.c", "halo.c"),
+        ("/home/you/a.c", "/home/you/a.c"),
+    ] {
+        assert_eq!(run.named(file), named);
+    }
+    assert_eq!(Run::default().named("/home/me/a.c"), "/home/me/a.c");
+}
+
+#[test]
 fn terminal_text_without_findings() {
     let run = Run { ranks: 4, directory: "app.commsan".into(), ..Run::default() };
     let text = terminal::render(&Report { findings: vec![], run }, &sources(), Style::default());
