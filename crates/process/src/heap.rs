@@ -380,7 +380,7 @@ mod tests {
                 if before.is_none_or(|(start_before, size): (&usize, &usize)| {
                     start_before + size.max(&1).next_multiple_of(16) <= start
                 }) {
-                    blocks.insert(start, size, 1);
+                    blocks.insert(start, size);
                     insert(start, size, 1);
                 }
             }

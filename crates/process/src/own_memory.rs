@@ -7,6 +7,9 @@
 //! that there are few. Large blocks are mapped each by itself: pages of theirs that are never
 //! touched, as of tables, take no memory.
 //!
+//! The lock is the standard library's, which waits by system calls. One of `pthread_mutex_lock` would
+//! count as the program's: that function is interposed, and orders threads.
+//!
 //! **Soundness.** A child of `fork` has one thread. If another one was within the allocator at that
 //! moment, the child starts over with an empty heap and never frees what it has inherited. No
 //! handler takes the lock before `fork`: handlers of others that run after it may allocate.
@@ -17,6 +20,7 @@ use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::{Mutex, PoisonError};
 
 /// Inaccessible bytes on each side of a segment.
 const GUARD: usize = 1 << 16;
@@ -31,8 +35,8 @@ const PAGE: usize = 4096;
 
 /// The allocator of a runtime: `#[global_allocator]`.
 pub struct OwnMemory {
-    lock: UnsafeCell<libc::pthread_mutex_t>,
-    heap: UnsafeCell<Heap>,
+    /// Only replaced in a child of `fork`, which has one thread.
+    heap: UnsafeCell<Mutex<Heap>>,
 }
 
 struct Heap {
@@ -41,7 +45,7 @@ struct Heap {
     starts_over: bool,
 }
 
-// SAFETY: all of it is only used with the lock held.
+// SAFETY: a mutex may be shared, and is replaced where there is one thread.
 unsafe impl Sync for OwnMemory {}
 
 /// The allocator, once it is in use; for [`in_child`].
@@ -51,33 +55,25 @@ impl OwnMemory {
     /// Nothing is mapped yet.
     #[expect(clippy::new_without_default, reason = "for a static")]
     pub const fn new() -> OwnMemory {
-        OwnMemory {
-            lock: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
-            heap: UnsafeCell::new(Heap::new()),
-        }
+        OwnMemory { heap: UnsafeCell::new(Mutex::new(Heap::new())) }
     }
 
     #[inline]
     fn with<T>(&self, f: impl FnOnce(&mut Heap) -> T) -> T {
-        // SAFETY: initialised, never moved as it is static, and released below.
-        unsafe { libc::pthread_mutex_lock(self.lock.get()) };
-        // SAFETY: the lock is held; nothing in here allocates.
-        let done = f(unsafe { &mut *self.heap.get() });
-        // SAFETY: as above.
-        unsafe { libc::pthread_mutex_unlock(self.lock.get()) };
-        done
+        // SAFETY: nobody replaces it at the same time.
+        let heap = unsafe { &*self.heap.get() };
+        // Nothing in here allocates, and nothing panics.
+        f(&mut heap.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn in_child(&self) {
         // SAFETY: the child has one thread, which is not within the allocator, as `fork` is not
         // called from there.
         unsafe {
-            if libc::pthread_mutex_trylock(self.lock.get()) == 0 {
-                libc::pthread_mutex_unlock(self.lock.get());
+            if (*self.heap.get()).try_lock().is_ok() {
                 return;
             }
-            self.lock.get().write(libc::PTHREAD_MUTEX_INITIALIZER);
-            self.heap.get().write(Heap { starts_over: true, ..Heap::new() });
+            self.heap.get().write(Mutex::new(Heap { starts_over: true, ..Heap::new() }));
         }
     }
 }
