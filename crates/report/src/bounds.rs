@@ -14,17 +14,15 @@ use commsan_findings::{Code, Frame, Problem as Kind};
 use commsan_rundir::RankLog;
 use commsan_rundir::record::{RawArgument, RawDatatype, RawFinding, RawUse, RawVariable};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The findings, as observations of the ranks that recorded the uses.
 pub(crate) fn observations(logs: &[RankLog], symbols: &Symbols) -> Vec<Observation> {
     let uses = || logs.iter().flat_map(|log| log.uses.iter().map(move |used| (log, used)));
     // Each file is read once, however many uses there are.
-    let calls = uses().filter_map(|(log, used)| {
-        Some(Path::new(&call_of(log, used, symbols)?.module)).map(Path::to_owned)
-    });
-    let calls: BTreeSet<_> = calls.collect();
+    let calls = uses().filter_map(|(log, used)| call_of(log, used, symbols));
+    let calls: BTreeSet<_> = calls.map(|frame| PathBuf::from(frame.module)).collect();
     let paths: BTreeSet<&Path> = uses()
         .map(|(log, used)| module(log, used))
         .chain(calls.iter().map(|path| &**path))

@@ -178,7 +178,7 @@ impl<'d> Lookup<'d> {
                 }
                 dw::DW_TAG_variable | dw::DW_TAG_formal_parameter => {
                     if let Some((_, base)) = function
-                        && let Some(kind) = self.shape_of(unit, entry, 0)
+                        && let Some(kind) = self.shape_of(unit, entry, None)
                         && let Some(start) = self.place(unit, entry, kind.bytes(), base, address)
                         && let Some(line) = lines.get(inlined.len())
                         && self
@@ -225,7 +225,7 @@ impl<'d> Lookup<'d> {
         // The same one may be described in several files.
         known.sort_by(|one, other| one.2.cmp(&other.2));
         let known = known.into_iter().map(|(unit, kind, name)| {
-            let kind = self.shape_at(&self.units[*unit], *kind, 0);
+            let kind = self.shape_at(&self.units[*unit], *kind, None);
             // Else it is a part of what the symbol covers, which may be of any type.
             variable(name.clone(), kind.filter(|kind| kind.bytes() == *size))
         });

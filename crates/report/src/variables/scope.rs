@@ -11,6 +11,9 @@ use crate::shape::Shape;
 use gimli::{AttributeValue, Unit, UnitOffset, constants as dw};
 use std::rc::Rc;
 
+/// Levels of classes that others are derived from.
+const BASES: usize = 8;
+
 /// A type: its unit, and where it is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Type {
@@ -240,6 +243,18 @@ impl<'d> Lookup<'d> {
 
     /// The type of a member of a structure, or of one that it is derived from.
     pub fn member(&self, structure: Type, name: &str) -> Option<Type> {
+        self.parts(structure, dw::DW_TAG_member, name, BASES).into_iter().next()
+    }
+
+    /// What the member functions of this name return, in a class or else in those that it is derived
+    /// from.
+    pub fn method(&self, class: Type, name: &str) -> Vec<Type> {
+        self.parts(class, dw::DW_TAG_subprogram, name, BASES)
+    }
+
+    /// The types of parts of a structure with this name, or of those that it is derived from, `bases`
+    /// levels up.
+    fn parts(&self, structure: Type, tag: gimli::DwTag, name: &str, bases: usize) -> Vec<Type> {
         let unit = &self.units[structure.unit];
         let fortran = is_fortran(unit);
         let same = |found: String| match fortran {
@@ -247,38 +262,18 @@ impl<'d> Lookup<'d> {
             false => found == name,
         };
         let own = self.children(structure.unit, structure.at, |entry| {
-            let is_it =
-                entry.tag() == dw::DW_TAG_member && self.name(unit, entry).is_some_and(same);
+            let is_it = entry.tag() == tag && self.name(unit, entry).is_some_and(same);
             is_it.then(|| self.type_of(structure.unit, entry)).flatten()
         });
-        let bases = || {
-            let bases = self.children(structure.unit, structure.at, |entry| {
-                let is_base = entry.tag() == dw::DW_TAG_inheritance;
-                is_base.then(|| self.type_of(structure.unit, entry)).flatten()
-            });
-            bases.into_iter().find_map(|base| self.member(self.plain(base)?, name))
-        };
-        own.into_iter().next().or_else(bases)
-    }
-
-    /// What the member functions of this name return, in a class or else in those that it is derived
-    /// from.
-    pub fn method(&self, class: Type, name: &str) -> Vec<Type> {
-        let unit = &self.units[class.unit];
-        let own = self.children(class.unit, class.at, |entry| {
-            let is_it = entry.tag() == dw::DW_TAG_subprogram
-                && self.name(unit, entry).is_some_and(|found| found == name);
-            is_it.then(|| self.type_of(class.unit, entry)).flatten()
-        });
-        if !own.is_empty() {
+        if !own.is_empty() || bases == 0 {
             return own;
         }
-        let bases = self.children(class.unit, class.at, |entry| {
+        let all = self.children(structure.unit, structure.at, |entry| {
             let is_base = entry.tag() == dw::DW_TAG_inheritance;
-            is_base.then(|| self.type_of(class.unit, entry)).flatten()
+            is_base.then(|| self.type_of(structure.unit, entry)).flatten()
         });
-        let plain = bases.into_iter().filter_map(|base| self.plain(base));
-        plain.flat_map(|base| self.method(base, name)).collect()
+        let plain = all.into_iter().filter_map(|base| self.plain(base));
+        plain.flat_map(|base| self.parts(base, tag, name, bases - 1)).collect()
     }
 
     /// What a type leads to, names and qualifiers taken off.
@@ -317,7 +312,7 @@ impl<'d> Lookup<'d> {
 
     /// The layout of a type.
     pub fn shape(&self, of: Type) -> Option<Shape> {
-        self.shape_at(&self.units[of.unit], of.at, 0)
+        self.shape_at(&self.units[of.unit], of.at, None)
     }
 
     /// The name of a type.

@@ -10,16 +10,31 @@ const DEPTH: usize = 32;
 /// Of a pointer, where debug information does not say it.
 const POINTER: u64 = 8;
 
+/// A type and those that it is a part of. In a damaged file, one may be a part of itself.
+pub(super) struct Around<'a> {
+    at: UnitOffset,
+    outer: Option<&'a Around<'a>>,
+}
+
+impl<'a> Around<'a> {
+    /// The type at `at`, unless it is a part of itself, or of too many.
+    fn of(at: UnitOffset, outer: Option<&'a Around<'a>>) -> Option<Around<'a>> {
+        let mut all = std::iter::successors(outer, |around| around.outer);
+        let is_new = all.by_ref().take(DEPTH).all(|around| around.at != at);
+        (is_new && all.next().is_none()).then_some(Around { at, outer })
+    }
+}
+
 impl<'d> Lookup<'d> {
-    /// The layout of a variable, or of a member of a type at this depth.
+    /// The layout of a variable, or of a member of types.
     pub(super) fn shape_of(
         &self,
         unit: &Unit<Slice<'d>>,
         entry: &Entry<'d>,
-        depth: usize,
+        around: Option<&Around<'_>>,
     ) -> Option<Shape> {
         match self.attribute(unit, entry, dw::DW_AT_type)? {
-            AttributeValue::UnitRef(kind) => self.shape_at(unit, kind, depth),
+            AttributeValue::UnitRef(kind) => self.shape_at(unit, kind, around),
             _ => None,
         }
     }
@@ -29,15 +44,13 @@ impl<'d> Lookup<'d> {
         &self,
         unit: &Unit<Slice<'d>>,
         at: UnitOffset,
-        depth: usize,
+        around: Option<&Around<'_>>,
     ) -> Option<Shape> {
-        if depth == DEPTH {
-            return None;
-        }
+        let around = Some(&Around::of(at, around)?);
         let entry = unit.entry(at).ok()?;
         let size = entry.attr(dw::DW_AT_byte_size).and_then(|size| size.udata_value());
         let inner = || match entry.attr_value(dw::DW_AT_type)? {
-            AttributeValue::UnitRef(inner) => self.shape_at(unit, inner, depth + 1),
+            AttributeValue::UnitRef(inner) => self.shape_at(unit, inner, around),
             _ => None,
         };
         let any = || size.map(|bytes| Shape::Any { bytes });
@@ -64,7 +77,7 @@ impl<'d> Lookup<'d> {
             }
             dw::DW_TAG_structure_type | dw::DW_TAG_class_type => {
                 let (name, bytes) = (self.name(unit, &entry), size?);
-                Some(Shape::Struct { name, bytes, members: self.members(unit, at, depth)? })
+                Some(Shape::Struct { name, bytes, members: self.members(unit, at, around)? })
             }
             // `std::byte` is one of a byte.
             dw::DW_TAG_enumeration_type if size? > 1 => {
@@ -85,7 +98,7 @@ impl<'d> Lookup<'d> {
         &self,
         unit: &Unit<Slice<'d>>,
         at: UnitOffset,
-        depth: usize,
+        around: Option<&Around<'_>>,
     ) -> Option<Arc<[Member]>> {
         let mut tree = unit.entries_tree(Some(at)).ok()?;
         let mut children = tree.root().ok()?.children();
@@ -106,7 +119,7 @@ impl<'d> Lookup<'d> {
                 (None, None) => 0,
             };
             let is_field = bits.is_some() || number(dw::DW_AT_bit_size).is_some();
-            let shape = self.shape_of(unit, entry, depth + 1).map(|shape| match is_field {
+            let shape = self.shape_of(unit, entry, around).map(|shape| match is_field {
                 true => Shape::Any { bytes: shape.bytes() },
                 false => shape,
             });

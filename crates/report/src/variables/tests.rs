@@ -155,6 +155,17 @@ proptest! {
             for (address, distance) in addresses {
                 lookup.local(address, distance, &[99]);
                 lookup.fixed(address);
+                for function in lookup.functions(address) {
+                    for of in lookup.named(function, "line", 99) {
+                        lookup.kind(of);
+                        lookup.shape(of);
+                        lookup.member(of, "value");
+                        lookup.method(of, "data");
+                    }
+                    lookup.class_of(function);
+                    lookup.given_to(function);
+                    lookup.returned(function);
+                }
             }
         }
     }
