@@ -82,6 +82,8 @@ codes! {
         "type mismatch between buffer and datatype", "CS-ARG-03.md";
     WrittenTwice = "CS-ARG-04", Error,
         "overlapping elements in a buffer that the call writes", "CS-ARG-04.md";
+    BufferOfOtherSign = "CS-ARG-05", Warning,
+        "signedness mismatch between buffer and datatype", "CS-ARG-05.md";
     OutsideMpi = "CS-INI-01", Error,
         "MPI call before MPI_Init or after MPI_Finalize", "CS-INI-01.md";
     NeverFinalized = "CS-INI-02", Error,

@@ -34,6 +34,8 @@ pub enum Problem {
     Missing,
     /// `MPI_IN_PLACE` for a buffer that the call needs on this rank.
     InPlace,
+    /// A datatype whose extent is not the size of the buffer's elements.
+    OtherExtent,
     /// Any other value that the call does not allow, and whatever newer versions distinguish.
     #[default]
     #[serde(other)]

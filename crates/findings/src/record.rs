@@ -184,17 +184,19 @@ pub struct RawArgument<'a> {
     pub kind: Option<Problem>,
 }
 
-/// A call that uses memory of a variable. Addresses are those of the process within it, and in its
-/// log module and offset.
+/// A call that uses memory of a variable, or of a block whose allocation says what it is for.
+/// Addresses are those of the process within it, and in its log module and offset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(bound(deserialize = "S: Deserialize<'de>, A: Deserialize<'de>"))]
 pub struct RawUse<'a, S: Clone = RawSite<'a>, A = (u32, u64)> {
     /// Where the memory lies.
     pub variable: RawVariable<A>,
-    /// What the elements are by the call's datatype; absent if they are of several types, or of
-    /// any.
+    /// What the elements are by the call's datatype; only in logs that lack `datatype`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elements: Option<RawElements<'a>>,
+    /// The datatype of the elements that the call uses; absent if nothing is known of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub datatype: Option<RawDatatype<'a>>,
     /// What is found if the variable is too short. Its number means nothing.
     pub finding: RawFinding<'a, S>,
 }
@@ -215,6 +217,44 @@ pub enum RawVariable<A = (u32, u64)> {
         /// Where.
         at: A,
     },
+    /// In a block that was allocated.
+    Block {
+        /// The call that allocated it.
+        at: A,
+        /// Bytes from the block's beginning to what is used.
+        offset: u64,
+        /// Bytes of the block.
+        size: u64,
+        /// Which argument of the MPI call points there, from 0.
+        argument: u32,
+    },
+}
+
+/// The datatype of elements: its typemap (MPI 4.1 §5.1), as far as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawDatatype<'a> {
+    /// How many elements the call uses.
+    pub count: u64,
+    /// Bytes from one element to the next.
+    pub extent: i64,
+    /// Whether the program has made it from others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub derived: bool,
+    /// The basic types of an element. What is of any type, as `MPI_BYTE`, is left out.
+    pub basics: Cow<'a, [RawBasics<'a>]>,
+}
+
+/// Equal basic types, one behind the other, in a typemap.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawBasics<'a> {
+    /// Where the first lies in the first element, from the first byte that the call uses.
+    pub at: i64,
+    /// Their class: `integer`, `unsigned integer`, `real`, `logical`.
+    pub class: Cow<'a, str>,
+    /// Size of each in bytes.
+    pub bytes: u64,
+    /// How many.
+    pub count: u64,
 }
 
 /// Elements of one basic type.

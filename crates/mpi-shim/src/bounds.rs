@@ -7,7 +7,8 @@
 //!
 //! The size of blocks that the program has allocated is known at once, those of devices included.
 //! That of variables is in debug information: their uses are written to the log, each once, and
-//! checked after the run.
+//! checked after the run. So are uses of blocks, whose types debug information has, once for each
+//! call, allocation site and datatype.
 //!
 //! **Soundness.** What is reported uses bytes behind the end of the object that its first byte lies
 //! in: a message consists of the values in count consecutive entries (MPI 4.1 §3.2.2), a receive
@@ -30,9 +31,9 @@ use crate::rank::Rank;
 use crate::sys;
 use crate::windows;
 use commsan_callsite::{Place, Variable};
-use commsan_findings::record::RawElements;
+use commsan_findings::record::{RawBasics, RawDatatype};
 use commsan_mpi::buffers::{contiguous, resolve};
-use commsan_mpi::{Args, Library, Used, Wrong};
+use commsan_mpi::{Args, Datatype, Library, Used, Wrong};
 use commsan_mpi_calls::{Effect, Element, Extent, Pointee, Role, Rule};
 use commsan_process::{heap, modules};
 use commsan_shadow::{Footprint, Mode, Pattern};
@@ -220,19 +221,73 @@ fn look_at(
     if bytes.is_empty() || bytes.start == 0 {
         return true;
     }
-    let parameter = &*args.call.params[parameter].name;
     match heap::block_of(bytes.start) {
-        Some(block) if bytes.end <= block.end => false,
+        Some(block) if bytes.end <= block.end => {
+            if let Some(rule) = rule {
+                in_block(rank, args, rule, (parameter, mode), &bytes, &block, here);
+            }
+            false
+        }
         Some(block) => {
-            too_long(rank, args, &Used { parameter, is_result: false, mode, bytes }, &block, here);
+            too_long(rank, args, &buffer(args, parameter, mode, bytes), &block, here);
             false
         }
         None if is_new(here.pc(), &bytes) => {
-            let used = Used { parameter, is_result: false, mode, bytes };
+            let used = buffer(args, parameter, mode, bytes);
+            let rule = rule.map(|rule| (rule, parameter));
             !on_device(rank, args, &used, here) && variable(rank, args, &used, rule, here)
         }
         None => here.thread.stack_bounds().contains(&bytes.start),
     }
+}
+
+fn buffer(args: &Args, parameter: usize, mode: Mode, bytes: Range<usize>) -> Used {
+    Used { parameter: &args.call.params[parameter].name, is_result: false, mode, bytes }
+}
+
+/// Compares what a block was allocated for with the datatype, once for each call, allocation site
+/// and datatype: the use goes to the log, since debug information has the type.
+#[inline]
+fn in_block(
+    rank: &dyn Rank,
+    args: &Args,
+    rule: &Rule,
+    (parameter, mode): (usize, Mode),
+    bytes: &Range<usize>,
+    block: &Range<usize>,
+    here: &Here,
+) {
+    let Some(site) = heap::site_of(block.start) else { return };
+    // One element does not show the extent.
+    let length = bytes.len().ilog2() as usize;
+    let datatype = args.words[rule.datatype];
+    if is_new(here.pc() ^ parameter, &(site..datatype.rotate_left(8) ^ length)) {
+        let used = buffer(args, parameter, mode, bytes.clone());
+        block_used(rank, args, (rule, parameter), &used, (site, block), here);
+    }
+}
+
+#[cold]
+fn block_used(
+    rank: &dyn Rank,
+    args: &Args,
+    (rule, parameter): (&Rule, usize),
+    used: &Used,
+    (site, block): (usize, &Range<usize>),
+    here: &Here,
+) {
+    let Some(datatype) = elements(args, (rule, parameter), &used.bytes) else { return };
+    // A return address may belong to the next function; the byte before is in the call.
+    let at = site.wrapping_sub(1);
+    let variable = Variable::Block {
+        at,
+        offset: (used.bytes.start - block.start) as u64,
+        size: block.len() as u64,
+        argument: parameter as u32,
+    };
+    rank.with(here.thread, &mut |tracker, out| {
+        tracker.reporter.uses(args, used, (variable, Some(datatype.clone())), here, out);
+    });
 }
 
 /// Checks a device's memory; returns whether it is that, or managed.
@@ -257,8 +312,9 @@ fn too_long(rank: &dyn Rank, args: &Args, used: &Used, block: &Range<usize>, her
     });
 }
 
-/// Uses of variables that were checked, by a hash: another one in the same slot is checked again.
-static LOOKED_AT: [AtomicUsize; 1024] = [const { AtomicUsize::new(0) }; 1024];
+/// Uses of variables and blocks that were checked, by a hash: another one in the same slot is checked
+/// again.
+static LOOKED_AT: [AtomicUsize; 4096] = [const { AtomicUsize::new(0) }; 4096];
 
 #[inline]
 fn is_new(pc: usize, bytes: &Range<usize>) -> bool {
@@ -275,11 +331,17 @@ fn is_new(pc: usize, bytes: &Range<usize>) -> bool {
 
 /// Records the use of a variable; returns whether it is one.
 #[cold]
-fn variable(rank: &dyn Rank, args: &Args, used: &Used, rule: Option<&Rule>, here: &Here) -> bool {
+fn variable(
+    rank: &dyn Rank,
+    args: &Args,
+    used: &Used,
+    rule: Option<(&Rule, usize)>,
+    here: &Here,
+) -> bool {
     let Some(variable) = find(used.bytes.start, here) else { return false };
-    let elements = rule.and_then(|rule| elements(args, rule));
+    let datatype = rule.and_then(|rule| elements(args, rule, &used.bytes));
     rank.with(here.thread, &mut |tracker, out| {
-        tracker.reporter.uses(args, used, (variable, elements.clone()), here, out);
+        tracker.reporter.uses(args, used, (variable, datatype.clone()), here, out);
     });
     true
 }
@@ -297,12 +359,44 @@ fn find(address: usize, here: &Here) -> Option<Variable> {
     (frame != 0).then_some(Variable::Local { at, offset })
 }
 
-/// The basic type that all elements of a buffer are of.
-fn elements(args: &Args, rule: &Rule) -> Option<RawElements<'static>> {
-    let is_simple = args.call.params[rule.datatype].role == Role::Datatype
-        && matches!(rule.extent, Extent::Blocks { .. });
-    let datatype = args.words[rule.datatype];
-    (is_simple && datatypes::is_predefined(datatype))
-        .then(|| datatypes::signature(datatype).elements())?
-        .map(|(class, bytes)| RawElements { class: class.into(), bytes })
+/// The datatype of the elements that begin with these bytes; `None` where they are not the first,
+/// which says nothing new, or where nothing is known of it.
+fn elements(
+    args: &Args,
+    (rule, parameter): (&Rule, usize),
+    bytes: &Range<usize>,
+) -> Option<RawDatatype<'static>> {
+    if args.call.params[rule.datatype].role != Role::Datatype {
+        return None;
+    }
+    let word = args.words[rule.datatype];
+    let Datatype { pattern, extent } = datatypes::describe(word);
+    let first = if pattern.is_dense() && pattern.span() == (0..extent) {
+        bytes.start // one piece of many is as good as all
+    } else {
+        args.words[parameter]
+    };
+    let lowest = first.wrapping_add_signed(pattern.span().start);
+    let known = datatypes::basics(word);
+    let count = match rule.extent {
+        Extent::Blocks { count, .. } if first != bytes.start => args.count(count),
+        Extent::One => 1,
+        _ => bytes.len() / usize::try_from(extent).ok()?.max(1),
+    };
+    if lowest != bytes.start || known.runs().is_empty() {
+        return None;
+    }
+    let moved = bytes.start.wrapping_sub(first) as isize;
+    let basics = known.runs().iter().map(|run| RawBasics {
+        at: (run.at - moved) as i64,
+        class: run.class.into(),
+        bytes: run.bytes as u64,
+        count: run.count as u64,
+    });
+    Some(RawDatatype {
+        count: count as u64,
+        extent: extent as i64,
+        derived: !datatypes::is_predefined(word),
+        basics: basics.collect(),
+    })
 }

@@ -10,7 +10,7 @@ use crate::sys;
 use crate::word::{Word, from_fortran_layer};
 use commsan_mpi::Datatype;
 use commsan_mpi::collective::signature::Signature;
-use commsan_mpi::typemap::{Constructor, Distribution, deal, grid_coordinates, pattern};
+use commsan_mpi::typemap::{Basics, Constructor, Distribution, deal, grid_coordinates, map};
 use commsan_shadow::Pattern;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, c_int};
@@ -30,6 +30,7 @@ struct Description {
     datatype: Datatype,
     leaf: Option<usize>,
     signature: Signature,
+    basics: Basics,
 }
 
 static KNOWN: LazyLock<Mutex<HashMap<usize, Known>>> = LazyLock::new(Mutex::default);
@@ -81,15 +82,22 @@ pub(crate) fn signature(word: usize) -> Signature {
     known.unwrap_or_else(|| describe_any(word).signature)
 }
 
+/// The basic types of one element. Asks the library, each time for a type that it remembers as
+/// dense.
+pub(crate) fn basics(word: usize) -> Basics {
+    describe_any(word).basics
+}
+
 /// Of predefined types, by handle.
 static SIGNATURES: LazyLock<RwLock<HashMap<usize, Signature>>> = LazyLock::new(RwLock::default);
 
-/// The signature of a predefined type, by its name in MPI, which programs rarely change.
-fn signature_of_predefined(word: usize, size: i64) -> Signature {
-    let name = name(word).unwrap_or_default();
-    let signature = Signature::predefined(&name, size.max(0) as u64);
+/// The signature and the basic types of a predefined type, by its name in MPI, which programs rarely
+/// change.
+fn of_predefined(word: usize, size: i64) -> (Signature, Basics) {
+    let (name, size) = (name(word).unwrap_or_default(), size.max(0));
+    let signature = Signature::predefined(&name, size as u64);
     SIGNATURES.write().unwrap_or_else(|e| e.into_inner()).insert(word, signature);
-    signature
+    (signature, Basics::predefined(&name, size as usize))
 }
 
 /// What a datatype is called.
@@ -121,6 +129,7 @@ fn describe_any(word: usize) -> Description {
             datatype: Datatype { pattern: Pattern::empty(), extent: 0 },
             leaf: None,
             signature: Signature::EMPTY,
+            basics: Basics::default(),
         };
     }
     let (size, lb, extent) = shape(word);
@@ -225,11 +234,11 @@ fn read(word: usize, size: i64, extent: isize) -> Description {
     let Some(contents) = (unsafe { contents(handle::<sys::MPI_Datatype>(word)) }) else {
         let datatype = Datatype { pattern: predefined(word, size as isize), extent };
         let named = is_named(word);
-        let signature = match named {
-            true => signature_of_predefined(word, size),
-            false => Signature::vague(size.max(0) as u64),
+        let (signature, basics) = match named {
+            true => of_predefined(word, size),
+            false => (Signature::vague(size.max(0) as u64), Basics::default()),
         };
-        return Description { datatype, leaf: named.then_some(word), signature };
+        return Description { datatype, leaf: named.then_some(word), signature, basics };
     };
     let parts: Vec<Description> = contents
         .types
@@ -239,7 +248,10 @@ fn read(word: usize, size: i64, extent: isize) -> Description {
             read(t.word(), size, extent)
         })
         .collect();
-    let old: Vec<Datatype> = parts.iter().map(|part| part.datatype.clone()).collect();
+    let patterns: Vec<(Pattern, isize)> =
+        parts.iter().map(|part| (part.datatype.pattern.clone(), part.datatype.extent)).collect();
+    let basics: Vec<(Basics, isize)> =
+        parts.iter().map(|part| (part.basics.clone(), part.datatype.extent)).collect();
     let leaves: Vec<Option<usize>> = parts.iter().map(|part| part.leaf).collect();
     let bytes = size.max(0) as u64;
     let signature = match &*parts {
@@ -247,7 +259,7 @@ fn read(word: usize, size: i64, extent: isize) -> Description {
         [one] if one.signature.bytes > 0 => one.signature.repeat(bytes / one.signature.bytes),
         _ => members(&contents, &parts).unwrap_or(Signature::vague(bytes)),
     };
-    let made = constructor(&contents, &old);
+    let made = constructor(&contents, patterns.first().map_or(0, |(_, extent)| *extent));
     for mut datatype in contents.types {
         // SAFETY: types out of contents are ours to free unless predefined.
         unsafe {
@@ -256,14 +268,14 @@ fn read(word: usize, size: i64, extent: isize) -> Description {
             }
         }
     }
-    let pattern = match made {
-        Some(made) if !old.is_empty() => pattern(&made, &old),
+    let (pattern, basics) = match made {
+        Some(made) if !parts.is_empty() => (map(&made, &patterns), map(&made, &basics)),
         // A combiner of a later standard: no bytes rather than wrong ones.
-        _ => Pattern::empty(),
+        _ => (Pattern::empty(), Basics::default()),
     };
     let leaf = leaves.first().copied().flatten();
     let leaf = leaf.filter(|_| leaves.iter().all(|other| *other == leaf));
-    Description { datatype: Datatype { pattern, extent }, leaf, signature }
+    Description { datatype: Datatype { pattern, extent }, leaf, signature, basics }
 }
 
 /// The signature of a struct: its members in the order in which they were given.
@@ -286,11 +298,11 @@ fn predefined(word: usize, size: isize) -> Pattern {
     }
 }
 
-fn constructor(contents: &Contents, old: &[Datatype]) -> Option<Constructor> {
+/// `extent` is that of the first of the types that it was made from.
+fn constructor(contents: &Contents, extent: isize) -> Option<Constructor> {
     let n = |i: usize| contents.numbers.get(i).copied().unwrap_or(0);
     let count = |i: usize| n(i).max(0) as usize;
     let list = |from: usize, len: usize| (from..from + len).map(n);
-    let extent = old.first().map_or(0, |t| t.extent);
     // Displacements are addresses, or in large types numbers at the end.
     let address = |i: usize, number: usize| match contents.addresses.get(i) {
         Some(address) => *address as isize,
@@ -328,7 +340,7 @@ fn constructor(contents: &Contents, old: &[Datatype]) -> Option<Constructor> {
         sys::MPI_COMBINER_STRUCT => {
             let blocks = count(0);
             let place = |i| (count(1 + i), address(i, 1 + blocks + i), i);
-            Constructor::Blocks((0..blocks.min(old.len())).map(place).collect())
+            Constructor::Blocks((0..blocks.min(contents.types.len())).map(place).collect())
         }
         sys::MPI_COMBINER_SUBARRAY => {
             let dims = count(0);

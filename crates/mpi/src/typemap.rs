@@ -5,6 +5,10 @@
 //! bound and extent, whose padding is the library's choice; the location of the bytes follows from
 //! the constructor alone and is computed here.
 
+mod basics;
+
+pub use basics::{Basics, Run as BasicRun};
+
 use commsan_shadow::Pattern;
 
 /// The properties of a datatype that matter here.
@@ -64,34 +68,53 @@ pub enum Distribution {
     None,
 }
 
-/// The bytes that one element of a type made by `constructor` from `old` types accesses.
+/// What constructors place: bytes, or basic types.
+pub trait Map: Clone {
+    /// `count` of these, every `stride` bytes.
+    #[must_use]
+    fn repeat(&self, count: usize, stride: isize) -> Self;
+    /// All of these, each at its displacement.
+    fn parts(parts: impl IntoIterator<Item = (isize, Self)>) -> Self;
+}
+
+impl Map for Pattern {
+    fn repeat(&self, count: usize, stride: isize) -> Pattern {
+        Pattern::repeat(self, count, stride)
+    }
+    fn parts(parts: impl IntoIterator<Item = (isize, Pattern)>) -> Pattern {
+        Pattern::parts(parts)
+    }
+}
+
+/// The map of one element of a type made by `constructor` from `old` types, of each its map and
+/// its extent.
 ///
 /// # Panics
 ///
 /// If a block names an index outside of `old`.
-pub fn pattern(constructor: &Constructor, old: &[Datatype]) -> Pattern {
-    let block = |count: usize, of: &Datatype| of.pattern.repeat(count, of.extent);
+pub fn map<M: Map>(constructor: &Constructor, old: &[(M, isize)]) -> M {
+    let block = |count: usize, (map, extent): &(M, isize)| map.repeat(count, *extent);
     match constructor {
-        Constructor::Same => old[0].pattern.clone(),
+        Constructor::Same => old[0].0.clone(),
         Constructor::Contiguous(count) => block(*count, &old[0]),
         Constructor::Vector { count, blocklength, stride } => {
             block(*blocklength, &old[0]).repeat(*count, *stride)
         }
         Constructor::Blocks(blocks) => {
-            Pattern::parts(blocks.iter().map(|&(count, at, of)| (at, block(count, &old[of]))))
+            M::parts(blocks.iter().map(|&(count, at, of)| (at, block(count, &old[of]))))
         }
         Constructor::Array(dimensions) => {
-            let (mut pattern, mut stride) = (old[0].pattern.clone(), old[0].extent);
+            let (mut all, mut stride) = old[0].clone();
             for (size, runs) in dimensions {
                 let stretches = runs.iter().map(|run| {
-                    let stretch = pattern.repeat(run.length, stride);
+                    let stretch = all.repeat(run.length, stride);
                     let at = run.start as isize * stride;
                     (at, stretch.repeat(run.count, run.stride as isize * stride))
                 });
-                pattern = Pattern::parts(stretches.collect::<Vec<_>>());
+                all = M::parts(stretches.collect::<Vec<_>>());
                 stride *= *size as isize;
             }
-            pattern
+            all
         }
     }
 }

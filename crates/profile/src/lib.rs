@@ -27,7 +27,6 @@ mod stacks;
 pub mod summary;
 #[cfg(feature = "synthetic")]
 pub mod synthetic;
-mod variable;
 
 use commsan_findings::Finding;
 use commsan_report::{Options, Report};

@@ -7,7 +7,7 @@ use crate::model::{Instance, Object};
 use crate::places::Places;
 use crate::sources::Sources;
 use crate::stacks::Stacks;
-use crate::variable::{self, Allocation};
+use commsan_report::assigned::{self, Allocation};
 use commsan_report::names::is_fortran;
 use commsan_rundir::traffic::Memory;
 use indexmap::IndexMap;
@@ -211,13 +211,13 @@ impl Names<'_> {
             let text = self.line(file, line)?;
             let allocation = Allocation { fortran, by_library, function: &frame.function };
             let (name, returns) = match &returned {
-                None => (variable::assigned(text, &allocation), variable::returns(text, fortran)),
-                Some(called) => variable::assigned_by(text, called),
+                None => (assigned::assigned(text, &allocation), assigned::returns(text, fortran)),
+                Some(called) => assigned::assigned_by(text, called),
             };
             if name.is_some() || !returns {
                 return name;
             }
-            returned = Some(variable::base(&frame.function));
+            returned = Some(assigned::base(&frame.function));
         }
         None
     }
@@ -229,7 +229,7 @@ impl Names<'_> {
         let (file, line) = (frame.file?, frame.line?);
         let fortran = is_fortran(&stacks.files[file]);
         let text = self.line(file, line)?;
-        variable::one_of(text, &Allocation { fortran, ..Allocation::default() }, nth)
+        assigned::one_of(text, &Allocation { fortran, ..Allocation::default() }, nth)
     }
 
     /// A line of a file that has not changed since the run.

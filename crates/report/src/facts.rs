@@ -55,6 +55,8 @@ pub enum Case {
     BetweenGroups,
     /// Memory for results of a call, besides its buffers.
     Results,
+    /// Elements that lie further apart, or closer, than the datatype's.
+    OtherExtent,
 }
 
 /// One observation, seen as a source of phrases.
@@ -101,6 +103,9 @@ impl<'o> Facts<'o> {
         let problem = self.observation.finding.argument.as_ref().and_then(|argument| argument.kind);
         if code == Code::BufferTooShort && problem == Some(Problem::SmallResult) {
             return Case::Results;
+        }
+        if code == Code::BufferOfOtherType && problem == Some(Problem::OtherExtent) {
+            return Case::OtherExtent;
         }
         if self.observation.finding.threads {
             return Case::Threads;
@@ -531,6 +536,9 @@ fn advice(kind: Problem, argument: &str) -> String {
              at the root of MPI_Gather and MPI_Reduce, and on all ranks of MPI_Allreduce and the like; and for \
              `recvbuf` at the root of MPI_Scatter"
         ),
+        Problem::OtherExtent => "give the datatype the size of the structure as its extent: \
+             `MPI_Type_create_resized(old, 0, sizeof(element), &new)`"
+            .to_owned(),
         Problem::Value => computed,
     }
 }

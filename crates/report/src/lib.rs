@@ -8,10 +8,13 @@
 //! RunDirectory → RankLog → Symbols → merge → Suppressions → Report → terminal, html, json, …
 //! ```
 
+pub mod assigned;
+mod blocks;
 mod bounds;
 pub mod checks;
 pub mod codequality;
 mod deadlock;
+mod designator;
 mod facts;
 pub mod github;
 pub mod html;
@@ -27,6 +30,7 @@ mod potential_deadlock;
 pub mod ranks;
 mod replay;
 pub mod sarif;
+mod shape;
 mod sources;
 pub mod stack;
 pub mod suppress;

@@ -1,13 +1,14 @@
 //! Deduplication: equal observations of all ranks, and repetitions, become one finding.
 //!
-//! Equal means: the same code, and the same source lines in the same roles. Where the operation
+//! Equal means: the same code, and the same source lines in the same roles; of findings about the
+//! memory of a call, the same buffer, too. Where the operation
 //! was completed does not distinguish findings, since that may depend on timing alone; neither do
 //! the ranks, nor which of two RMA operations came to the target first. The result does not depend
 //! on the order of the observations.
 
 use crate::facts::{Facts, device};
 use crate::wording::{fill, wording};
-use commsan_findings::{Finding, Frame, Role, Site};
+use commsan_findings::{Code, Finding, Frame, Role, Site};
 use commsan_rundir::record::{RawFinding, RawSite};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,16 +34,23 @@ pub fn merge(observations: impl IntoIterator<Item = Observation>) -> Vec<Finding
     let mut groups: BTreeMap<_, Group> = BTreeMap::new();
     for observation in observations {
         let code = observation.finding.code;
-        let key = (std::cmp::Reverse(code.severity()), code, places(&observation));
-        groups.entry(key).or_default().add(observation);
+        let place = (std::cmp::Reverse(code.severity()), code, places(&observation));
+        groups.entry((place, buffer(&observation))).or_default().add(observation);
     }
-    groups.into_values().filter_map(Group::into_finding).collect()
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    // Of the buffers of one call, those that are written come first: they do more harm.
+    groups.sort_by(|((one, _), group), ((other, _), next)| {
+        one.cmp(other).then(next.writes.cmp(&group.writes))
+    });
+    groups.into_iter().filter_map(|(_, group)| group.into_finding()).collect()
 }
 
 #[derive(Default)]
 struct Group {
     count: u64,
     ranks: BTreeSet<u32>,
+    /// Whether the operation of any writes.
+    writes: bool,
     best: Option<Observation>,
 }
 
@@ -50,6 +58,7 @@ impl Group {
     fn add(&mut self, observation: Observation) {
         self.count = self.count.saturating_add(observation.count);
         self.ranks.insert(observation.rank);
+        self.writes |= observation.finding.operation.write;
         if self.best.as_ref().is_none_or(|best| preference(&observation) < preference(best)) {
             self.best = Some(observation);
         }
@@ -77,6 +86,15 @@ impl Group {
             help,
         })
     }
+}
+
+/// Which of a call's buffers a finding about the call's memory means.
+fn buffer(observation: &Observation) -> Option<String> {
+    let RawFinding { code, argument, .. } = &observation.finding;
+    let is_memory =
+        [Code::BufferTooShort, Code::BufferOfOtherType, Code::BufferOfOtherSign].contains(code);
+    let argument = argument.as_ref().filter(|_| is_memory)?;
+    Some(argument.parameter.to_string())
 }
 
 /// What stands for a group: an observation whose operation's end is known says most.
@@ -144,7 +162,6 @@ pub(crate) fn site(observer: u32, raw: &RawSite<'_>, stack: &[Frame], label: Str
 mod tests {
     use super::*;
     use crate::facts::{self, Case};
-    use commsan_findings::Code;
     use proptest::prelude::*;
 
     fn observations() -> impl Strategy<Value = Vec<Observation>> {

@@ -47,7 +47,7 @@ impl Symbols {
             let frames =
                 sites.chain(waits).chain(messages).chain(uses).flat_map(|site| &*site.frames);
             let locals = log.uses.iter().filter_map(|used| match &used.variable {
-                RawVariable::Local { at, .. } => Some(at),
+                RawVariable::Local { at, .. } | RawVariable::Block { at, .. } => Some(at),
                 RawVariable::Static { .. } => None,
             });
             code_of(log, &mut frames.chain(locals))

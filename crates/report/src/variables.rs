@@ -10,17 +10,22 @@
 //! whole at the call, those whose length is known only at run time, and modules without debug
 //! information or symbols.
 
+mod scope;
+mod shapes;
+
+pub(crate) use scope::{Function, Kind, Type};
+
+use crate::shape::Shape;
 use gimli::{
     AttributeValue, BaseAddresses, CfaRule, DebuggingInformationEntry, Dwarf, EhFrame, EndianSlice,
     Expression, LittleEndian, Operation, Register, Unit, UnitOffset, UnwindContext, UnwindSection,
     constants as dw,
 };
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
-
-/// The class of a basic type, e.g. `integer`, and its size in bytes.
-pub(crate) type Elements = (&'static str, u64);
+use std::rc::Rc;
 
 /// Memory of a variable from an address in it on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +36,8 @@ pub(crate) struct Variable {
     pub available: u64,
     /// Its size in bytes.
     pub size: u64,
-    /// The basic type that all of it is of.
-    pub elements: Option<Elements>,
+    /// Its layout, if its type is known.
+    pub shape: Option<Shape>,
 }
 
 /// The frame pointer.
@@ -42,8 +47,6 @@ const FRAME: Register = Register(commsan_machine::FRAME_REGISTER);
 const TO_CFA: i64 = 16;
 /// Bytes of variables that may be in registers now and then.
 const IN_REGISTERS: u64 = 16;
-/// Types within types that are followed.
-const DEPTH: usize = 32;
 
 type Slice<'d> = EndianSlice<'d, LittleEndian>;
 type Entry<'d> = DebuggingInformationEntry<Slice<'d>>;
@@ -64,12 +67,11 @@ pub(crate) struct Lookup<'d> {
     units: Vec<Unit<Slice<'d>>>,
     /// Static variables: unit, type and name, by address.
     statics: HashMap<u64, Vec<(usize, UnitOffset, String)>>,
+    /// Of units that names were looked up in: what types and functions are declared in.
+    parents: RefCell<HashMap<usize, Rc<Parents>>>,
 }
 
-struct Type {
-    size: u64,
-    elements: Option<Elements>,
-}
+type Parents = HashMap<UnitOffset, UnitOffset>;
 
 impl Variables {
     /// Reads the file at `path`; `None` if it cannot be read.
@@ -110,7 +112,8 @@ impl Variables {
         while let Ok(Some(header)) = headers.next() {
             units.extend(dwarf.unit(header));
         }
-        let mut lookup = Lookup { of: self, dwarf, units, statics: HashMap::new() };
+        let mut lookup =
+            Lookup { of: self, dwarf, units, statics: HashMap::new(), parents: RefCell::default() };
         lookup.statics = lookup.find_statics();
         lookup
     }
@@ -175,19 +178,18 @@ impl<'d> Lookup<'d> {
                 }
                 dw::DW_TAG_variable | dw::DW_TAG_formal_parameter => {
                     if let Some((_, base)) = function
-                        && let Some(kind) = self.type_of_variable(unit, entry)
-                        && let Some(start) = self.place(unit, entry, kind.size, base, address)
+                        && let Some(kind) = self.shape_of(unit, entry, None)
+                        && let Some(start) = self.place(unit, entry, kind.bytes(), base, address)
                         && let Some(line) = lines.get(inlined.len())
                         && self
                             .line(unit, entry)
                             .is_some_and(|declared| declared <= u64::from(*line))
                         && let Ok(within) = u64::try_from(distance.saturating_sub(start))
                         && let Some(available) =
-                            kind.size.checked_sub(within).filter(|available| *available > 0)
+                            kind.bytes().checked_sub(within).filter(|available| *available > 0)
                     {
-                        let (size, elements) = (kind.size, kind.elements);
-                        let name = self.name(unit, entry);
-                        found.push(Variable { name, available, size, elements });
+                        let (size, name) = (kind.bytes(), self.name(unit, entry));
+                        found.push(Variable { name, available, size, shape: Some(kind) });
                     }
                 }
                 dw::DW_TAG_compile_unit
@@ -212,21 +214,20 @@ impl<'d> Lookup<'d> {
         let Some((start, size, symbol)) = holds.max_by_key(|(start, size, _)| start + size) else {
             return Vec::new();
         };
-        let variable = |name, elements| Variable {
+        let variable = |name, shape| Variable {
             name: Some(name),
             available: start + size - address,
             size: *size,
-            elements,
+            shape,
         };
         let mut known: Vec<_> =
             self.statics.get(start).map_or(&[][..], |known| known).iter().collect();
         // The same one may be described in several files.
         known.sort_by(|one, other| one.2.cmp(&other.2));
         let known = known.into_iter().map(|(unit, kind, name)| {
-            let kind = self.type_at(&self.units[*unit], *kind, 0);
+            let kind = self.shape_at(&self.units[*unit], *kind, None);
             // Else it is a part of what the symbol covers, which may be of any type.
-            let kind = kind.filter(|kind| kind.size == *size);
-            variable(name.clone(), kind.and_then(|kind| kind.elements))
+            variable(name.clone(), kind.filter(|kind| kind.bytes() == *size))
         });
         let mut found: Vec<_> = known.collect();
         found.dedup();
@@ -335,102 +336,6 @@ impl<'d> Lookup<'d> {
     fn line(&self, unit: &Unit<Slice<'d>>, entry: &Entry<'d>) -> Option<u64> {
         self.attribute(unit, entry, dw::DW_AT_decl_line)?.udata_value()
     }
-
-    fn type_of_variable(&self, unit: &Unit<Slice<'d>>, entry: &Entry<'d>) -> Option<Type> {
-        match self.attribute(unit, entry, dw::DW_AT_type)? {
-            AttributeValue::UnitRef(kind) => self.type_at(unit, kind, 0),
-            _ => None,
-        }
-    }
-
-    fn type_at(&self, unit: &Unit<Slice<'d>>, at: UnitOffset, depth: usize) -> Option<Type> {
-        if depth == DEPTH {
-            return None;
-        }
-        let entry = unit.entry(at).ok()?;
-        let number = |name| entry.attr(name).and_then(|attribute| attribute.udata_value());
-        let size = number(dw::DW_AT_byte_size);
-        let inner = || match entry.attr_value(dw::DW_AT_type)? {
-            AttributeValue::UnitRef(inner) => self.type_at(unit, inner, depth + 1),
-            _ => None,
-        };
-        let whole = |elements| size.map(|size| Type { size, elements });
-        match entry.tag() {
-            dw::DW_TAG_typedef
-            | dw::DW_TAG_const_type
-            | dw::DW_TAG_volatile_type
-            | dw::DW_TAG_restrict_type
-            | dw::DW_TAG_atomic_type => inner(),
-            dw::DW_TAG_base_type => {
-                let AttributeValue::Encoding(encoding) = entry.attr_value(dw::DW_AT_encoding)?
-                else {
-                    return None;
-                };
-                whole(class(encoding, size?))
-            }
-            dw::DW_TAG_array_type => {
-                let dynamic =
-                    [dw::DW_AT_data_location, dw::DW_AT_byte_stride, dw::DW_AT_bit_stride];
-                if dynamic.iter().any(|name| entry.attr(*name).is_some()) {
-                    return None;
-                }
-                let inner = inner()?;
-                let size = inner.size.checked_mul(length(unit, at)?)?;
-                Some(Type { size, ..inner })
-            }
-            dw::DW_TAG_structure_type
-            | dw::DW_TAG_class_type
-            | dw::DW_TAG_union_type
-            | dw::DW_TAG_enumeration_type
-            | dw::DW_TAG_string_type
-            | dw::DW_TAG_pointer_type => whole(None),
-            _ => None,
-        }
-    }
-}
-
-/// The class and size of the elements that a type of the source has; as in MPI, a complex number is
-/// two.
-fn class(encoding: gimli::DwAte, size: u64) -> Option<Elements> {
-    match encoding {
-        dw::DW_ATE_signed | dw::DW_ATE_unsigned => Some(("integer", size)),
-        dw::DW_ATE_float => Some(("real", size)),
-        dw::DW_ATE_complex_float => Some(("real", size / 2)),
-        // Characters are used for anything.
-        _ => None,
-    }
-}
-
-/// The number of elements of an array type, if that is fixed.
-fn length(unit: &Unit<Slice<'_>>, at: UnitOffset) -> Option<u64> {
-    let mut tree = unit.entries_tree(Some(at)).ok()?;
-    let mut dimensions = tree.root().ok()?.children();
-    let mut length = 1u64;
-    while let Some(dimension) = dimensions.next().ok()? {
-        let entry = dimension.entry();
-        if entry.tag() != dw::DW_TAG_subrange_type {
-            continue;
-        }
-        // What has a sign says so (DWARF 5 §7.5.5); bounds are written in as few bytes as they
-        // need.
-        let number = |name| match entry.attr_value(name)? {
-            AttributeValue::Data1(number) => Some(i64::from(number)),
-            AttributeValue::Data2(number) => Some(i64::from(number)),
-            AttributeValue::Data4(number) => Some(i64::from(number)),
-            AttributeValue::Exprloc(_) | AttributeValue::UnitRef(_) => None,
-            value => value.sdata_value(),
-        };
-        let lower = match entry.attr(dw::DW_AT_lower_bound) {
-            Some(_) => number(dw::DW_AT_lower_bound)?,
-            None => i64::from(is_fortran(unit)),
-        };
-        let count = match number(dw::DW_AT_count) {
-            Some(count) => count,
-            None => number(dw::DW_AT_upper_bound)?.checked_sub(lower)?.checked_add(1)?,
-        };
-        length = length.checked_mul(u64::try_from(count).ok()?)?;
-    }
-    Some(length)
 }
 
 fn is_fortran(unit: &Unit<Slice<'_>>) -> bool {

@@ -7,8 +7,8 @@
 mod older;
 
 use crate::record::{
-    self, End, RawFinding, RawMessages, RawParts, RawRace, RawSite, RawUse, RawVariable,
-    RawWaiting, Record, Start,
+    self, End, RawFinding, RawMessages, RawParts, RawRace, RawSite, RawUse, RawWaiting, Record,
+    Start,
 };
 use commsan_findings::Step;
 use std::borrow::Cow;
@@ -193,10 +193,11 @@ impl RankLog {
                 for site in used.finding.sites.to_mut() {
                     self.resolve_modules(site, ids);
                 }
-                let (RawVariable::Local { at, .. } | RawVariable::Static { at }) =
-                    &mut used.variable;
-                at.0 = self.resolve_module(at.0, ids);
-                self.uses.push(used);
+                older::describe(&mut used);
+                let locate = |(module, offset)| Some((self.resolve_module(module, ids), offset));
+                if let Some(variable) = used.variable.locate(locate) {
+                    self.uses.push(RawUse { variable, ..used });
+                }
             }
             Record::Again { id, count } => {
                 if let Some(&index) = ids.findings.get(&id) {

@@ -244,8 +244,8 @@ impl Findings for Recorder {
         let Some(variable) = used.variable.locate(|address| locate(modules, log, address)) else {
             return;
         };
-        let (elements, finding) = (used.elements, self.finding(used.finding, stacks));
-        self.log.write(&Record::Use(RawUse { variable, elements, finding }));
+        let (datatype, finding) = (used.datatype, self.finding(used.finding, stacks));
+        self.log.write(&Record::Use(RawUse { variable, elements: None, datatype, finding }));
     }
 
     fn emit(&mut self, record: Record<'_, Placed>, stacks: &Stacks) {

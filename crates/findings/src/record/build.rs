@@ -108,6 +108,17 @@ impl<A> RawVariable<A> {
         Some(match self {
             RawVariable::Local { at, offset } => RawVariable::Local { at: to(at)?, offset },
             RawVariable::Static { at } => RawVariable::Static { at: to(at)? },
+            RawVariable::Block { at, offset, size, argument } => {
+                RawVariable::Block { at: to(at)?, offset, size, argument }
+            }
         })
+    }
+
+    /// The address that the variable, or the block's allocation, is known by.
+    pub fn at(&self) -> &A {
+        let (RawVariable::Local { at, .. }
+        | RawVariable::Static { at }
+        | RawVariable::Block { at, .. }) = self;
+        at
     }
 }

@@ -12,8 +12,8 @@ impl<'a, S: Clone> Record<'a, S> {
             Record::Again { id, count } => Record::Again { id, count },
             Record::Completed { id, site } => Record::Completed { id, site: to(site) },
             Record::Site { id, site } => Record::Site { id, site: to(site) },
-            Record::Use(RawUse { variable, elements, finding }) => {
-                Record::Use(RawUse { variable, elements, finding: finding.map_sites(to) })
+            Record::Use(RawUse { variable, elements, datatype, finding }) => {
+                Record::Use(RawUse { variable, elements, datatype, finding: finding.map_sites(to) })
             }
             Record::Balance { names, unbalanced } => Record::Balance { names, unbalanced },
             Record::Messages(messages) => Record::Messages(messages.map_sites(to)),

@@ -3,8 +3,9 @@
 use super::Reporter;
 use crate::buffers::Args;
 use commsan_callsite::{Findings, Place, Report, Use, Variable};
-use commsan_findings::record::{RawArgument, RawElements};
+use commsan_findings::record::{RawArgument, RawDatatype};
 use commsan_findings::{Code, Problem, Role};
+use commsan_mpi_calls::Param;
 use commsan_shadow::Mode;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -32,7 +33,7 @@ pub(crate) struct Bounds {
 struct Reported {
     times: u8,
     size: usize,
-    elements: Option<RawElements<'static>>,
+    datatype: Option<RawDatatype<'static>>,
 }
 
 /// Uses that are reported at most.
@@ -47,19 +48,37 @@ impl Bounds {
         pc: usize,
         used: &Used,
         variable: Variable,
-        elements: Option<&RawElements<'static>>,
+        datatype: Option<&RawDatatype<'static>>,
     ) -> bool {
         let count = self.reported.len();
+        // Blocks of one allocation site are one, and longer ones say no more.
+        let (variable, size) = match variable {
+            Variable::Block { at, argument, .. } => {
+                (Variable::Block { at, offset: 0, size: 0, argument }, 1)
+            }
+            variable => (variable, used.bytes.len()),
+        };
         let reported = self.reported.entry((pc, used.parameter, variable)).or_default();
-        let size = used.bytes.len();
-        let says_more = size > reported.size || elements != reported.elements.as_ref();
+        let says_more = size > reported.size || differs(datatype, reported.datatype.as_ref());
         let is_new = says_more && reported.times < MAX_REPEATS && count < MAX_USES;
         if is_new {
             reported.times += 1;
             reported.size = reported.size.max(size);
-            reported.elements = elements.cloned();
+            reported.datatype = datatype.cloned();
         }
         is_new
+    }
+}
+
+/// Whether a datatype is another, and not just more elements of the same.
+fn differs<'d>(one: Option<&RawDatatype<'d>>, other: Option<&RawDatatype<'d>>) -> bool {
+    let is_several = |datatype: &RawDatatype| datatype.count > 1;
+    match (one, other) {
+        (Some(one), Some(other)) => {
+            (one.extent, &one.basics, is_several(one))
+                != (other.extent, &other.basics, is_several(other))
+        }
+        (one, other) => one.is_some() != other.is_some(),
     }
 }
 
@@ -74,7 +93,11 @@ impl Reporter {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        if out.again(Code::BufferTooShort, 0, place.pc()) {
+        // A call may have several such buffers: addresses of code leave the highest bits free.
+        let is_it = |parameter: &Param| *parameter.name == *used.parameter;
+        let buffer = args.call.params.iter().position(is_it).unwrap_or_default();
+        let operation = place.pc() | buffer << 48;
+        if out.again(Code::BufferTooShort, 0, operation) {
             return;
         }
         let problem = match used.bytes.start - block.start {
@@ -86,21 +109,22 @@ impl Reporter {
             ),
         };
         let finding = self.too_short(args, used, problem, place);
-        out.report(finding, place.pc(), &self.stacks);
+        out.report(finding, operation, &self.stacks);
     }
 
-    /// Records that a call is about to use memory of a variable; its size is judged after the run.
+    /// Records that a call is about to use memory of a variable, whose size and type are judged after
+    /// the run, or of a block, whose type is.
     pub fn uses(
         &mut self,
         args: &Args,
         used: &Used,
-        (variable, elements): (Variable, Option<RawElements<'static>>),
+        (variable, datatype): (Variable, Option<RawDatatype<'static>>),
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        if self.bounds.is_new(place.pc(), used, variable, elements.as_ref()) {
+        if self.bounds.is_new(place.pc(), used, variable, datatype.as_ref()) {
             let finding = self.too_short(args, used, String::new(), place);
-            out.uses(Use { variable, elements, finding }, &self.stacks);
+            out.uses(Use { variable, elements: None, datatype, finding }, &self.stacks);
         }
     }
 

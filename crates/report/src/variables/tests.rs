@@ -65,7 +65,7 @@ fn static_variables_are_found_with_size_and_elements() {
         let at = |name: &str, within| {
             let [found] = &lookup.fixed(address(&variables, name) + within)[..] else { panic!() };
             assert_eq!(found.name.as_deref(), Some(name), "{built}");
-            (found.size, found.available, found.elements)
+            (found.size, found.available, found.shape.as_ref().and_then(Shape::uniform))
         };
         assert_eq!(at("table", 0), (40, 40, Some(("real", 4))), "{built}");
         assert_eq!(at("table", 36), (40, 4, Some(("real", 4))), "{built}");
@@ -79,11 +79,17 @@ fn static_variables_are_found_with_size_and_elements() {
 }
 
 /// All local variables that can be seen from any place, by their names.
-fn locals(lookup: &Lookup<'_>, text: std::ops::Range<u64>) -> Vec<(String, u64, Option<Elements>)> {
+fn locals(
+    lookup: &Lookup<'_>,
+    text: std::ops::Range<u64>,
+) -> Vec<(String, u64, Option<(&'static str, u64)>)> {
     let places = text.flat_map(|address| (-160..0).map(move |distance| (address, distance)));
     let found = places.flat_map(|(address, distance)| lookup.local(address, distance, &[99]));
-    let mut found: Vec<_> =
-        found.map(|found| (found.name.unwrap(), found.size, found.elements)).collect();
+    let mut found: Vec<_> = found
+        .map(|found| {
+            (found.name.unwrap(), found.size, found.shape.and_then(|shape| shape.uniform()))
+        })
+        .collect();
     found.sort();
     found.dedup();
     found
@@ -149,6 +155,17 @@ proptest! {
             for (address, distance) in addresses {
                 lookup.local(address, distance, &[99]);
                 lookup.fixed(address);
+                for function in lookup.functions(address) {
+                    for of in lookup.named(function, "line", 99) {
+                        lookup.kind(of);
+                        lookup.shape(of);
+                        lookup.member(of, "value");
+                        lookup.method(of, "data");
+                    }
+                    lookup.class_of(function);
+                    lookup.given_to(function);
+                    lookup.returned(function);
+                }
             }
         }
     }

@@ -238,6 +238,17 @@ pub(super) const BUFFERS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::BufferOfOtherType,
+        case: Case::OtherExtent,
+        message: "{operation} uses {argument} {problem}",
+        offence: "",
+        operation: "{argument} is used {problem}",
+        why: "from one element of the datatype to the next, MPI proceeds by the datatype's extent, which ends with its \
+              last member: what the structure holds behind that counts as the next element's beginning",
+        help: "{mend}",
+        fortran: "",
+    },
+    Wording {
         code: Code::WrittenTwice,
         case: Case::Usual,
         message: "{argument} of {operation} {problem}",
@@ -247,6 +258,18 @@ pub(super) const BUFFERS: &[Wording] = &[
               call writes",
         help: "compare strides, displacements and extents with the sizes of elements: those of hvector, hindexed, struct \
                and resized are in bytes",
+        fortran: "",
+    },
+    Wording {
+        code: Code::BufferOfOtherSign,
+        case: Case::Usual,
+        message: "{operation} uses {argument} {problem}",
+        offence: "",
+        operation: "{argument} is used {problem}",
+        why: "the datatype must match the type of the elements: copies keep the bits of either, but MPI_MAX, MPI_MIN and \
+              conversions between machines read large unsigned values as negative ones, or the other way round",
+        help: "give the datatype with the elements' sign: MPI_UNSIGNED for `unsigned`, MPI_UINT64_T for `uint64_t`; \
+               MPI has none for `size_t`, which has the size of `uintptr_t`",
         fortran: "",
     },
     Wording {

@@ -72,6 +72,14 @@ fn of_requests(row: &Wording) -> Observation {
             kind: Some(Problem::SmallResult),
         });
     }
+    if row.case == Case::OtherExtent {
+        observation.finding.argument = Some(RawArgument {
+            parameter: "buf".into(),
+            problem: "with a datatype whose extent is 24 bytes, but the variable `p` has elements of 32 bytes"
+                .into(),
+            kind: Some(Problem::OtherExtent),
+        });
+    }
     if row.case == Case::Split {
         observation.finding.operation.call = "MPI_File_write_all_begin".into();
         observation.finding.sites.to_mut()[0].call = Some("MPI_File_write_all_begin".into());

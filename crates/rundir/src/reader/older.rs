@@ -1,6 +1,6 @@
 //! Compatibility: what logs of earlier versions lack, derived from what they have instead.
 
-use crate::record::RawFinding;
+use crate::record::{RawBasics, RawDatatype, RawFinding, RawUse};
 use commsan_findings::{Code, Problem};
 
 /// Fills in the kind of a wrong argument, which used to be in its sentence alone.
@@ -12,6 +12,16 @@ pub(super) fn complete(finding: &mut RawFinding<'_>) {
     if finding.code == Code::InvalidArgument {
         argument.kind = Some(kind(&argument.parameter, &argument.problem));
     }
+}
+
+/// Describes a datatype of which only the one class of its elements was written.
+pub(super) fn describe(used: &mut RawUse<'_>) {
+    let Some(elements) = used.elements.take() else { return };
+    let extent = elements.bytes.cast_signed();
+    let count = used.finding.operation.size.checked_div(elements.bytes).unwrap_or(0);
+    let (class, bytes) = (elements.class, elements.bytes);
+    let basics = vec![RawBasics { at: 0, class, bytes, count: 1 }].into();
+    used.datatype.get_or_insert(RawDatatype { count, extent, derived: false, basics });
 }
 
 fn kind(parameter: &str, sentence: &str) -> Problem {
@@ -57,6 +67,16 @@ mod tests {
             let argument = log.findings[0].finding.argument.clone().unwrap();
             assert_eq!(argument.kind, Some(kind), "{parameter} {sentence}");
         }
+    }
+
+    #[test]
+    fn elements_of_older_logs_give_the_datatype() {
+        let line = r#"{"t":"use","variable":{"static":{"at":[0,64]}},"elements":{"class":"real","bytes":8},"finding":{"id":0,"code":"CS-BUF-07","operation":{"call":"MPI_Send","write":false,"addr":64,"size":80,"bytes":80},"sites":[]}}"#;
+        let log = RankLog::read(line.as_bytes(), 0);
+        let datatype = log.uses[0].datatype.as_ref().unwrap();
+        assert_eq!((datatype.count, datatype.extent, datatype.derived), (10, 8, false));
+        let basics = &datatype.basics[0];
+        assert_eq!((basics.at, &*basics.class, basics.bytes, basics.count), (0, "real", 8, 1));
     }
 
     #[test]

@@ -1,5 +1,4 @@
-// Variables are used as what they are, or as what may be anything: bytes, numbers without their sign, characters,
-// structures, members of unions.
+// Variables are used as what they are, or as what may be anything: bytes, characters, members of unions.
 //# np: 2
 #include <complex.h>
 #include <mpi.h>
@@ -30,7 +29,7 @@ int main(int argc, char **argv) {
   double complex wave[2] = {0};
   void *pointer = &sum;
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  MPI_Bcast(numbers, 8, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
+  MPI_Bcast(numbers, 8, MPI_INT, 0, MPI_COMM_WORLD);
   MPI_Bcast(numbers, 32, MPI_BYTE, 0, MPI_COMM_WORLD);
   MPI_Bcast(bytes, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   MPI_Bcast(wide, 2, MPI_LONG, 0, MPI_COMM_WORLD);

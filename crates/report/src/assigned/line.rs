@@ -57,7 +57,16 @@ pub(super) fn left_of(before: &str) -> Option<String> {
     if before.ends_with(['=', '!', '<', '>', '+', '-', '*', '/', '|', '&', '^', '%']) {
         return None;
     }
-    path_before(before)
+    declared_array(before).or_else(|| path_before(before))
+}
+
+/// `u`, of the declaration `int (*u)[4]` at the end of `before`.
+fn declared_array(before: &str) -> Option<String> {
+    let declarator = before.trim_end().strip_suffix(']')?;
+    let (declarator, _) = declarator.split_once(")[")?;
+    let (kind, name) = declarator.rsplit_once("(*")?;
+    let is_declared = kind.trim_end().ends_with(is_word);
+    (is_declared && name.chars().all(is_word)).then(|| path(name))?
 }
 
 /// `u`, `s->u`, `a.b[i]`, `this%u` at the end of `before`.

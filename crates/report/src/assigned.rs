@@ -144,6 +144,104 @@ pub fn one_of(
     (names.len() == all && !code.contains('?')).then(|| names.into_iter().nth(number).flatten())?
 }
 
+/// Whether a statement of C adds up the bytes that it allocates: they may be of several types.
+pub(crate) fn adds_up(code: &str) -> bool {
+    allocators(code, false).any(|(at, name, gives)| {
+        let is_counted = name == "new" || is_of_library(name, gives);
+        !is_counted
+            && arguments(&code[at + name.len()..])
+                .is_none_or(|all| all.iter().any(|one| is_sum(one)))
+    })
+}
+
+/// Whether a `+` stands outside of brackets.
+fn is_sum(argument: &str) -> bool {
+    let mut depth = 0;
+    argument.chars().any(|c| {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            _ => {}
+        }
+        c == '+' && depth == 0
+    })
+}
+
+/// What all allocations of a statement are for, if it shows that of each.
+pub(crate) fn all(code: &str, fortran: bool) -> Option<Vec<String>> {
+    let own = allocators(code, fortran).filter(|(_, name, gives)| !is_of_library(name, *gives));
+    own.flat_map(|one| names(code, one)).collect()
+}
+
+/// What all allocations of a statement are for that begins a constructor: members that it
+/// initialises.
+pub(crate) fn all_of_constructor(code: &str) -> Option<Vec<String>> {
+    let members = members(code);
+    let own = allocators(code, false).filter(|(_, name, gives)| !is_of_library(name, *gives));
+    let member = |(at, ..): (usize, &str, Gives)| {
+        let member = members.iter().find(|member| member.arguments.contains(&at))?;
+        Some(member.name.to_owned())
+    };
+    own.map(member).collect()
+}
+
+/// An argument of the only call of a function in a statement.
+pub(crate) fn argument<'c>(
+    code: &'c str,
+    function: &str,
+    argument: usize,
+    fortran: bool,
+) -> Option<&'c str> {
+    let same = |name: &str| match fortran {
+        true => name.eq_ignore_ascii_case(function),
+        false => name == function,
+    };
+    let mut called = calls(code).filter(|(_, name)| same(name));
+    let (Some((at, name)), None) = (called.next(), called.next()) else { return None };
+    let all = arguments(&code[at + name.len()..])?;
+    // Commas of templates are no argument's end.
+    let is_whole = |text: &&str| {
+        let text = text.replace("->", "");
+        text.matches('<').count() == text.matches('>').count()
+    };
+    all.iter().all(is_whole).then(|| all.get(argument).map(|text| text.trim()))?
+}
+
+/// Lines of a statement at most, before that of a call and from there on.
+const LINES: (usize, usize) = (6, 16);
+
+/// The statement that a line, from 1, is a part of, without comments; other statements may share its
+/// lines.
+pub(crate) fn statement(lines: &[String], line: u32, fortran: bool) -> Option<String> {
+    let index = usize::try_from(line).ok()?.checked_sub(1)?;
+    let code = |index: usize| lines.get(index).map(|line| without_comments(line, fortran));
+    code(index)?;
+    let goes_on = |index: usize| {
+        let Some(code) = code(index) else { return false };
+        let code = code.trim();
+        match fortran {
+            true => code.ends_with('&') || code_is_continued(lines.get(index + 1)),
+            false => {
+                !(code.is_empty() || code.starts_with('#') || code.ends_with([';', '{', '}', ':']))
+            }
+        }
+    };
+    let first = (index.saturating_sub(LINES.0)..index).rev().take_while(|line| goes_on(*line));
+    let first = first.last().unwrap_or(index);
+    let last = (index..index + LINES.1).find(|line| !goes_on(*line))?;
+    let joined = (first..=last).filter_map(code).map(|line| match fortran {
+        true => line.trim().trim_matches('&').to_owned(),
+        false => line,
+    });
+    Some(joined.collect::<Vec<_>>().join(" "))
+}
+
+/// Whether a line of Fortran's fixed form continues the one before: its sixth column says so.
+fn code_is_continued(next: Option<&String>) -> bool {
+    next.and_then(|next| next.strip_prefix("     "))
+        .is_some_and(|next| next.starts_with(['&', '$', '+', '*', '>', '.', '|', '#']))
+}
+
 /// What an allocator's call is for: one for each block that it allocates.
 fn names(code: &str, (at, name, gives): (usize, &str, Gives)) -> Vec<Option<String>> {
     let before = &code[..at];
@@ -331,6 +429,51 @@ mod tests {
         }
         assert_eq!(of_line("allocate(u(n), v(n))", true), None);
         assert_eq!(of_line("! allocate(u(n))", true), None);
+    }
+
+    #[test]
+    fn statements_span_lines() {
+        let of = |text: &str, line, fortran| {
+            let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            let code = statement(&lines, line, fortran).unwrap_or_default();
+            code.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let c = "int n;\ndouble *u = // field\n  malloc(n *\n  8);\nMPI_Send(u, 1,\n type);";
+        for line in [2, 3, 4] {
+            assert_eq!(of(c, line, false), "double *u = malloc(n * 8);");
+        }
+        assert_eq!(of(c, 6, false), "MPI_Send(u, 1, type);");
+        assert_eq!(of(c, 7, false), "");
+        let fortran = "n = 1\nallocate(u(n), & ! field\n  v(n))\nw = 1";
+        assert_eq!(of(fortran, 2, true), "allocate(u(n), v(n))");
+        assert_eq!(of(fortran, 3, true), "allocate(u(n), v(n))");
+        assert_eq!(of("      call f(u,\n     &  v)", 1, true), "call f(u, v)");
+    }
+
+    #[test]
+    fn arguments_are_those_of_the_one_call() {
+        let of = |code, number| argument(code, "MPI_Send", number, false);
+        assert_eq!(of("rc = MPI_Send(&u[f(1, 2)], n, MPI_INT);", 0), Some("&u[f(1, 2)]"));
+        assert_eq!(of("rc = MPI_Send(&u[f(1, 2)], n, MPI_INT);", 2), Some("MPI_INT"));
+        assert_eq!(of("MPI_Send(u, 1); MPI_Send(v, 1);", 0), None);
+        assert_eq!(of("SEND(u, 1);", 0), None);
+        assert_eq!(of("MPI_Send(p<a, b>(u), 1);", 1), None);
+        assert_eq!(of("MPI_Send(p->u, 1);", 0), Some("p->u"));
+        assert_eq!(argument("call mpi_send(u(:, 1), n)", "MPI_Send", 0, true), Some("u(:, 1)"));
+        assert!(adds_up("u = malloc(sizeof *u + n);") && !adds_up("u = malloc((n + 1) * 8);"));
+        assert!(!adds_up("u = new T[n + 1];"));
+        let names = |code, fortran| all(code, fortran).map(|names| names.join(" "));
+        assert_eq!(names("double *u = malloc(n), *v = malloc(n);", false).as_deref(), Some("u v"));
+        assert_eq!(names("int (*u)[4] = malloc(n);", false).as_deref(), Some("u"));
+        assert_eq!(names("(*u)[4] = malloc(n);", false), None);
+        let members = "Grid(int n) : n(n), u(new T[n]), v{new T[n]} {}";
+        assert_eq!(
+            all_of_constructor(members).map(|names| names.join(" ")).as_deref(),
+            Some("u v")
+        );
+        assert_eq!(all_of_constructor("Grid(int n) : n(n) { u = new T[n]; }"), None);
+        assert_eq!(names("use(malloc(n)); u = malloc(n);", false), None);
+        assert_eq!(names("allocate(u(n), g%v(n), stat=i)", true).as_deref(), Some("u g%v"));
     }
 
     #[test]
