@@ -6,6 +6,8 @@
 //! enumerations integers of their size, and pointers integers that hold an address. Of any type are
 //! characters and all other integers of a byte, unions, bit-fields, padding, and members whose type
 //! is not known. That a signed integer is passed as an unsigned one is told apart from the rest.
+//! Missed is what begins within an element of its own class and size: where a call writes, such
+//! elements overlap mostly (CS-ARG-04).
 
 use commsan_rundir::record::{RawBasics, RawDatatype};
 use std::sync::Arc;
@@ -237,8 +239,11 @@ fn differ((class, bytes): (&str, u64), found: &Leaf) -> Option<bool> {
     if bytes <= 1 {
         return None;
     }
-    if bytes != found.bytes || found.within != 0 {
+    if bytes != found.bytes {
         return Some(false);
+    }
+    if found.within != 0 {
+        return (class != found.class).then_some(false);
     }
     let is_integer = INTEGERS.contains(&class);
     match found.class {
