@@ -68,7 +68,8 @@ impl SentMessages {
         let version = slot[0].load(Acquire);
         let [comm, envelope, bytes, place] = [1, 2, 3, 4].map(|word| slot[word].load(Relaxed));
         fence(Acquire);
-        let is_whole = version != 0 && version % 2 == 0 && slot[0].load(Relaxed) == version;
+        let is_whole =
+            version != 0 && version.is_multiple_of(2) && slot[0].load(Relaxed) == version;
         is_whole.then_some(SentMessage {
             comm,
             to: (envelope >> 32) as u32,

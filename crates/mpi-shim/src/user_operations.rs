@@ -109,7 +109,7 @@ unsafe extern "C" fn run<const N: usize>(
         // SAFETY: arguments of a function of this kind.
         let length = unsafe {
             match slot.is_large.load(Acquire) {
-                true => *(length as *const sys::MPI_Count) as i64,
+                true => *(length as *const sys::MPI_Count),
                 false => i64::from(*(length as *const c_int)),
             }
         };

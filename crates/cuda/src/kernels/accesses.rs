@@ -293,7 +293,9 @@ mod tests {
             certain: true,
         };
         let arguments: Vec<u8> = [100u64, 116].iter().flat_map(|at| at.to_le_bytes()).collect();
-        let count = |effects: &[Effect]| of(effects, &[told.clone()], &arguments, &|_| None).len();
+        let count = |effects: &[Effect]| {
+            of(effects, std::slice::from_ref(&told), &arguments, &|_| None).len()
+        };
         assert_eq!(count(&[effect(0, 100), effect(8, 116)]), 2);
         assert_eq!(count(&[effect(0, 100), effect(0, 116)]), 1);
     }

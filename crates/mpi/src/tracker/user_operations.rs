@@ -64,7 +64,7 @@ impl Tracker {
         let site = place.site(None, &mut self.reporter.stacks);
         let report = Report {
             access: Some(RawAccess::new(by, mode.is_write(), bytes)),
-            argument: Some(RawArgument::new(*vector, problem, None)),
+            argument: Some(RawArgument::new(vector, problem, None)),
             ..Report::new(
                 code,
                 operation.described(),

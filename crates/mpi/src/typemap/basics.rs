@@ -143,7 +143,7 @@ mod tests {
         let two = map(&Constructor::Contiguous(2), &[(particle, 32)]);
         assert_eq!(runs(&two)[2..], [(32, "real", 8, 3), (56, "integer", 4, 1)]);
         let column = Constructor::Vector { count: 3, blocklength: 2, stride: 80 };
-        let column = map(&column, &[double.clone()]);
+        let column = map(&column, std::slice::from_ref(&double));
         assert_eq!(runs(&column), [(0, "real", 8, 2), (80, "real", 8, 2), (160, "real", 8, 2)]);
         let long = map(&Constructor::Contiguous(1 << 40), &[double]);
         assert_eq!(runs(&long), [(0, "real", 8, 1 << 40)]);

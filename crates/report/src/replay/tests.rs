@@ -154,11 +154,10 @@ impl Mpi {
                     None => self.posted.push((rank, at, *wanted)),
                 }
             }
-            Step::Probe(wanted) => {
-                if !self.sent.iter().any(|sent| fits(sent, rank, wanted)) {
-                    return false;
-                }
+            Step::Probe(wanted) if !self.sent.iter().any(|sent| fits(sent, rank, wanted)) => {
+                return false;
             }
+            Step::Probe(_) => {}
             Step::Enter { comm, .. } => self.entered[*comm as usize][rank as usize] += 1,
             Step::Finish { begun, .. } => {
                 let begun = *begun as usize;

@@ -78,11 +78,11 @@ fn static_variables_are_found_with_size_and_elements() {
     }
 }
 
+/// A variable's name and size, and the class and size of its elements.
+type Local = (String, u64, Option<(&'static str, u64)>);
+
 /// All local variables that can be seen from any place, by their names.
-fn locals(
-    lookup: &Lookup<'_>,
-    text: std::ops::Range<u64>,
-) -> Vec<(String, u64, Option<(&'static str, u64)>)> {
+fn locals(lookup: &Lookup<'_>, text: std::ops::Range<u64>) -> Vec<Local> {
     let places = text.flat_map(|address| (-160..0).map(move |distance| (address, distance)));
     let found = places.flat_map(|(address, distance)| lookup.local(address, distance, &[99]));
     let mut found: Vec<_> = found

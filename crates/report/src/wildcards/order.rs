@@ -34,7 +34,8 @@ impl Order {
         let nothing: Clock = vec![0; ranks.len()].into();
         let clocks = vec![vec![(0, nothing)]; ranks.len()];
         let mut run = Run { ranks, matching, at: vec![0; ranks.len()], order: Order { clocks } };
-        while (0..ranks.len()).fold(false, |moves, rank| run.advance(rank) || moves) {}
+        // Until none moves any more.
+        while (0..ranks.len()).filter(|rank| run.advance(*rank)).count() > 0 {}
         for (rank, at) in run.at.iter().enumerate().filter(|(rank, at)| {
             // It waits for something that does not come: nothing is known of what follows.
             (**at as usize) < ranks[*rank].len()
