@@ -6,8 +6,8 @@
 //! enumerations integers of their size, and pointers integers that hold an address. Of any type are
 //! characters and all other integers of a byte, unions, bit-fields, padding, and members whose type
 //! is not known. That a signed integer is passed as an unsigned one is told apart from the rest.
-//! Missed is what begins within an element of its own class and size: where a call writes, such
-//! elements overlap mostly (CS-ARG-04).
+//! Missed is what begins within an element of its own class and size in an array of these: where a
+//! call writes, such elements mostly overlap (CS-ARG-04).
 
 use commsan_rundir::record::{RawBasics, RawDatatype};
 use std::sync::Arc;
@@ -243,7 +243,7 @@ fn differ((class, bytes): (&str, u64), found: &Leaf) -> Option<bool> {
         return Some(false);
     }
     if found.within != 0 {
-        return (class != found.class).then_some(false);
+        return (class != found.class || found.member.is_some()).then_some(false);
     }
     let is_integer = INTEGERS.contains(&class);
     match found.class {

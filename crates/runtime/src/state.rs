@@ -100,7 +100,7 @@ pub fn install(
         options,
         pages,
         phase: AtomicU8::new(Phase::Fresh as u8),
-        published: Published::default(),
+        published: Default::default(),
         inner: Lock::new(None),
     })
 }
