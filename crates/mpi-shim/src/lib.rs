@@ -78,6 +78,7 @@ mod steps;
 mod traffic;
 #[cfg(has_mpi)]
 mod user_operations;
+#[cfg(has_mpi)]
 mod waiting;
 #[cfg(has_mpi)]
 mod windows;
@@ -85,7 +86,6 @@ mod windows;
 mod word;
 
 pub use rank::{Rank, Shared, World, connect, set_mode};
-pub use user_operations::accessed as accessed_by_operation;
 
 #[cfg(has_mpi)]
 pub use {
@@ -95,6 +95,7 @@ pub use {
     objects::follow_objects,
     outside::left,
     real::loaded,
+    user_operations::accessed as accessed_by_operation,
     waiting::gone,
 };
 
