@@ -1,6 +1,7 @@
 // The host says by a flag that what it has received is there, but the kernel does not wait for that.
 //# np: 2
 //# mpi: openmpi
+//# flags: -std=c++17
 #include <mpi.h>
 #include <cstdio>
 #include <cuda/atomic>

@@ -2,6 +2,7 @@
 // without looking at it.
 //# np: 2
 //# mpi: openmpi
+//# flags: -std=c++17
 #include <mpi.h>
 #include <cstdio>
 #include <cuda/atomic>

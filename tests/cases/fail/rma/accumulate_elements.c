@@ -7,7 +7,12 @@ int main(int argc, char **argv) {
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 
-  static int window[8], out[8] = {7, 7, 7, 7, 7, 7, 7, 7};
+  static int window[8];
+  static union {
+    int number;
+    unsigned natural;
+  } out[8];
+  for (int i = 0; i < 8; i++) out[i].number = 7;
   MPI_Win win;
   MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
 

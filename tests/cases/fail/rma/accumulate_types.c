@@ -7,7 +7,11 @@ int main(int argc, char **argv) {
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 
-  static int window[4] = {7}, out = 7;
+  static int window[4] = {7};
+  union {
+    int number;
+    unsigned natural;
+  } out = {7};
   MPI_Win win;
   MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
 

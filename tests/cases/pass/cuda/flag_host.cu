@@ -1,6 +1,7 @@
 // A kernel waits until the host says, by a flag, that what it has received is there.
 //# np: 2
 //# mpi: openmpi
+//# flags: -std=c++17
 #include <mpi.h>
 #include <cstdio>
 #include <cuda/atomic>

@@ -2,6 +2,7 @@
 // the kernel has written.
 //# np: 2
 //# mpi: openmpi
+//# flags: -std=c++17
 #include <mpi.h>
 #include <cstdio>
 #include <cuda/atomic>
