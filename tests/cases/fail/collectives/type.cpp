@@ -9,7 +9,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::vector<int> values(8, 1);
   MPI_Datatype type = rank == 0 ? MPI_FLOAT : MPI_INT;
-  MPI_Allreduce(MPI_IN_PLACE, values.data(), 8, type, MPI_SUM, MPI_COMM_WORLD); //~ CS-COL-04 access //~ CS-COL-04 operation
+  MPI_Allreduce(MPI_IN_PLACE, values.data(), 8, type, MPI_SUM, MPI_COMM_WORLD); //~ CS-COL-04 access //~ CS-COL-04 operation //~ CS-ARG-03 operation ranks=0
   MPI_Finalize();
   return 0;
 }
