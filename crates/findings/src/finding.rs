@@ -39,6 +39,14 @@ impl Finding {
     pub fn severity(&self) -> Severity {
         if self.possible { Severity::Warning } else { self.code.severity() }
     }
+
+    /// Counts another observation of the same problem as this finding's.
+    pub fn add(&mut self, other: Finding) {
+        self.count += other.count;
+        self.ranks.extend(other.ranks);
+        self.ranks.sort_unstable();
+        self.ranks.dedup();
+    }
 }
 
 /// One side of a finding.

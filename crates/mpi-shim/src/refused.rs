@@ -118,7 +118,7 @@ fn completes(call: &Call) -> bool {
 
 /// The name of an error class, by its distance from the one whose number is known.
 fn name_of(class: c_int) -> Option<&'static str> {
-    /// The same in all families, from 1.
+    /// Classes 1 to 6, which have these numbers in all families of MPI libraries.
     const FIRST: [&str; 6] = [
         "MPI_ERR_BUFFER",
         "MPI_ERR_COUNT",
@@ -127,7 +127,8 @@ fn name_of(class: c_int) -> Option<&'static str> {
         "MPI_ERR_COMM",
         "MPI_ERR_RANK",
     ];
-    /// In this order in all families, around `MPI_ERR_TRUNCATE`.
+    /// Consecutive classes: their numbers differ between families of MPI libraries, their order does
+    /// not, and the number of `MPI_ERR_TRUNCATE` is known.
     const AROUND: [&str; 10] = [
         "MPI_ERR_ROOT",
         "MPI_ERR_GROUP",

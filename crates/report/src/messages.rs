@@ -61,12 +61,7 @@ pub(crate) fn joined(found: Vec<Finding>) -> Vec<Finding> {
                 && finding.sites.iter().all(|site| site.file.is_some())
         });
         match same {
-            Some(other) => {
-                other.count += finding.count;
-                other.ranks.extend(finding.ranks);
-                other.ranks.sort_unstable();
-                other.ranks.dedup();
-            }
+            Some(other) => other.add(finding),
             None => merged.push(finding),
         }
     }

@@ -536,12 +536,7 @@ pub(crate) fn findings(races: &[WildcardRace], symbols: &Symbols) -> Vec<Finding
             finding.sites.first().map(|site| (site.file.clone(), site.line, site.column))
         };
         match found.iter_mut().find(|other| place(other) == place(&finding)) {
-            Some(known) => {
-                known.count += finding.count;
-                known.ranks.extend(finding.ranks);
-                known.ranks.sort_unstable();
-                known.ranks.dedup();
-            }
+            Some(known) => known.add(finding),
             None => found.push(finding),
         }
     }
