@@ -4,7 +4,8 @@
 //! member or Fortran array that the line of the call assigns it to, or what C++'s library is given
 //! as a template's argument. And the call: what the expression that the line passes points to, by
 //! its declarations ([`crate::designator`]). So memory that is used as another type on purpose,
-//! through a cast or another pointer, is of no certain type, nor is `void *`. Sources that are newer
+//! through a cast or another pointer, is of no certain type, nor is `void *`; nor is what the sources
+//! of either statement give another type elsewhere ([`crate::retyped`]). Sources that are newer
 //! than the program say nothing. Missed are functions that allocate for others and return `void *`,
 //! statements that hide in macros, expressions that call functions, and buffers that a function gets
 //! as `void *`.
@@ -12,6 +13,7 @@
 use crate::assigned;
 use crate::designator::{self, Place};
 use crate::names::is_fortran;
+use crate::retyped;
 use crate::shape::Shape;
 use crate::variables::{Function, Kind, Lookup, Type};
 use commsan_findings::Frame;
@@ -94,6 +96,9 @@ impl Blocks {
             true => assigned::all_of_constructor(&code).or_else(|| assigned::all(&code, fortran)),
             false => assigned::all(&code, fortran),
         }?;
+        if names.iter().any(|name| self.is_retyped(module, file, name)) {
+            return None;
+        }
         let place = Place { lookup, function, line };
         let mut shapes = names.iter().map(|name| lookup.shape(designator::memory(name, place)?));
         let shape = shapes.next()??;
@@ -132,13 +137,25 @@ impl Blocks {
         let fortran = is_fortran(file);
         let code = self.statement(module, file, line, fortran)?;
         let text = assigned::argument(&code, call, argument, fortran)?;
+        if self.is_retyped(module, file, text) {
+            return None;
+        }
         lookup.shape(designator::memory(text, Place { lookup, function, line })?)
     }
 
     /// The statement that a line is part of, without comments.
     fn statement(&mut self, module: &Path, file: &str, line: u32, fortran: bool) -> Option<String> {
-        let lines = self.sources.entry(file.to_owned()).or_insert_with(|| read(module, file));
-        assigned::statement(lines.as_deref()?, line, fortran)
+        assigned::statement(self.lines(module, file)?, line, fortran)
+    }
+
+    /// Whether a file gives what a designator leads to another type.
+    fn is_retyped(&mut self, module: &Path, file: &str, designator: &str) -> bool {
+        self.lines(module, file).is_some_and(|lines| retyped::is_retyped(lines, designator))
+    }
+
+    fn lines(&mut self, module: &Path, file: &str) -> Option<&[String]> {
+        let read = || read(module, file);
+        self.sources.entry(file.to_owned()).or_insert_with(read).as_deref()
     }
 }
 

@@ -31,6 +31,7 @@ mod pairwise_volumes;
 mod potential_deadlock;
 pub mod ranks;
 mod replay;
+mod retyped;
 pub mod sarif;
 mod shape;
 mod sources;
