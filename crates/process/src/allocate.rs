@@ -31,9 +31,51 @@ static FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// Number of small blocks reported for each call site.
 pub const EARLY: u16 = 1024;
 
-/// Reported blocks that the observer did not want, by a hash of the call site; sites may collide.
-static REPORTED: [AtomicU16; PLACES] = [const { AtomicU16::new(0) }; PLACES];
-const PLACES: usize = 1 << 12;
+/// Of one call site, the reported blocks that the observer did not want.
+struct Site {
+    /// Return address of the allocator's call; 0 where the entry is free.
+    pc: AtomicUsize,
+    unwanted: AtomicU16,
+}
+
+const ENTRIES: usize = 1 << 13;
+
+/// A hash table of call sites with linear probing. An entry keeps its site for good, so that a
+/// site which allocates often takes nothing from another one.
+struct Sites([Site; ENTRIES]);
+
+static SITES: Sites = Sites::new();
+
+/// Entries that a look-up visits. A site that finds all of them taken shares the last.
+const PROBES: usize = 32;
+
+impl Sites {
+    const fn new() -> Self {
+        Self([const { Site { pc: AtomicUsize::new(0), unwanted: AtomicU16::new(0) } }; ENTRIES])
+    }
+
+    /// The entry of the site with return address `pc`.
+    #[inline]
+    fn of(&self, pc: usize) -> &Site {
+        // Fibonacci hashing (Knuth, vol. 3, §6.4).
+        const GOLDEN: usize = 0x9e37_79b9_7f4a_7c15;
+        let first = pc.wrapping_mul(GOLDEN) >> (usize::BITS - ENTRIES.trailing_zeros());
+        let entry = &self.0[first];
+        if entry.pc.load(Ordering::Relaxed) == pc { entry } else { self.probe(first, pc) }
+    }
+
+    /// The entry of a site that is new, or is not where its look-up begins.
+    #[cold]
+    fn probe(&self, first: usize, pc: usize) -> &Site {
+        let at = |step| &self.0[(first + step) % ENTRIES];
+        let order = Ordering::Relaxed;
+        let is_its_own = |entry: &&Site| {
+            let found = entry.pc.compare_exchange(0, pc, order, order);
+            found.is_ok() || found == Err(pc)
+        };
+        (0..PROBES).map(at).find(is_its_own).unwrap_or_else(|| at(PROBES - 1))
+    }
+}
 
 /// Starts to report allocations of `from` bytes or more, and the first smaller ones, to `observer`.
 pub fn observe(observer: Allocations, from: usize) {
@@ -50,19 +92,12 @@ pub(crate) fn is_reported(size: usize, pc: usize) -> bool {
 }
 
 #[inline]
-fn reported_at(pc: usize) -> &'static AtomicU16 {
-    // Fibonacci hashing (Knuth, vol. 3, §6.4).
-    const GOLDEN: usize = 0x9e37_79b9_7f4a_7c15;
-    &REPORTED[pc.wrapping_mul(GOLDEN) >> (usize::BITS - PLACES.trailing_zeros())]
-}
-
-#[inline]
 fn is_early(pc: usize) -> bool {
-    let place = reported_at(pc);
-    let reported = place.load(Ordering::Relaxed);
+    let unwanted = &SITES.of(pc).unwanted;
+    let reported = unwanted.load(Ordering::Relaxed);
     // A race between threads may report a few more.
     reported < EARLY && {
-        place.store(reported + 1, Ordering::Relaxed);
+        unwanted.store(reported + 1, Ordering::Relaxed);
         true
     }
 }
@@ -76,8 +111,8 @@ pub(crate) fn made(by: &'static str, address: *mut c_void, size: usize, caller: 
         let matters = (observer.made)(by, address as usize..address as usize + size, caller);
         heap::mark_reported(address as usize);
         if matters && size < FROM.load(Ordering::Relaxed) {
-            let place = reported_at(caller.pc);
-            place.store(place.load(Ordering::Relaxed).saturating_sub(1), Ordering::Relaxed);
+            let unwanted = &SITES.of(caller.pc).unwanted;
+            unwanted.store(unwanted.load(Ordering::Relaxed).saturating_sub(1), Ordering::Relaxed);
         }
     }
 }
@@ -264,4 +299,32 @@ operators! {
     _ZnamSt11align_val_t(alignment) = "new[]";
     _ZnwmSt11align_val_tRKSt9nothrow_t(alignment, nothrow) = "new";
     _ZnamSt11align_val_tRKSt9nothrow_t(alignment, nothrow) = "new[]";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frequent_site_takes_nothing_from_others() {
+        let table = Sites::new();
+        // So many that some share their first entry.
+        let sites = (1..=ENTRIES / 4).map(|each| 0x7000_0000_0000 + 19 * each * each);
+        for (turn, pc) in sites.clone().enumerate() {
+            table.of(pc).unwanted.store(turn as u16, Ordering::Relaxed);
+        }
+        for (turn, pc) in sites.enumerate() {
+            assert_eq!(table.of(pc).unwanted.load(Ordering::Relaxed), turn as u16, "{pc:#x}");
+        }
+    }
+
+    #[test]
+    fn more_sites_than_entries_find_a_place() {
+        let table = Sites::new();
+        for pc in 1..=2 * ENTRIES {
+            table.of(pc).unwanted.fetch_add(1, Ordering::Relaxed);
+        }
+        let counted = |site: &Site| usize::from(site.unwanted.load(Ordering::Relaxed));
+        assert_eq!(table.0.iter().map(counted).sum::<usize>(), 2 * ENTRIES);
+    }
 }
