@@ -291,7 +291,11 @@ fn findings(
     let sites = potential.iter().flat_map(PotentialDeadlock::sites);
     let sites = sites.chain(wildcards.iter().flat_map(WildcardRace::sites));
     let symbols = Symbols::of(logs, sites).with_libraries(libraries);
-    let observed = logs.iter().flat_map(|log| observations(log, &symbols));
+    let observed = logs.iter().flat_map(|log| {
+        let aborted = notes::is_ended_by_abort(log, logs);
+        let of_rank = observations(log, &symbols);
+        of_rank.filter(move |seen| !aborted || seen.finding.code != Code::CallFailed)
+    });
     let mut found = merge::merge(observed.chain(bounds::observations(logs, &symbols)));
     let hung: Vec<_> = hung.iter().filter(|job| jobs::is_of(job, logs)).cloned().collect();
     notes.add_logs(logs, !hung.is_empty());

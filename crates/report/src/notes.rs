@@ -113,7 +113,8 @@ impl Notes {
                 self.add(text, rank);
             }
             if log.unchecked.is_none() {
-                self.add_ending(log, halted, cause.as_deref());
+                let is_ended = is_ended_by_abort(log, logs);
+                self.add_ending(log, halted, is_ended, cause.as_deref());
             }
         }
         let logged: BTreeSet<u32> = logs.iter().map(|log| log.rank).collect();
@@ -128,10 +129,11 @@ impl Notes {
         }
     }
 
-    /// `halted`: some rank has ended the job; `cause`: what else has, as far as logs say.
-    fn add_ending(&mut self, log: &RankLog, halted: bool, cause: Option<&str>) {
+    /// `halted`: some rank has ended the job; `is_ended`: another one has ended this one by
+    /// MPI_Abort; `cause`: what else has ended the job, as far as logs say.
+    fn add_ending(&mut self, log: &RankLog, halted: bool, is_ended: bool, cause: Option<&str>) {
         let says = |code| log.findings.iter().any(|seen| seen.finding.code == code);
-        let text = match log.end.map(|end| end.how) {
+        let text = match log.end.map(|end| end.how).filter(|_| !is_ended) {
             // A finding has said it, or that the library has ended the process.
             Some(Ending::Exited) if says(Code::NeverFinalized) => None,
             None if says(Code::OutsideMpi) => None,
@@ -142,7 +144,7 @@ impl Notes {
                 Some("ended the job at its first finding, as --halt-on-error asks".to_owned())
             }
             // The finding says it.
-            None if says(Code::CallFailed) => None,
+            None if says(Code::CallFailed) && !is_ended => None,
             None if halted => None,
             // A rank without a start has said enough.
             None if log.start.is_none() => None,
@@ -235,6 +237,15 @@ impl Notes {
         });
         notes
     }
+}
+
+/// Whether a rank exited within a call because another one called MPI_Abort: MPICH sends the others
+/// of the communicator a message, on which their library exits as it does on an error.
+pub(crate) fn is_ended_by_abort(log: &RankLog, logs: &[RankLog]) -> bool {
+    let how = |log: &RankLog| log.end.map(|end| end.how);
+    how(log) == Some(Ending::Exited)
+        && log.findings.iter().any(|seen| seen.finding.code == Code::CallFailed)
+        && logs.iter().any(|other| other.rank != log.rank && how(other) == Some(Ending::Aborted))
 }
 
 /// What has ended the job: a rank, with which launchers end the others, or commsan.
