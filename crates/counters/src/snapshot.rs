@@ -1,6 +1,6 @@
 //! Writes the counters as the profile file that the report and the viewer read.
 
-use crate::{Calls, HOST, Object, Traffic, now};
+use crate::{Calls, HOST, Object, Settings, Traffic, now};
 use commsan_callsite::{StackId, Stacks};
 use commsan_process::modules::Modules;
 use commsan_process::python;
@@ -113,8 +113,21 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
         groups: traffic.groups.clone(),
         transfers,
         calls,
-        notes: traffic.notes.clone(),
+        notes: what_is_left_out(traffic.settings()).chain(traffic.notes.iter().cloned()).collect(),
     }
+}
+
+/// Says what the user has chosen, so that totals are not taken for those of the program.
+fn what_is_left_out(settings: &Settings) -> impl Iterator<Item = String> {
+    let chosen = [
+        ("objects", &settings.objects, "transfers of all others are left out"),
+        ("regions", &settings.regions, "transfers outside of them are left out"),
+        ("kernels", &settings.kernels, "what others load and store is left out"),
+    ];
+    let chosen = chosen.into_iter().filter(|(_, names, _)| !names.is_empty());
+    chosen.map(|(what, names, left_out)| {
+        format!("only these {what} were asked for (`--only`), {left_out}: {}", names.join(", "))
+    })
 }
 
 /// The numbers of the objects to write, ascending: those with a transfer; windows and symmetric

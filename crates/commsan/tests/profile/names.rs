@@ -166,7 +166,8 @@ fn an_object_can_be_singled_out() {
         [("spectrum", 6, "object"), ("u", 9, "object"), ("edge", 9, "target_object")]
     {
         let run = profile(&work, &["--only", &format!("object:{name}")], 3, &program, &[]);
-        run.ends_with(0);
+        run.ends_with(0).says("only these objects were asked for (`--only`)");
+        run.says(&format!("are left out: {name}"));
         let found = table(&work, &run, "transfers");
         assert_eq!(found.len(), rows, "{found:#?}");
         assert!(found.iter().all(|row| row[end] == name), "{found:#?}");
@@ -179,7 +180,7 @@ fn an_object_can_be_singled_out() {
 fn a_region_can_be_singled_out() {
     let (work, program) = halo(Mpi::OpenMpi);
     let run = profile(&work, &["--only", "region:norms"], 2, &program, &[]);
-    run.ends_with(0);
+    run.ends_with(0).says("transfers outside of them are left out: norms");
     let rows = table(&work, &run, "transfers");
     assert!(rows.iter().all(|row| row["kind"] == "collective" && row["region"] == "norms"));
     assert_eq!(rows.iter().map(|row| number(row, "bytes")).sum::<u64>(), 80 + 2 * 2 * 8);
