@@ -4,7 +4,7 @@ use super::OneSided;
 use super::Tracker;
 use crate::ids::{Group, Token};
 use crate::rma::message::RmaMessage;
-use crate::rma::order::{Collective, Envelope, Expected};
+use crate::rma::order::{Channel, Collective, Envelope, Expected};
 use crate::rma::windows::Window;
 use commsan_callsite::{Findings, Place};
 use commsan_mpi_calls::Flow;
@@ -115,8 +115,8 @@ impl OneSided {
         };
         let windows = &self.windows;
         self.remotes.forget(|remote| {
-            let complete = remote.complete.is_some_and(|last| {
-                entered.get(&last.agent).is_some_and(|entered| last.time <= *entered)
+            let complete = remote.complete.iter().any(|last| {
+                entered.get(&last.rank).is_some_and(|entered| last.segment <= *entered)
             });
             complete && windows.named(remote.window).is_none_or(everyone)
         });
@@ -136,7 +136,12 @@ impl Tracker {
         let segment = self.end_segment();
         let rma = &mut self.rma;
         let Some(clock) = &mut rma.clock else { return };
-        let (origin, handle) = (clock.me(), comm as u32);
+        let (origin, mut handle) = (clock.me(), comm as u32);
+        if let Some(actor) = self.threads.between_ranks() {
+            let channel = Channel { source: rank, tag, comm: group.name };
+            // Two communicators would not tell the receiver more.
+            handle ^= u32::from(rma.messages.sends(channel, actor));
+        }
         let message = RmaMessage::MessageSent { origin, tag, comm: group.name, handle, segment };
         // If there is no room, the receiver acquires this rank's newest clock instead.
         clock.send_if_room(rank, &message);
@@ -153,7 +158,12 @@ impl Tracker {
             Template::Partitions { group, source } => {
                 group.member(*source).map(Acquisition::Newest)
             }
-            Template::Receive(envelope) => Some(self.rma.expect(envelope.clone())),
+            Template::Receive(envelope) => {
+                if let Some(actor) = self.threads.between_ranks() {
+                    self.rma.messages.posts(envelope, actor);
+                }
+                Some(self.rma.expect(envelope.clone()))
+            }
             Template::Collective { group, comm, flow, root, sources } => {
                 let key = self.rma.collectives.next(group, *comm);
                 let collective = self.enter_collective(key, group.clone(), *flow, *root, sources);
@@ -218,6 +228,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.drain(place, out);
+        let actor = self.threads.between_ranks();
         let Some(clock) = &mut self.rma.clock else { return };
         match acquisition {
             Acquisition::Message(envelope, expected) => {
@@ -235,24 +246,26 @@ impl Tracker {
                 match message {
                     Some((channel, number)) => {
                         match number.and_then(|number| messages.take(channel, number)) {
-                            Some(segment) => clock.join(channel.source, segment),
-                            None => clock.join_newest(channel.source),
+                            Some(segment) => clock.join(channel.source, segment, actor),
+                            None => clock.join_newest(channel.source, actor),
                         }
                     }
-                    None => envelope.group.members.iter().for_each(|r| clock.join_newest(*r)),
+                    None => {
+                        envelope.group.members.iter().for_each(|r| clock.join_newest(*r, actor))
+                    }
                 }
                 self.acquired(place, out);
             }
             Acquisition::Probe(envelope, matched) => {
                 let Some(channel) = envelope.channel(status) else { return };
                 match self.rma.messages.found(channel, *matched) {
-                    Some(segment) => clock.join(channel.source, segment),
-                    None => clock.join_newest(channel.source),
+                    Some(segment) => clock.join(channel.source, segment, actor),
+                    None => clock.join_newest(channel.source, actor),
                 }
                 self.acquired(place, out);
             }
             Acquisition::Newest(rank) => {
-                clock.join_newest(*rank);
+                clock.join_newest(*rank, actor);
                 self.acquired(place, out);
             }
             Acquisition::Collective(collective) => {
@@ -293,7 +306,7 @@ impl Tracker {
     ) {
         let Some(clock) = &mut self.rma.clock else { return };
         let mut entered = FxHashMap::default();
-        clock.gather(key, acquires_from, |rank, segment| {
+        clock.gather(key, acquires_from, self.threads.between_ranks(), |rank, segment| {
             entered.insert(rank, segment);
         });
         if let Some(own) = clock.shm().entered(clock.me() as usize, key) {
