@@ -196,6 +196,7 @@ fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
         levels::has_probed(rank, args, here);
     }
     if order::acquires(args.call) {
+        agents::worksharing::learn();
         agents::acquire(others);
     }
     code
