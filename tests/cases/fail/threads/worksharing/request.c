@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (int i = 0; i < 2; i++) MPI_Irecv(&in[i], 1, MPI_INT, 1 - rank, i, MPI_COMM_WORLD, &requests[i]);
   for (int i = 0; i < 2; i++) MPI_Send(&out[i], 1, MPI_INT, 1 - rank, i, MPI_COMM_WORLD);
-#pragma omp parallel for schedule(dynamic) num_threads(2)
+#pragma omp parallel for schedule(monotonic : dynamic) num_threads(2)
   for (int i = 0; i < 3; i++) {
     if (i == 0) stay_here();
     if (i == 1) MPI_Wait(&requests[0], MPI_STATUS_IGNORE); //~ CS-THR-05 operation

@@ -17,7 +17,7 @@ int main(int argc, char **argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   if (provided != MPI_THREAD_SERIALIZED) MPI_Abort(MPI_COMM_WORLD, 1);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-#pragma omp parallel for schedule(dynamic) num_threads(2)
+#pragma omp parallel for schedule(monotonic : dynamic) num_threads(2)
   for (int i = 0; i < 3; i++) {
     if (i == 0) stay_here();
     if (i == 1) {

@@ -19,7 +19,7 @@ int main(int argc, char **argv) {
   int *block = calloc(4, sizeof *block);
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-#pragma omp parallel for schedule(dynamic) num_threads(2) reduction(+ : seen)
+#pragma omp parallel for schedule(monotonic : dynamic) num_threads(2) reduction(+ : seen)
   for (int i = 0; i < 3; i++) {
     if (i == 0) stay_here();
     if (i == 1) {
