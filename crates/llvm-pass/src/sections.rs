@@ -2,8 +2,8 @@
 //!
 //! clang lowers `sections` to a loop with a static schedule over the sections' numbers, whose body
 //! is a switch. Which thread gets which is then fixed, but the program does not say so: the runtime
-//! treats sections as unordered, and has to know where they begin. A call in front of each keeps the
-//! optimizer from mixing two of them.
+//! treats sections as unordered, and has to know where they begin. A call in front of each keeps
+//! the optimizer from mixing two of them.
 //!
 //! flang's calls do not say that a loop is over sections: its sections are not marked.
 

@@ -1,5 +1,6 @@
 //! Pieces of worksharing constructs: sections, and chunks of loops whose schedule only the runtime
-//! knows. Two of them are unordered whichever threads run them, so that each is an agent of its own.
+//! knows. Two of them are unordered whichever threads run them, so that each is an agent of its
+//! own.
 //!
 //! The pieces that one thread takes know of each other by their vector clocks, since they share
 //! what the thread owns. Beside that clock each has a *logical* one: what happened before the
@@ -72,7 +73,8 @@ thread_local! {
 }
 
 /// This thread works in a region that it has opened, with frames below an address of its stack;
-/// returns what it works on outside. Within a piece of another construct, that piece is what counts.
+/// returns what it works on outside. Within a piece of another construct, that piece is what
+/// counts.
 pub fn enter(outside: usize) -> Work {
     let outer = WORK.get();
     WORK.set(match outer.is_open {
