@@ -63,6 +63,9 @@ struct commsan_place {
 #define COMMSAN_BROADCAST 4
 /* An atomic access, whether or not it orders anything. */
 #define COMMSAN_ATOMIC 8
+/* No synchronisation: one of the sections of a construct begins, or this thread has none left. */
+#define COMMSAN_SECTION 16
+#define COMMSAN_NO_SECTION 32
 
 struct commsan_abi {
   uint64_t magic;

@@ -10,7 +10,7 @@
 //! [`survey`] which of these accesses need a check, and [`loops`] which of them a loop can check
 //! once for many iterations, up to the trip count from [`count`]. [`sweep`] records their accesses.
 //! [`check`] inserts all other checks, [`copies`] handles copies, and [`threads`] contains what
-//! only concerns several threads.
+//! only concerns several threads. [`sections`] marks OpenMP's sections before the optimizer runs.
 //!
 //! LLVM's C interface is the same in all versions, so this library is, too. A shim for the version in
 //! question (`instrument/llvm-plugin`) is what the compiler loads; it has what C++ is needed for.
@@ -27,6 +27,7 @@ mod hooks;
 mod loops;
 mod place;
 mod save;
+mod sections;
 mod survey;
 mod sweep;
 mod threads;
@@ -56,6 +57,7 @@ pub extern "C" fn commsan_mark(module: LLVMModuleRef) {
     if save::is_wanted() {
         save::save(module);
     }
+    sections::mark(module);
     if module.has_note("llvm.ident") {
         return;
     }

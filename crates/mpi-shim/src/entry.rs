@@ -227,6 +227,7 @@ fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
         agents::advance();
     }
     if order::acquires(args.call) {
+        agents::worksharing::learn();
         agents::acquire(others);
     }
     code

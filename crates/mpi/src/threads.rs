@@ -6,6 +6,7 @@ use commsan_callsite::Site;
 use commsan_shadow::{Actor, Epoch, OpId};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Completed operations that are kept at most.
 pub(crate) const MAX_RETIRED: usize = 64;
@@ -44,12 +45,31 @@ impl Retired {
     pub fn is_known(&self, threads: &Threads) -> bool {
         self.again.iter().chain([&self.when]).any(|when| threads.comes_after(*when))
     }
+
+    /// Whether what the acting thread does to these bytes comes after the completion.
+    pub fn is_known_for(&self, threads: &Threads, bytes: &Range<usize>) -> bool {
+        self.again.iter().chain([&self.when]).any(|when| threads.comes_after_at(*when, bytes))
+    }
 }
 
 impl Threads {
     /// Whether an epoch happens before what the acting thread does next.
     pub fn comes_after(&self, stamp: Epoch) -> bool {
         self.actor.as_ref().is_none_or(|actor| stamp.happens_before(&actor.clock))
+    }
+
+    /// Whether an epoch happens before what the acting thread does next to these bytes, whichever
+    /// threads take the sections, or the iterations of a loop, that both belong to. The range is
+    /// empty if it is not memory that both use.
+    pub fn comes_after_at(&self, stamp: Epoch, bytes: &Range<usize>) -> bool {
+        self.actor.as_ref().is_none_or(|actor| {
+            stamp.happens_before(&actor.clock) && !(actor.is_by_mapping)(stamp, bytes)
+        })
+    }
+
+    /// As [`comes_after_at`](Self::comes_after_at), of two calls that must not be concurrent.
+    pub fn calls_after(&self, stamp: Epoch) -> bool {
+        self.comes_after_at(stamp, &(0..0))
     }
 
     /// The acting thread's present epoch.
@@ -138,10 +158,18 @@ mod tests {
     #[test]
     fn who_acts_comes_after_what_its_clock_covers() {
         let known_to_all = |_| false;
-        let actor = Actor { stamp: Epoch { agent: 1, time: 1 }, clock: clock(2, 3), known_to_all };
+        let actor = Actor {
+            stamp: Epoch { agent: 1, time: 1 },
+            clock: clock(2, 3),
+            known_to_all,
+            is_by_mapping: |_, bytes| bytes.contains(&4096),
+        };
         let mut threads = Threads { actor: Some(actor), ..Threads::default() };
-        assert!(threads.comes_after(Epoch { agent: 2, time: 3 }));
+        let known = Epoch { agent: 2, time: 3 };
+        assert!(threads.comes_after(known));
         assert!(!threads.comes_after(Epoch { agent: 2, time: 4 }));
+        assert!(threads.comes_after_at(known, &(8192..8200)) && threads.calls_after(known));
+        assert!(!threads.comes_after_at(known, &(4096..4104)), "but only by the mapping");
         assert!(threads.between_ranks().is_none(), "its atomics may order more");
         threads.sees_all = true;
         let by = |site| ByCall { call: 7, site };

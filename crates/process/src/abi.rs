@@ -57,7 +57,7 @@ pub type AccessHook = unsafe extern "C" fn(
 
 /// Called when the program accesses memory atomically at `addr` (0 for a fence) while there are
 /// several threads or shared windows. Of `kind`, bit 0 means acquire, bit 1 release, bit 2 a write
-/// to a volatile variable.
+/// to a volatile variable; bits 4 and 5 that a section begins, or none is left for this thread.
 pub type SynchroniseHook = unsafe extern "C" fn(addr: usize, kind: i32);
 
 /// Called when a function returns while a buffer on some stack is pending.
@@ -122,6 +122,12 @@ unsafe fn is_ours() -> bool {
     }
     // Containers may forbid the call; then our own hooks are the only plausible owner.
     abi().magic.load(Ordering::Acquire) == MAGIC
+}
+
+/// Whether hooks may note accesses to exposed pages.
+#[inline]
+pub fn notes_accesses() -> bool {
+    !abi().cells.load(Ordering::Relaxed).is_null()
 }
 
 /// Registers the functions that the hooks call.

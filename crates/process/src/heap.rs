@@ -20,7 +20,7 @@
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU64, AtomicUsize, Ordering,
+    AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU16, AtomicU64, AtomicUsize, Ordering,
 };
 
 const GRANULE_SHIFT: u32 = 4;
@@ -35,6 +35,8 @@ const REGIONS: usize = 4096;
 const BEGIN: u8 = 0x80;
 /// Set there if the block was reported to the observer.
 const REPORTED: u8 = 0x40;
+/// Set there if there were several threads when the block was allocated.
+const OF_THREADS: u8 = 0x20;
 /// Largest size encoded in the first byte alone; larger values there encode the number of digits.
 const SMALL: usize = 16;
 /// Bits of a digit: a digit's byte must not look like a beginning.
@@ -91,6 +93,9 @@ static TABLE: [Region; REGIONS] =
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
+/// Number of threads and parallel regions beside the initial thread.
+static OTHERS: AtomicI64 = AtomicI64::new(0);
+
 /// Bounds on all blocks ever allocated, which limit where to search.
 static ALL: Extremes = Extremes {
     lowest: AtomicUsize::new(usize::MAX),
@@ -140,6 +145,11 @@ pub fn begin() {
     IS_ON.store(true, Ordering::Relaxed);
 }
 
+/// Adds to the number of threads and parallel regions beside the initial thread.
+pub fn add_threads(change: i64) {
+    OTHERS.fetch_add(change, Ordering::Relaxed);
+}
+
 /// Enters a block that the call before `site` has allocated, and that the program has not got yet.
 #[inline]
 pub(crate) fn insert(address: usize, size: usize, site: usize) {
@@ -178,6 +188,13 @@ pub(crate) fn remove(address: usize) -> Option<bool> {
     let was = byte.load(Ordering::Relaxed);
     byte.store(0, Ordering::Release);
     (was & BEGIN != 0).then_some(was & REPORTED != 0)
+}
+
+/// Whether there were several threads when the block that begins at `address` was allocated, or may
+/// have been.
+pub fn is_of_threads(address: usize) -> bool {
+    let byte = |map: &Map| map.bytes[granule(address)].load(Ordering::Relaxed);
+    find(address >> REGION_SHIFT).is_none_or(|map| byte(map) & OF_THREADS != 0)
 }
 
 /// Marks the block that begins at `address` as reported, so that its release is reported as well.
@@ -240,7 +257,8 @@ fn enter(address: usize, size: usize, site: usize) {
         page.store(BEGIN, Ordering::Release);
     }
     map.sites[first].store(number_of(site), Ordering::Relaxed);
-    map.bytes[first].store(BEGIN | byte, Ordering::Release);
+    let threads = if OTHERS.load(Ordering::Relaxed) != 0 { OF_THREADS } else { 0 };
+    map.bytes[first].store(BEGIN | threads | byte, Ordering::Release);
 }
 
 impl Map {
@@ -261,7 +279,7 @@ impl Map {
     /// The size of the block that begins at this granule; `None` if it was freed concurrently.
     fn size(&self, first: usize) -> Option<usize> {
         let byte = self.bytes[first].load(Ordering::Acquire) & !REPORTED;
-        let value = (byte & BEGIN != 0).then_some(usize::from(byte & !BEGIN))?;
+        let value = (byte & BEGIN != 0).then_some(usize::from(byte & !(BEGIN | OF_THREADS)))?;
         if value <= SMALL {
             return Some(value);
         }

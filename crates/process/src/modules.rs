@@ -73,6 +73,54 @@ pub fn program_text() -> Vec<Range<usize>> {
     text
 }
 
+/// Functions that answer each thread differently: of the C library, of compilers, of MPI.
+const IDENTITIES: [&CStr; 13] = [
+    c"MPI_Is_thread_main",
+    c"__emutls_get_address",
+    c"__kmpc_threadprivate_cached",
+    c"__tls_get_addr",
+    c"gettid",
+    c"mpi_is_thread_main_",
+    c"omp_get_ancestor_thread_num",
+    c"omp_get_place_num",
+    c"pthread_getspecific",
+    c"pthread_self",
+    c"sched_getcpu",
+    c"thrd_current",
+    c"tss_get",
+];
+
+/// Whether the program's modules may distinguish its threads, other than by OpenMP's thread number:
+/// they have thread-local variables, or call functions that identify the calling thread.
+pub fn identify_threads() -> bool {
+    loaded::visit(|module| {
+        let is_program = module.c_path().is_none() || is_checked(module);
+        let has_own = || module.parts(libc::PT_TLS, 0).any(|part| !part.is_empty());
+        let asks = || {
+            let calls =
+                |symbols: loaded::Symbols| symbols.imports().any(|name| IDENTITIES.contains(&name));
+            module.symbols().is_none_or(calls)
+        };
+        match is_program && (has_own() || asks()) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    })
+    .is_some()
+}
+
+/// Whether a variable of a module, not thread-local, is at an address.
+pub fn is_variable(address: usize) -> bool {
+    let holds = |module: &Loaded<'_>| {
+        module.parts(libc::PT_LOAD, libc::PF_W).any(|part| part.contains(&address))
+    };
+    loaded::visit(|module| match holds(module) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    })
+    .is_some()
+}
+
 /// Communication libraries, by the names of their files up to `.so`.
 const COMMUNICATION: [&str; 16] = [
     "libmpi",

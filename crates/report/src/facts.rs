@@ -189,6 +189,8 @@ impl<'o> Facts<'o> {
             "closer" => window::closer(self.starter()).to_owned(),
             "threads" => self.threads(),
             "bythread" => self.of_thread(),
+            "elsewhere" => self.elsewhere().to_owned(),
+            "both" => self.both(),
             "missing" => window::opener(self.call().unwrap_or_default()).to_owned(),
             "starter" => self.starter().to_owned(),
             "on" => self.on(),
@@ -379,8 +381,36 @@ impl<'o> Facts<'o> {
         site.map_or(0, |site| self.observation.finding.sites[site].thread)
     }
 
+    /// Whether one thread happened to do both.
+    fn is_by_one_thread(&self) -> bool {
+        self.thread(self.first) == self.thread(self.operation)
+    }
+
+    /// Where the other side is.
+    fn elsewhere(&self) -> &'static str {
+        match self.is_by_one_thread() {
+            true => "another task, section or iteration",
+            false => "another thread",
+        }
+    }
+
+    /// That the threads are not what the program says.
+    fn both(&self) -> String {
+        match self.is_by_one_thread() {
+            true => format!(
+                "; thread {} happened to run both, but they are two tasks, sections or iterations, which \
+                 different threads may run at once",
+                self.thread(self.first)
+            ),
+            false => String::new(),
+        }
+    }
+
     /// What does not order two threads.
     fn threads(&self) -> String {
+        if self.is_by_one_thread() {
+            return self.pieces();
+        }
         let (own, other) = (self.thread(self.first), self.thread(self.operation));
         let (by, here) = (self.by(), self.place(self.first));
         match &self.observation.completed {
@@ -437,6 +467,26 @@ impl<'o> Facts<'o> {
     pub fn causes(&self, site: &RawSite<'_>) -> Option<String> {
         let call = site.call.as_deref().filter(|_| site.rank.is_some())?;
         Some(format!("{call} is called by thread {}", site.thread))
+    }
+
+    /// What does not order two pieces of work that one thread happened to run.
+    fn pieces(&self) -> String {
+        let (by, here, both) = (self.by(), self.place(self.first), self.both());
+        match &self.observation.completed {
+            Some((completion, stack)) => {
+                let call = completion.call.as_deref().unwrap_or("the completing call");
+                let place = known_place(stack.first());
+                format!(
+                    "{call} at {place} completes the operation, but nothing orders {by} at {here} after \
+                     that{both}"
+                )
+            }
+            None => format!(
+                "{by} at {here} happened to come first, but nothing orders it before the operation \
+                 starts at {}{both}",
+                self.place(self.operation)
+            ),
+        }
     }
 
     fn order(&self) -> &'static str {

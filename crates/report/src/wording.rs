@@ -29,6 +29,8 @@
 //! | `{reach}`, `{size}` | `bytes 4096-4103`, `4096 bytes` |
 //! | `{opener}`, `{closer}` | `MPI_Win_lock (rank 1)`, `MPI_Win_unlock` |
 //! | `{bythread}` | `thread 2 of rank 0 made MPI_Put at heat.c:40, but MPI_Barrier at heat.c:44 was called by thread 1, …` |
+//! | `{elsewhere}` | `another thread`; `another task, section or iteration` |
+//! | `{both}` | nothing, or `; thread 1 happened to run both, but they are two tasks, …` |
 //! | `{threads}` | `MPI_Wait at heat.c:44 completes the operation in thread 0, but …` |
 //! | `{starter}` | `MPI_Bcast`: the call at the operation's site |
 //! | `{on}`, `{nth}` | `MPI_COMM_WORLD`, `3rd` |
@@ -89,7 +91,7 @@ const fn between_threads(code: Code) -> Wording {
     Wording {
         code,
         case: Case::Threads,
-        message: "{who} {verb} {range} that {operation} {otherwise} in another thread",
+        message: "{who} {verb} {range} that {operation} {otherwise} in {elsewhere}",
         offence: "{access}",
         operation: "{starts}",
         why: "{threads}",

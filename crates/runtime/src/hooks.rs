@@ -116,11 +116,17 @@ fn access(inside: &Inside, by: &'static str, mode: Mode, bytes: Range<usize>, ca
     });
 }
 
-/// The program uses memory atomically, to synchronise its threads or ranks.
+/// The program uses memory atomically, to synchronise its threads or ranks; or comes to a section
+/// of a construct of OpenMP's.
 unsafe extern "C" fn on_synchronise(addr: usize, kind: i32) {
     const ACQUIRE: i32 = 1;
     const RELEASE: i32 = 2;
     const BROADCAST: i32 = 4;
+    const SECTION: i32 = 16;
+    const NO_SECTION: i32 = 32;
+    if kind & (SECTION | NO_SECTION) != 0 {
+        return commsan_threads::section(kind & SECTION != 0);
+    }
     let (acquires, releases) = (kind & ACQUIRE != 0, kind & RELEASE != 0);
     match kind & BROADCAST {
         0 => commsan_threads::synchronise(addr, acquires, releases),

@@ -4,6 +4,7 @@
 //! points at which it releases something to others is one *epoch* of it.
 
 use crate::vclock::{Epoch, VectorClock};
+use std::ops::Range;
 
 /// Agents that are distinguished at a time.
 pub const AGENTS: usize = 128;
@@ -20,4 +21,8 @@ pub struct Actor {
     pub clock: Clock,
     /// Whether an epoch happens before what any agent does next.
     pub known_to_all: fn(Epoch) -> bool,
+    /// Whether an epoch happened before only because one thread took two pieces of work that any
+    /// threads might have taken, and no thread owns these bytes; the range is empty if it is not
+    /// memory that the pieces have in common.
+    pub is_by_mapping: fn(Epoch, &Range<usize>) -> bool,
 }

@@ -1,7 +1,10 @@
 //! The agents of this process and their vector clocks (Mattern 1989, Fidge 1988): the
 //! happens-before order that releases and acquires give.
 
-use commsan_process::{abi, machine, thread};
+pub mod ownership;
+pub mod worksharing;
+
+use commsan_process::{abi, heap, machine, thread};
 use commsan_shadow::{AGENTS, Actor, Clock, Epoch};
 use std::cell::Cell as Local;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -33,11 +36,18 @@ struct This {
     stamp: Local<u64>,
     agent: Local<usize>,
     is_resolved: Local<bool>,
+    /// Whether the thread has taken a piece of work that is not an agent yet.
+    takes_piece: Local<bool>,
 }
 
 thread_local! {
     static THIS: This = const {
-        This { stamp: Local::new(0), agent: Local::new(NONE), is_resolved: Local::new(false) }
+        This {
+            stamp: Local::new(0),
+            agent: Local::new(NONE),
+            is_resolved: Local::new(false),
+            takes_piece: Local::new(false),
+        }
     };
 }
 
@@ -113,10 +123,12 @@ pub fn is_parallel() -> bool {
 /// A thread or region begins that may run in parallel with the current agent.
 pub fn enter_parallel() {
     abi::abi().parallel.fetch_add(1, Relaxed);
+    heap::add_threads(1);
 }
 
 /// A thread or region entered by [`enter_parallel`] is over.
 pub fn leave_parallel() {
+    heap::add_threads(-1);
     if abi::abi().parallel.fetch_sub(1, Relaxed) as u32 == 1
         && let Some(observer) = crate::observer()
     {
@@ -129,6 +141,9 @@ pub fn current() -> Option<usize> {
     THIS.with(|this| {
         if this.agent.get() == NONE && !this.is_resolved.replace(true) && is_main() {
             this.agent.set(0);
+        }
+        if this.takes_piece.get() {
+            worksharing::begin_piece(this);
         }
         Some(this.agent.get()).filter(|agent| *agent != NONE)
     })
@@ -175,6 +190,7 @@ pub fn advance() {
 pub fn acquire(cell: Cell) {
     if let Some(me) = current() {
         add(&CLOCKS[me], cell.0);
+        worksharing::acquires(me, cell.0);
     }
 }
 
@@ -198,7 +214,10 @@ fn add(to: &Row, from: &Row) {
 pub fn acquire_release_all() {
     let Some(me) = current() else { return };
     running().for_each(|other| add(&CLOCKS[me], &CLOCKS[other]));
-    running().for_each(|other| add(&CLOCKS[other], &CLOCKS[me]));
+    running().for_each(|other| {
+        add(&CLOCKS[other], &CLOCKS[me]);
+        worksharing::acquires(other, &CLOCKS[me]);
+    });
     add(&RELEASED_TO_ALL, &CLOCKS[me]);
     CLOCKS[me][me].fetch_add(1, Relaxed);
     set(me);
@@ -225,6 +244,7 @@ pub struct Suspended(usize);
 /// This thread becomes a new agent, one that was announced with [`expect`]; the agent starts with
 /// the clock of cell `after`.
 pub fn begin(after: Cell) -> Suspended {
+    current();
     let before = THIS.with(|this| this.agent.get());
     let agent = allocate().unwrap_or(NONE);
     if let Some(row) = CLOCKS.get(agent) {
@@ -236,6 +256,7 @@ pub fn begin(after: Cell) -> Suspended {
         }
         add(row, &RELEASED_TO_ALL);
         row[agent].store(own, Relaxed);
+        worksharing::begins(agent, own);
         RUNNING[agent / 64].fetch_or(1 << (agent % 64), Release);
     }
     expect(-1);
@@ -250,10 +271,15 @@ pub fn end(release_to: &[Cell], suspended: Suspended) {
         && me != 0
     {
         release_to.iter().for_each(|cell| release(*cell));
-        RUNNING[me / 64].fetch_and(!(1 << (me % 64)), Release);
-        ALLOCATED[me / 64].fetch_and(!(1 << (me % 64)), AcqRel);
+        free(me);
     }
     set(suspended.0);
+}
+
+/// An agent's work is over; its number will be another one's.
+fn free(agent: usize) {
+    RUNNING[agent / 64].fetch_and(!(1 << (agent % 64)), Release);
+    ALLOCATED[agent / 64].fetch_and(!(1 << (agent % 64)), AcqRel);
 }
 
 /// A free agent number, preferably one that has been free for long: a new agent with a reused
@@ -277,7 +303,7 @@ pub fn actor() -> Option<Actor> {
     }
     let me = current()?;
     let clock = Clock::new(std::array::from_fn(|agent| CLOCKS[me][agent].load(Relaxed)));
-    Some(Actor { stamp: stamp(), clock, known_to_all })
+    Some(Actor { stamp: stamp(), clock, known_to_all, is_by_mapping: ownership::is_by_mapping })
 }
 
 /// The number of the thread on which an agent runs or last ran.
@@ -287,11 +313,16 @@ pub fn thread_of(stamp: Epoch) -> u32 {
 
 /// The agent and epoch that this thread's accesses are recorded with.
 pub fn stamp() -> Epoch {
+    current();
     THIS.with(|this| Epoch::from_bits(this.stamp.get()))
 }
 
 /// Whether an epoch happened before the present point of every agent that runs or may begin.
 fn known_to_all(stamp: Epoch) -> bool {
-    let knows = |agent: usize| CLOCKS[agent][stamp.agent as usize].load(Relaxed) >= stamp.time;
+    let own = stamp.agent as usize;
+    let knows = |agent: usize| match agent == own {
+        true => CLOCKS[own][own].load(Relaxed) >= stamp.time,
+        false => worksharing::known_by(agent)[own].load(Relaxed) >= stamp.time,
+    };
     EXPECTED.load(Acquire) == 0 && running().all(knows)
 }

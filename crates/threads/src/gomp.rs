@@ -4,10 +4,11 @@
 //! end. In a process that is not checked every call is passed on unchanged.
 
 use crate::activity::{self, over, wait};
-use crate::agents::{acquire_release_all, expect};
+use crate::agents::{acquire_release_all, expect, worksharing};
 use crate::depend::{DependenceType, Dependences};
 use crate::tasks::{ATOMIC, CRITICAL, ORDERED, lock, nothing, unlock};
 use crate::{concerns, observer, tasks};
+use commsan_process::caller;
 use std::ffi::{c_int, c_long, c_uint, c_void};
 
 type Work = unsafe extern "C" fn(*mut c_void);
@@ -19,6 +20,8 @@ struct Start {
     region: u64,
     /// The thread that opened the region.
     leader: usize,
+    /// Whether the region is a construct whose pieces the runtime distributes.
+    distributes: bool,
 }
 
 /// An identifier of this thread, unique while the thread lives.
@@ -31,11 +34,14 @@ unsafe extern "C" fn member(start: *mut c_void) {
     // SAFETY: the structure below, which outlives the region.
     let start = unsafe { &*start.cast::<Start>() };
     // The OpenMP runtime of this region calls here; a process may have several runtimes.
-    let runtime = commsan_process::caller!().pc;
+    let runtime = caller!().pc;
     let before = match start.leader == me() {
-        true => tasks::lead(start.region, team_size(runtime)),
+        true => tasks::lead(start.region, team_size(runtime), std::ptr::from_ref(start) as usize),
         false => tasks::follow(start.region),
     };
+    if start.distributes {
+        tasks::distribute();
+    }
     // SAFETY: the program's function, with its argument.
     unsafe { (start.work)(start.data) };
     tasks::leave();
@@ -49,7 +55,7 @@ fn team_size(runtime: usize) -> u32 {
 }
 
 macro_rules! parallel {
-    ($($name:ident($($arg:ident: $ty:ty),*) $(-> $result:ty)?;)*) => { $(
+    ($($name:ident($($arg:ident: $ty:ty),*) $(-> $result:ty)?, $distributes:expr;)*) => { $(
         /// Interposes the libgomp function of this name.
         ///
         /// # Safety
@@ -67,7 +73,8 @@ macro_rules! parallel {
                 // SAFETY: the program's arguments.
                 return unsafe { next(work, data, threads, $($arg),*) };
             }
-            let mut start = Start { work, data, region: tasks::open(), leader: me() };
+            let (region, leader, distributes) = (tasks::open(), me(), $distributes);
+            let mut start = Start { work, data, region, leader, distributes };
             // SAFETY: the program's arguments, and what to run instead.
             let result = unsafe { next(member, (&raw mut start).cast(), threads, $($arg),*) };
             tasks::close(start.region);
@@ -77,25 +84,141 @@ macro_rules! parallel {
 }
 
 parallel! {
-    GOMP_parallel(flags: c_uint);
-    GOMP_parallel_reductions(flags: c_uint) -> c_uint;
-    GOMP_parallel_sections(count: c_uint, flags: c_uint);
-    GOMP_parallel_loop_static(from: c_long, to: c_long, by: c_long, chunk: c_long, flags: c_uint);
-    GOMP_parallel_loop_dynamic(from: c_long, to: c_long, by: c_long, chunk: c_long, flags: c_uint);
-    GOMP_parallel_loop_guided(from: c_long, to: c_long, by: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel(flags: c_uint), false;
+    GOMP_parallel_reductions(flags: c_uint) -> c_uint, false;
+    GOMP_parallel_sections(count: c_uint, flags: c_uint), true;
+    GOMP_parallel_loop_static(
+        from: c_long, to: c_long, by: c_long, chunk: c_long, flags: c_uint), false;
+    GOMP_parallel_loop_dynamic(
+        from: c_long, to: c_long, by: c_long, chunk: c_long, flags: c_uint), true;
+    GOMP_parallel_loop_guided(
+        from: c_long, to: c_long, by: c_long, chunk: c_long, flags: c_uint), true;
     GOMP_parallel_loop_nonmonotonic_dynamic(
-        from: c_long, to: c_long, by: c_long, chunk: c_long, flags: c_uint);
+        from: c_long, to: c_long, by: c_long, chunk: c_long, flags: c_uint), true;
     GOMP_parallel_loop_nonmonotonic_guided(
-        from: c_long, to: c_long, by: c_long, chunk: c_long, flags: c_uint);
-    GOMP_parallel_loop_runtime(from: c_long, to: c_long, by: c_long, flags: c_uint);
-    GOMP_parallel_loop_nonmonotonic_runtime(from: c_long, to: c_long, by: c_long, flags: c_uint);
+        from: c_long, to: c_long, by: c_long, chunk: c_long, flags: c_uint), true;
+    GOMP_parallel_loop_runtime(
+        from: c_long, to: c_long, by: c_long, flags: c_uint), is_dynamic(caller!().pc);
+    GOMP_parallel_loop_nonmonotonic_runtime(
+        from: c_long, to: c_long, by: c_long, flags: c_uint), is_dynamic(caller!().pc);
     GOMP_parallel_loop_maybe_nonmonotonic_runtime(
-        from: c_long, to: c_long, by: c_long, flags: c_uint);
+        from: c_long, to: c_long, by: c_long, flags: c_uint), is_dynamic(caller!().pc);
+}
+
+/// Defines interceptors of the functions by which a thread takes pieces of a construct, sections or
+/// chunks of a loop: the first, where the condition holds, or another one. They return 0 when there
+/// are none left. Loops with `ordered` have functions of their own, and keep their order.
+macro_rules! pieces {
+    ($($name:ident($($arg:ident),*) -> $result:ty $(, first if $begins:expr)?;)*) => { $(
+        /// Interposes the libgomp function of this name.
+        ///
+        /// # Safety
+        /// The contract of the libgomp function.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case)]
+        pub unsafe extern "C" fn $name($($arg: usize),*) -> $result {
+            let next = next!($name, fn($(pieces!(@word $arg)),*) -> $result);
+            // SAFETY: the program's arguments.
+            let taken = unsafe { next($($arg),*) };
+            if concerns() {
+                $(if $begins {
+                    tasks::distribute();
+                })?
+                match taken {
+                    0 => worksharing::close(),
+                    _ => worksharing::take(),
+                }
+            }
+            taken
+        }
+    )* };
+    (@word $arg:ident) => { usize };
+}
+
+pieces! {
+    GOMP_sections_start(count) -> c_uint, first if true;
+    GOMP_sections_next() -> c_uint;
+    GOMP_loop_dynamic_start(from, to, by, chunk, first, last) -> u8, first if true;
+    GOMP_loop_dynamic_next(first, last) -> u8;
+    GOMP_loop_guided_start(from, to, by, chunk, first, last) -> u8, first if true;
+    GOMP_loop_guided_next(first, last) -> u8;
+    GOMP_loop_nonmonotonic_dynamic_start(from, to, by, chunk, first, last) -> u8, first if true;
+    GOMP_loop_nonmonotonic_dynamic_next(first, last) -> u8;
+    GOMP_loop_nonmonotonic_guided_start(from, to, by, chunk, first, last) -> u8, first if true;
+    GOMP_loop_nonmonotonic_guided_next(first, last) -> u8;
+    GOMP_loop_runtime_start(from, to, by, first, last) -> u8, first if is_dynamic(caller!().pc);
+    GOMP_loop_runtime_next(first, last) -> u8;
+    GOMP_loop_nonmonotonic_runtime_start(from, to, by, first, last) -> u8,
+        first if is_dynamic(caller!().pc);
+    GOMP_loop_nonmonotonic_runtime_next(first, last) -> u8;
+    GOMP_loop_maybe_nonmonotonic_runtime_start(from, to, by, first, last) -> u8,
+        first if is_dynamic(caller!().pc);
+    GOMP_loop_maybe_nonmonotonic_runtime_next(first, last) -> u8;
+    GOMP_loop_ull_dynamic_start(up, from, to, by, chunk, first, last) -> u8, first if true;
+    GOMP_loop_ull_dynamic_next(first, last) -> u8;
+    GOMP_loop_ull_guided_start(up, from, to, by, chunk, first, last) -> u8, first if true;
+    GOMP_loop_ull_guided_next(first, last) -> u8;
+    GOMP_loop_ull_nonmonotonic_dynamic_start(up, from, to, by, chunk, first, last) -> u8,
+        first if true;
+    GOMP_loop_ull_nonmonotonic_dynamic_next(first, last) -> u8;
+    GOMP_loop_ull_nonmonotonic_guided_start(up, from, to, by, chunk, first, last) -> u8,
+        first if true;
+    GOMP_loop_ull_nonmonotonic_guided_next(first, last) -> u8;
+    GOMP_loop_ull_runtime_start(up, from, to, by, first, last) -> u8,
+        first if is_dynamic(caller!().pc);
+    GOMP_loop_ull_runtime_next(first, last) -> u8;
+    GOMP_loop_ull_nonmonotonic_runtime_start(up, from, to, by, first, last) -> u8,
+        first if is_dynamic(caller!().pc);
+    GOMP_loop_ull_nonmonotonic_runtime_next(first, last) -> u8;
+    GOMP_loop_ull_maybe_nonmonotonic_runtime_start(up, from, to, by, first, last) -> u8,
+        first if is_dynamic(caller!().pc);
+    GOMP_loop_ull_maybe_nonmonotonic_runtime_next(first, last) -> u8;
+}
+
+/// Whether the schedule `runtime` is one that does not say which thread executes what; asked of the
+/// runtime that the code at `caller` uses.
+pub(crate) fn is_dynamic(caller: usize) -> bool {
+    const DYNAMIC: c_int = 2;
+    const GUIDED: c_int = 3;
+    const MODIFIERS: c_int = c_int::MIN;
+    let ask = next!(omp_get_schedule, caller, fn(*mut c_int, *mut c_int));
+    let (mut kind, mut chunk) = (0, 0);
+    // SAFETY: room for the answers.
+    unsafe { ask(&raw mut kind, &raw mut chunk) };
+    matches!(kind & !MODIFIERS, DYNAMIC | GUIDED)
+}
+
+/// Defines interceptors of functions whose answer may differ between the threads of a team.
+macro_rules! identities {
+    ($($name:ident($($arg:ident),*) -> $result:ty;)*) => { $(
+        /// Interposes the function of this name.
+        ///
+        /// # Safety
+        /// The contract of the interposed function.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case)]
+        pub unsafe extern "C" fn $name($($arg: usize),*) -> $result {
+            let next = next!($name, fn($(identities!(@word $arg)),*) -> $result);
+            worksharing::tell_apart();
+            // SAFETY: the program's arguments.
+            unsafe { next($($arg),*) }
+        }
+    )* };
+    (@word $arg:ident) => { usize };
+}
+
+// gcc's own code for static schedules and `master` asks, too.
+identities! {
+    omp_get_thread_num() -> c_int;
+    omp_get_thread_num_() -> c_int;
+    GOMP_single_start() -> u8;
 }
 
 around! {
     GOMP_barrier(), tasks::arrive(), tasks::depart();
     GOMP_barrier_cancel() -> u8, tasks::arrive(), tasks::depart();
+    GOMP_loop_end_nowait(), worksharing::close(), nothing();
+    GOMP_sections_end_nowait(), worksharing::close(), nothing();
     GOMP_loop_end(), tasks::arrive(), tasks::depart();
     GOMP_loop_end_cancel() -> u8, tasks::arrive(), tasks::depart();
     GOMP_sections_end(), tasks::arrive(), tasks::depart();
@@ -152,6 +275,7 @@ pub unsafe extern "C" fn GOMP_single_copy_start() -> *mut c_void {
     // SAFETY: no arguments.
     let copied = unsafe { next() };
     over(waits);
+    worksharing::learn();
     if !copied.is_null() {
         tasks::depart();
     }

@@ -1,7 +1,8 @@
 //! Threads and OpenMP tasks within a process: the happens-before order between them, kept in vector
 //! clocks (Mattern 1989, Fidge 1988; FastTrack §2).
 //!
-//! Agents are threads, the implicit tasks of OpenMP's parallel regions, and explicit tasks. Each
+//! Agents are threads, the implicit tasks of OpenMP's parallel regions, explicit tasks, and the
+//! pieces of worksharing constructs that the runtime distributes ([`agents::worksharing`]). Each
 //! has a vector clock ([`agents`]). Synchronisation goes through cells, one for each lock, barrier,
 //! region or task: a release joins the agent's clock into the cell, an acquire joins the cell's
 //! clock into the agent's. Three sources report it: POSIX and C11 threads ([`posix`]) and GCC's
@@ -14,7 +15,9 @@
 //! - the accesses of threads whose creation was not observed, or that are too many ([`AGENTS`]);
 //! - cells are shared by unrelated objects where their keys collide, and a task with more
 //!   dependences than are stored depends on all its siblings that have any;
-//! - the event of a detached task orders everything that runs.
+//! - the event of a detached task orders everything that runs;
+//! - two pieces of one construct that one thread took, where that thread may own the memory that
+//!   they use ([`agents::ownership`]).
 //!
 //! Invisible is synchronisation by inline assembly, or by atomics in code that commsan did not
 //! compile.
@@ -64,6 +67,7 @@ static OBSERVER: OnceLock<Observer> = OnceLock::new();
 pub fn connect(observer: Observer) {
     posix::prepare();
     activity::first();
+    agents::ownership::prepare();
     let _ = OBSERVER.set(observer);
     agents::publish_stamp();
 }
@@ -85,12 +89,24 @@ fn observer() -> Option<&'static Observer> {
 /// Called for an atomic access that acquires, releases or both, or a fence, that a hook observed.
 pub fn synchronise(address: usize, acquires: bool, releases: bool) {
     if agents::is_parallel() {
+        agents::worksharing::learn();
         let cell = agents::cell(agents::Kind::Atomic, address as u64);
         match (acquires, releases) {
             (true, true) => agents::acquire_release(cell),
             (true, false) => agents::acquire(cell),
             (false, true) => agents::release(cell),
             (false, false) => {}
+        }
+    }
+}
+
+/// Called where one of the sections of a construct begins, or this thread has none left, in code
+/// that the compiler has distributed itself.
+pub fn section(begins: bool) {
+    if concerns() {
+        match begins {
+            true => tasks::take_section(),
+            false => agents::worksharing::close(),
         }
     }
 }

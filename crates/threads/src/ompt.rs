@@ -77,13 +77,29 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
 unsafe extern "C" fn finalize(_data: Data) {}
 
 thread_local! {
-    /// Regions that this thread has opened, and the teams that it was in.
-    static OPENED: RefCell<Vec<(u64, Option<Team>)>> = const { RefCell::new(Vec::new()) };
+    static OPENED: RefCell<Vec<Opened>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A region that this thread has opened.
+struct Opened {
+    region: u64,
+    /// An address of the stack above which no frame belongs to the region.
+    outside: usize,
+    /// The team that the thread was in, once it works in the region.
+    before: Option<Team>,
+}
+
+/// `ompt_frame_t`, as far as it is used.
+#[repr(C)]
+struct Frame {
+    exit: usize,
+    /// The frame by which the program has entered the runtime.
+    enter: usize,
 }
 
 unsafe extern "C" fn parallel_begin(
     _task: Data,
-    _frame: *const c_void,
+    frame: *const Frame,
     parallel: Data,
     _requested: c_uint,
     _flags: c_int,
@@ -92,7 +108,10 @@ unsafe extern "C" fn parallel_begin(
     let region = tasks::open();
     // SAFETY: the runtime's word for the tool.
     unsafe { *parallel = region };
-    OPENED.with_borrow_mut(|opened| opened.push((region, None)));
+    // SAFETY: null, or the runtime's description of the frame.
+    let enter = unsafe { frame.as_ref() }.map_or(0, |frame| frame.enter);
+    let outside = if enter == 0 { usize::MAX } else { enter };
+    OPENED.with_borrow_mut(|opened| opened.push(Opened { region, outside, before: None }));
 }
 
 unsafe extern "C" fn parallel_end(
@@ -101,10 +120,10 @@ unsafe extern "C" fn parallel_end(
     _flags: c_int,
     _code: *const c_void,
 ) {
-    let Some((region, before)) = OPENED.with_borrow_mut(Vec::pop) else { return };
+    let Some(Opened { region, before, .. }) = OPENED.with_borrow_mut(Vec::pop) else { return };
     match before {
         Some(team) => tasks::restore(team),
-        None => tasks::restore(tasks::lead(region, 1)), // no thread has worked in it
+        None => tasks::restore(tasks::lead(region, 1, usize::MAX)), // no thread has worked in it
     }
     tasks::close(region);
 }
@@ -129,12 +148,14 @@ unsafe extern "C" fn implicit_task(
     }
     // SAFETY: the runtime's word for the tool, set when the region began.
     let region = unsafe { *parallel };
-    let opened = OPENED.with_borrow(|opened| opened.last().is_some_and(|(id, _)| *id == region));
-    if opened {
-        let team = tasks::lead(region, members);
+    let led = OPENED.with_borrow(|opened| {
+        opened.last().filter(|opened| opened.region == region).map(|opened| opened.outside)
+    });
+    if let Some(outside) = led {
+        let team = tasks::lead(region, members, outside);
         OPENED.with_borrow_mut(|opened| {
-            if let Some((_, before)) = opened.last_mut() {
-                *before = Some(team);
+            if let Some(opened) = opened.last_mut() {
+                opened.before = Some(team);
             }
         });
     } else {

@@ -1,6 +1,7 @@
 //! Parallel regions and tasks of OpenMP, for both runtimes.
 
 use crate::activity::{self, Activity, Wait};
+use crate::agents::worksharing::{self, Work};
 use crate::agents::{self, Cell, Kind, Suspended, acquire, begin, cell, end, expect, release};
 use crate::depend::Dependences;
 use commsan_findings::stats::Counter;
@@ -19,6 +20,8 @@ pub struct Team {
     barriers: u64,
     /// The agent that this thread was before, if another thread opened the region.
     worker: Option<Suspended>,
+    /// What this thread works on outside of the region.
+    outer: Work,
 }
 
 impl Team {
@@ -48,7 +51,13 @@ pub struct Task {
 
 thread_local! {
     static TEAM: Local<Team> = const {
-        Local::new(Team { region: 0, members: 0, barriers: 0, worker: None })
+        Local::new(Team {
+            region: 0,
+            members: 0,
+            barriers: 0,
+            worker: None,
+            outer: worksharing::NOTHING,
+        })
     };
     static TASK: Local<u64> = const { Local::new(0) };
     /// Open task groups, outermost first, also those of tasks that are suspended on this thread.
@@ -83,11 +92,13 @@ pub fn open() -> u64 {
     region
 }
 
-/// The thread that opened the region becomes the first of its `members`.
-pub fn lead(region: u64, members: u32) -> Team {
+/// The thread that opened the region becomes the first of its `members`; `outside` is an address
+/// of its stack above which no frame belongs to the region.
+pub fn lead(region: u64, members: u32, outside: usize) -> Team {
     expect(i64::from(members) - 1 - TEAM_SIZE_UNKNOWN);
     activity::announce(i64::from(members) - 1);
-    TEAM.replace(Team { region, members, ..Team::default() })
+    let outer = worksharing::enter(outside);
+    TEAM.replace(Team { region, members, outer, ..Team::default() })
 }
 
 /// Another thread becomes a member. Its work for an earlier team is unrelated to this one.
@@ -95,12 +106,14 @@ pub fn follow(region: u64) -> Team {
     activity::begin();
     let worker = Some(begin(cell(Kind::Begin, region)));
     crate::popped();
-    TEAM.replace(Team { region, worker, ..Team::default() })
+    let outer = worksharing::join();
+    TEAM.replace(Team { region, worker, outer, ..Team::default() })
 }
 
 /// A member of the team is done; the first member waits for the others. A second call has no
 /// effect.
 pub fn leave() {
+    worksharing::close();
     let team = TEAM.get();
     match team.worker {
         Some(suspended) => {
@@ -114,7 +127,24 @@ pub fn leave() {
 
 /// Returns the thread to the team that it was in before.
 pub fn restore(team: Team) {
-    TEAM.set(team);
+    worksharing::leave(TEAM.replace(team).outer);
+}
+
+/// This thread comes to a construct whose pieces the runtime distributes. With one thread, it is
+/// the program that says who takes them.
+pub fn distribute() {
+    let team = TEAM.get();
+    if team.worker.is_some() || team.members > 1 {
+        worksharing::open();
+    }
+}
+
+/// This thread comes to a section of a construct, perhaps its first.
+pub fn take_section() {
+    if !worksharing::is_open() {
+        distribute();
+    }
+    worksharing::take();
 }
 
 /// Closes a region: all its members are done.
@@ -142,6 +172,7 @@ pub fn task() -> u64 {
 
 /// This thread arrives at a barrier.
 pub fn arrive() -> Wait {
+    worksharing::close();
     release(barrier(TEAM.get()));
     activity::wait()
 }
@@ -211,6 +242,7 @@ fn is_ignored(key: u64) -> bool {
 /// This thread has acquired a lock.
 pub fn lock(key: u64) {
     if !is_ignored(key) {
+        worksharing::learn();
         acquire(cell(Kind::Lock, key));
         notify_lock(key, true);
     }

@@ -596,7 +596,12 @@ mod tests {
             PRESENT.with(|all| all.borrow_mut().clone_from(&self.agents));
             let clock = self.agents[thread].clone();
             let stamp = Epoch { agent: thread as u32, time: clock.time(thread as u32) };
-            let actor = (!self.alone).then_some(Actor { stamp, clock, known_to_all });
+            let actor = (!self.alone).then_some(Actor {
+                stamp,
+                clock,
+                known_to_all,
+                is_by_mapping: |_, _| false,
+            });
             self.clock.act_as(actor.as_ref(), None, self.alone);
             actor
         }

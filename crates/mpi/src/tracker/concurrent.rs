@@ -6,7 +6,9 @@
 //! recorded of pages that threads share is compared with the operations that start.
 //!
 //! **Soundness.** Both sides of a finding were performed by agents of which neither happened before
-//! the other ([`Actor`]). Missed is what another thread did, before an operation started, to memory
+//! the other ([`Actor`]); or they are two pieces of one worksharing construct, which one thread
+//! happened to take, and used memory that no thread owns (`threads/agents/worksharing.rs`,
+//! `ownership.rs`). Missed is what another thread did, before an operation started, to memory
 //! that is neither in a window nor among the shared pages (see `docs/threads.md`); what was
 //! completed before the last [`MAX_RETIRED`](crate::threads::MAX_RETIRED) operations; and
 //! operations whose memory was used [`MAX_TOUCHES`](super::operations::MAX_TOUCHES) times since by
@@ -189,7 +191,7 @@ impl Tracker {
         let _ = access.footprint.visit::<()>(&access.footprint.span(), &mut |run| {
             exposed.shadow().conflicts(&run, access.mode, |past, bytes| {
                 let known_place = found.iter().any(|(other, _)| other.pc == past.pc);
-                if !known_place && !self.threads.comes_after(past.when.stamp) {
+                if !known_place && !self.threads.comes_after_at(past.when.stamp, &bytes) {
                     found.push((past, bytes));
                 }
                 found.len() < MAX_REPORTED

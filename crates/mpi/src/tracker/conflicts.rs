@@ -7,7 +7,7 @@ use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::Effect;
 use commsan_shadow::{Access, Conflict};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// Conflicts of one access that are reported at most; more would repeat the finding.
 pub(super) const MAX_CONFLICTS: usize = 8;
@@ -33,10 +33,10 @@ impl Tracker {
         self.settle_if_met(access);
         let mut found = [const { None }; MAX_CONFLICTS];
         let (mut count, mut over) = (0, None);
-        let take = |id, other: &Access, bytes| {
+        let take = |id, other: &Access, bytes: Range<usize>| {
             // An operation is found once for each run of bytes that both touch.
             let known = |known: &Conflict| known.id == id;
-            if self.operations.is_over(id, &self.threads) {
+            if self.operations.is_over_for(id, &self.threads, &bytes) {
                 over = Some(id);
                 return ControlFlow::Continue(());
             }

@@ -165,7 +165,7 @@ impl Tracker {
                     probe.received = true;
                     found = found.or(probe.taken.map(|taker| (taker, probe.calling.site)));
                 }
-            } else if !self.threads.comes_after(probe.calling.stamp) {
+            } else if !self.threads.calls_after(probe.calling.stamp) {
                 match probe.received {
                     true if self.thread_calls.sees_all => {
                         found = found.or(Some((here, probe.calling.site)));

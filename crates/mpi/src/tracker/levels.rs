@@ -14,6 +14,9 @@
 //!   waiting for, or finds it null since another thread, after which it is not ordered, has
 //!   completed it.
 //!
+//! Threads here are also the sections of a construct and the iterations of a loop that one thread
+//! happened to take, where the runtime distributes them (`threads/agents/worksharing.rs`).
+//!
 //! What only the schedule kept apart is reported for programs compiled by commsan, in which it sees
 //! atomics, too; for others, only calls that did overlap. Calls of threads that commsan does not
 //! know count as ordered.
@@ -114,7 +117,7 @@ impl ThreadCalls {
     pub(super) fn is_concurrent(&self, before: &Calling, threads: &Threads) -> bool {
         let possible = before.lasts || self.sees_all;
         let is_other = before.stamp.agent != threads.stamp().agent;
-        possible && is_other && !threads.comes_after(before.stamp)
+        possible && is_other && !threads.calls_after(before.stamp)
     }
 
     /// Memory that may have held requests was freed.
@@ -293,9 +296,12 @@ impl Tracker {
         for token in tokens.iter().filter(|token| token.variable != 0) {
             let active = self.knows(*token);
             let other = self.thread_calls.completions.iter().find(|other| {
-                let same = other.variable == token.variable && other.site.thread != site.thread;
+                let same = other.variable == token.variable && other.stamp.agent != now.agent;
                 let possible = other.waits || self.thread_calls.sees_all;
-                same && possible && other.waits == active && !self.threads.comes_after(other.stamp)
+                let variable = token.variable..token.variable + 1;
+                same && possible
+                    && other.waits == active
+                    && !self.threads.comes_after_at(other.stamp, &variable)
             });
             if let Some(other) = other.map(|other| other.site)
                 && !out.again(Code::RequestShared, site.pc, other.pc)

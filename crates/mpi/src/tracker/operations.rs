@@ -120,6 +120,13 @@ impl Operations {
         retired.is_some_and(|retired| retired.is_known(threads))
     }
 
+    /// Whether an operation is complete and what the acting thread does to these bytes comes after
+    /// its completion.
+    pub fn is_over_for(&self, id: OpId, threads: &Threads, bytes: &Range<usize>) -> bool {
+        let retired = self.live.get(id).and_then(|operation| operation.retired.as_ref());
+        retired.is_some_and(|retired| retired.is_known_for(threads, bytes))
+    }
+
     /// A thread that comes after an operation's completion uses its memory for something else. Each
     /// such access is slow, so that after a few the operation is forgotten.
     pub fn touch_retired(&mut self, id: OpId, threads: &mut Threads) {

@@ -96,7 +96,7 @@ pub(super) const WINDOWS: &[Wording] = &[
     Wording {
         code: Code::TargetRace,
         case: Case::Threads,
-        message: "{who} {verb} {part}, which {other} in another thread {otherwise}",
+        message: "{who} {verb} {part}, which {other} in {elsewhere} {otherwise}",
         offence: "{access}",
         operation: "{carries}",
         why: "{threads}",
