@@ -159,6 +159,8 @@ options! {
         "Print nothing but findings and errors";
     stuck_after: Bounded<0, 86_400> = "10", "SECONDS", Launcher,
         "Terminate a job if no rank can proceed and none has moved for this time; 0 disables this";
+    stats: bool = "false", "BOOL", Rank,
+        "Count what is watched: calls, operations, accesses, kernels, memory; the report has a table of it";
     halt_on_error: bool = "false", "BOOL", Rank,
         "Terminate the job at the first finding";
     max_findings: Bounded<1, 1_000_000> = "1000", "N", Rank,

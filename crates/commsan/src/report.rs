@@ -185,7 +185,11 @@ pub fn finish(
         notices.iter().for_each(|notice| warn(notice, &[]));
     } else if !options.quiet || !report.findings.is_empty() {
         let style = style(&std::io::stderr());
-        err(&terminal::render(&report, &sources, style));
+        let shown = match options.quiet {
+            true => &Report { stats: None, ..report.clone() },
+            false => &report,
+        };
+        err(&terminal::render(shown, &sources, style));
     }
     if options.gen_suppressions && !report.findings.is_empty() {
         err(&suppress::gen_suppressions(&report.findings));

@@ -68,6 +68,24 @@ fn tables_of_findings_are_those_of_the_code_table() {
     assert!(has_all, "no page lists all codes");
 }
 
+/// Between `<!-- counters: generated -->` and `<!-- end of counters -->` stands the table of what
+/// `--stats` counts.
+#[test]
+fn the_table_of_counters_is_that_of_the_code() {
+    let path = root().join("docs/statistics.md");
+    let old = fs::read_to_string(&path).unwrap();
+    let (before, after) = old.split_once("<!-- counters: generated -->\n").unwrap();
+    let (_, after) = after.split_once("<!-- end of counters -->").unwrap();
+    let table = commsan_report::stats::documentation();
+    let new =
+        format!("{before}<!-- counters: generated -->\n{table}<!-- end of counters -->{after}");
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, new).unwrap();
+    } else {
+        assert!(old == new, "{} is out of date: run `make bless`", path.display());
+    }
+}
+
 /// Targets of the Markdown links in `text`, code aside.
 fn links(text: &str) -> Vec<&str> {
     let mut is_code = false;

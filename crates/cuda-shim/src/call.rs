@@ -1,11 +1,13 @@
 //! A call of the program.
 
 use crate::process::Process;
+use crate::stats::{self, Counted};
 use crate::{ask, streams};
 use commsan_callsite::{Findings, Place};
 use commsan_counters::Traffic;
 use commsan_cuda::{StreamChecker, StreamName};
 use commsan_process::stack::Caller;
+use commsan_process::stats::are_wanted;
 use commsan_threads::Here;
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -29,6 +31,8 @@ pub(crate) struct Call<'a> {
     pub refused: bool,
     /// The library says that the device has failed.
     pub failed: bool,
+    /// It is counted for statistics.
+    pub has_statistics: bool,
 }
 
 impl<'a> Call<'a> {
@@ -38,7 +42,12 @@ impl<'a> Call<'a> {
         name: &'static str,
         default: DefaultStream,
     ) -> Call<'a> {
-        Call { process, here, name, default, refused: false, failed: false }
+        let has_statistics = are_wanted();
+        if has_statistics {
+            stats::called(name);
+            process.counted(here.thread);
+        }
+        Call { process, here, name, default, refused: false, failed: false, has_statistics }
     }
 
     /// This call, from somewhere else.
@@ -54,7 +63,11 @@ impl<'a> Call<'a> {
     ) -> Option<R> {
         let (mut f, mut result) = (Some(f), None);
         self.process.with(self.here.thread, &mut |streams, out| {
-            result = f.take().map(|f| f(streams, &self.here, out));
+            let Some(f) = f.take() else { return };
+            result = Some(match self.has_statistics {
+                false => f(streams, &self.here, out),
+                true => f(&mut Counted(streams), &self.here, out),
+            });
         });
         result
     }

@@ -33,6 +33,7 @@ mod nvshmem;
 mod process;
 mod real;
 mod sites;
+mod stats;
 mod streams;
 mod symbols;
 mod traffic;
@@ -40,4 +41,5 @@ mod watch;
 
 pub use calls::{Entry, entries};
 pub use process::{Process, connect};
+pub use stats::each_call;
 pub use watch::execute_suspects;

@@ -21,6 +21,8 @@ pub trait Process: Sync {
     fn counts(&self) -> bool {
         false
     }
+    /// A call is about to be made, and was counted for statistics.
+    fn counted(&self, _: &Thread) {}
     /// Runs `f` with what is counted, locked, and this rank; not at all if nothing is.
     fn count(&self, _: &Thread, _: &mut dyn FnMut(&mut Traffic, u32)) {}
 }

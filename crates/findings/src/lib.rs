@@ -9,6 +9,7 @@ mod followed;
 mod held;
 mod problem;
 pub mod record;
+pub mod stats;
 mod step;
 
 pub use code::{Code, Severity};

@@ -100,6 +100,12 @@ pub enum Record<'a, S: Clone = RawSite<'a>> {
     Parts(RawParts<'a, S>),
     /// The rank has been asked what it waits for.
     Waiting(RawWaiting<'a, S>),
+    /// What was counted until now, by key ([`crate::stats`]): instead of what earlier records have
+    /// under the same keys. Many take several records.
+    Stats {
+        /// Keys and numbers; what is not there is 0.
+        counts: Cow<'a, [(Cow<'a, str>, u64)]>,
+    },
     /// Something the user should know about this rank that is not a finding.
     Note {
         /// What to know and what to do about it.

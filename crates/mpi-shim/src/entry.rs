@@ -23,6 +23,7 @@ use crate::real;
 use crate::refused;
 use crate::sessions;
 use crate::startup;
+use crate::stats;
 use crate::steps;
 use crate::traffic;
 use crate::waiting;
@@ -77,26 +78,13 @@ pub(crate) fn around(
     let here = Here::new(inside.outer.get().unwrap_or(caller), &inside);
     let args = Args::new(&table()[row], words, language == Language::Fortran);
     let mode = mode();
-    if !mode.is_active() {
-        if !real::is_ours() {
-            real::say_foreign(rank);
-            return call();
+    if !mode.is_usual() {
+        if mode.has_statistics() {
+            stats::called(rank, row, &here);
         }
-        outside::called(rank, &args, &here);
-        sessions::ends(&args);
-        // Before the library starts threads of its own, so that a program of one thread has none
-        // but thread 0.
-        here.thread.number();
-        let code = call();
-        match args.call.effect {
-            Effect::Begin if code == 0 => {
-                startup::begin(rank, &args, &here);
-                traffic::begin(rank, &here);
-            }
-            Effect::Session if code == 0 => startup::session_made(rank, &args, &here),
-            _ => {}
+        if !mode.is_active() {
+            return unfollowed(rank, &args, &here, call);
         }
-        return code;
     }
     let is_only_noted = match args.call.effect {
         Effect::Ask => !arguments::has_no_comm(&args),
@@ -110,10 +98,48 @@ pub(crate) fn around(
         steps::noted(rank, &args, &here);
         return code;
     }
-    match mode.counts() {
-        true => counted(rank, &args, sum, &here, call),
+    match mode.observes() {
+        true => observed(rank, &args, sum, &here, call),
         false => checked(rank, &args, sum, &here, call),
     }
+}
+
+/// A call while nothing is followed: before MPI is initialised, or after the end.
+fn unfollowed(rank: &'static dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
+    if !real::is_ours() {
+        real::say_foreign(rank);
+        return call();
+    }
+    outside::called(rank, args, here);
+    sessions::ends(args);
+    // Before the library starts threads of its own, so that a program of one thread has none but
+    // thread 0.
+    here.thread.number();
+    let code = call();
+    match args.call.effect {
+        Effect::Begin if code == 0 => {
+            startup::begin(rank, args, here);
+            traffic::begin(rank, here);
+        }
+        Effect::Session if code == 0 => startup::session_made(rank, args, here),
+        _ => {}
+    }
+    code
+}
+
+/// Runs a call of which something is counted.
+fn observed(rank: &dyn Rank, args: &Args, sum: Sum, here: &Here, call: Real) -> c_int {
+    let ahead = mode().has_statistics().then(|| stats::Ahead::of(args));
+    let code = match mode().counts() {
+        true => counted(rank, args, sum, here, call),
+        false => checked(rank, args, sum, here, call),
+    };
+    if let Some(ahead) = ahead {
+        // Of arguments that are wrong, which `checked` has found then, nothing must be asked.
+        let is_sound = here.thread.calling.get() != 0;
+        stats::returned(rank, args, here, &ahead, code == 0 && is_sound);
+    }
+    code
 }
 
 /// Runs a call, and counts what it does.

@@ -73,6 +73,8 @@ mod sessions;
 #[cfg(has_mpi)]
 mod startup;
 #[cfg(has_mpi)]
+mod stats;
+#[cfg(has_mpi)]
 mod steps;
 #[cfg(has_mpi)]
 mod traffic;
@@ -95,6 +97,7 @@ pub use {
     objects::follow_objects,
     outside::left,
     real::loaded,
+    stats::each_call,
     user_operations::accessed as accessed_by_operation,
     waiting::gone,
 };

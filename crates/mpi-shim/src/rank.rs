@@ -4,6 +4,7 @@ use commsan_callsite::Findings;
 use commsan_counters::Traffic;
 use commsan_job_shm::JobShm;
 use commsan_mpi::Tracker;
+use commsan_process::stats;
 use commsan_process::thread::Thread;
 pub use commsan_rundir::World;
 use std::sync::OnceLock;
@@ -41,6 +42,8 @@ pub trait Rank: Sync {
     fn keep(&self, thread: &Thread, ticks: u64) -> u64;
     /// Runs `f` with what is counted, locked, and the rank in `MPI_COMM_WORLD`.
     fn count(&self, thread: &Thread, f: &mut dyn FnMut(&mut Traffic, u32));
+    /// A call is about to be made, or has returned, and was counted for statistics.
+    fn counted(&self, thread: &Thread);
     /// Whether anything is pending.
     fn pending(&self) -> bool;
     /// The sequence number that the next request will get, without taking the lock.
@@ -85,12 +88,15 @@ pub(crate) struct Mode(u8);
 const ACTIVE: u8 = 1;
 const COUNTS: u8 = 2;
 const ORDERED: u8 = 4;
+const STATISTICS: u8 = 8;
 
 /// Sets whether calls are checked, whether their transfers are counted, and whether order between
-/// ranks is followed.
+/// ranks is followed. Whether they are counted for statistics is decided once and for all.
 pub fn set_mode(active: bool, counts: bool, ordered: bool) {
     let bit = |is: bool, bit: u8| if is { bit } else { 0 };
-    MODE.store(bit(active, ACTIVE) | bit(counts, COUNTS) | bit(ordered, ORDERED), Release);
+    let statistics = bit(stats::are_wanted(), STATISTICS);
+    let mode = bit(active, ACTIVE) | bit(counts, COUNTS) | bit(ordered, ORDERED) | statistics;
+    MODE.store(mode, Release);
 }
 
 #[cfg(has_mpi)]
@@ -104,6 +110,23 @@ impl Mode {
     /// Whether calls are checked or counted.
     pub fn is_active(self) -> bool {
         self.0 & ACTIVE != 0
+    }
+
+    /// Whether calls are checked or counted, and not for statistics: the usual case, in one test.
+    #[inline]
+    pub fn is_usual(self) -> bool {
+        self.0 & (ACTIVE | STATISTICS) == ACTIVE
+    }
+
+    /// Whether calls are counted for statistics.
+    pub fn has_statistics(self) -> bool {
+        self.0 & STATISTICS != 0
+    }
+
+    /// Whether transfers are counted, or calls for statistics.
+    #[inline]
+    pub fn observes(self) -> bool {
+        self.0 & (COUNTS | STATISTICS) != 0
     }
 
     /// Whether transfers are counted.

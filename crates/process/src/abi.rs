@@ -12,6 +12,7 @@ const VERSION: u32 = 6;
 const BASE: usize = 0x1000_0000_0000;
 const HEADER: usize = 4096;
 const SLOTS: usize = 1 << 26;
+const PAGE: usize = 1 << PAGE_SHIFT;
 
 const _: () = assert!(PAGE_SHIFT == 12, "hooks hash pages of 4 KiB");
 
@@ -148,6 +149,26 @@ pub fn pages() -> Result<Pages, MapError> {
         abi().granules.store(granules.as_ptr().cast_mut().cast(), Ordering::Release);
     }
     Ok(Pages::new(filter, counts, granules))
+}
+
+/// How many pages the filter marks: those in which something may be pending, and those that are
+/// exposed. Only parts of the filter that were ever written are looked at.
+pub fn marked() -> (u64, u64) {
+    const EXPOSED: u8 = 16;
+    let mut resident = vec![0u8; SLOTS / PAGE];
+    // SAFETY: the filter is mapped, and the vector has a byte for each of its pages.
+    if unsafe { libc::mincore(BASE as *mut c_void, SLOTS, resident.as_mut_ptr()) } != 0 {
+        return (0, 0);
+    }
+    let (mut pending, mut exposed) = (0, 0);
+    let written = resident.iter().enumerate().filter(|(_, page)| **page & 1 != 0);
+    for at in written.flat_map(|(page, _)| page * PAGE..(page + 1) * PAGE) {
+        // SAFETY: a byte of the filter, which is only accessed atomically.
+        let marks = unsafe { &*((BASE + at) as *const AtomicU8) }.load(Ordering::Relaxed);
+        pending += u64::from(marks & !EXPOSED != 0);
+        exposed += u64::from(marks & EXPOSED != 0);
+    }
+    (pending, exposed)
 }
 
 /// Number of places in the shadow of window memory, in two halves.

@@ -19,5 +19,6 @@ pub mod own_memory;
 pub mod python;
 pub mod release;
 pub mod stack;
+pub mod stats;
 pub mod thread;
 pub mod unwind;

@@ -212,6 +212,11 @@ struct Segments;
 /// Bytes that all of them have.
 static MAPPED: AtomicUsize = AtomicUsize::new(0);
 
+/// Bytes that are mapped for the heap, whether or not they are in use.
+pub fn mapped() -> usize {
+    MAPPED.load(Relaxed)
+}
+
 // SAFETY: segments are mappings that nobody else uses.
 unsafe impl Allocator for Segments {
     fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {

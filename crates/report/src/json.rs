@@ -1,6 +1,6 @@
 //! The report for programs: `report.json`, described in `docs/report-json.md`.
 
-use crate::{Report, Run};
+use crate::{Report, Run, Statistics};
 use commsan_findings::{Finding, Severity};
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,8 @@ struct Document<'r> {
     schema: u32,
     findings: Vec<Written<'r>>,
     run: &'r Run,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stats: Option<&'r Statistics>,
 }
 
 /// A finding with what follows from its code.
@@ -26,13 +28,20 @@ struct Written<'r> {
 struct Read {
     findings: Vec<Finding>,
     run: Run,
+    #[serde(default)]
+    stats: Option<Statistics>,
 }
 
 /// The whole report as one JSON object.
 pub fn render(report: &Report) -> String {
     let findings = report.findings.iter();
     let findings = findings.map(|finding| Written { severity: finding.severity(), finding });
-    let document = Document { schema: SCHEMA, findings: findings.collect(), run: &report.run };
+    let document = Document {
+        schema: SCHEMA,
+        findings: findings.collect(),
+        run: &report.run,
+        stats: report.stats.as_ref(),
+    };
     let text = serde_json::to_string_pretty(&document);
     text.expect("strings, numbers, arrays and structures always have a JSON form") + "\n"
 }
@@ -54,6 +63,6 @@ pub fn parse(text: &str) -> Result<Report, String> {
             version.schema
         ));
     }
-    let Read { findings, run } = serde_json::from_str(text).map_err(error)?;
-    Ok(Report { findings, run })
+    let Read { findings, run, stats } = serde_json::from_str(text).map_err(error)?;
+    Ok(Report { findings, run, stats })
 }

@@ -36,6 +36,7 @@ pub mod sarif;
 mod shape;
 mod sources;
 pub mod stack;
+pub mod stats;
 pub mod suppress;
 pub mod symbols;
 pub mod terminal;
@@ -49,6 +50,7 @@ pub use checks::Checks;
 pub use jobs::Job;
 pub use notes::{Level, Note};
 pub use sources::Sources;
+pub use stats::Statistics;
 pub use suppress::{Suppressed, Suppressions};
 
 use commsan_findings::{Code, Finding, Followed, Severity};
@@ -69,6 +71,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// The run it was found in.
     pub run: Run,
+    /// What was watched, if ranks were asked to count.
+    pub stats: Option<Statistics>,
 }
 
 /// What is known about the run.
@@ -183,6 +187,7 @@ impl Report {
             start.map(|start| (start.program.to_string(), start.mpi.to_string())).unzip();
         let starts = jobs.iter().flatten().filter_map(|log| log.start.as_ref());
         let hosts: BTreeSet<_> = starts.map(|start| start.host.to_string()).collect();
+        let stats = Statistics::of(&jobs);
         let jobs: Vec<_> = jobs.iter().map(|logs| Job::of(logs)).collect();
         let run = Run {
             command: info.command,
@@ -200,7 +205,7 @@ impl Report {
             hosts: if hosts.len() > 1 { hosts.into_iter().collect() } else { Vec::new() },
             jobs: if jobs.len() > 1 { jobs } else { Vec::new() },
         };
-        Report { findings, run }
+        Report { findings, run, stats }
     }
 
     /// What a static analysis has found, and what it has to say besides.
@@ -224,7 +229,7 @@ impl Report {
             analysed: Some(analysed),
             ..Run::default()
         };
-        Report { findings, run }
+        Report { findings, run, stats: None }
     }
 
     /// How many findings have this severity.

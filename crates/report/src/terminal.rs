@@ -1,7 +1,7 @@
 //! The report for people at a terminal, in the form of a compiler's diagnostics.
 
 use crate::facts::{address, place as short_place};
-use crate::{Note, Report, Sources, ranks};
+use crate::{Note, Report, Sources, ranks, stats};
 use annotate_snippets::{
     AnnotationKind, Element, Group, Level, Origin, Padding, Renderer, Snippet,
 };
@@ -75,6 +75,9 @@ pub fn render(report: &Report, sources: &Sources, style: Style) -> String {
         let title = level.secondary_title(style.wrapped(&note_text(note), "warning: ".len()));
         text += &renderer.render(&[Group::with_title(title)]);
         text += "\n\n";
+    }
+    if let Some(statistics) = &report.stats {
+        text += &(stats::render(statistics) + "\n");
     }
     text + &summary(report) + "\n"
 }

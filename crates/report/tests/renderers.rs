@@ -127,6 +127,7 @@ fn report() -> Report {
     );
     Report {
         findings: vec![write, missing, release, request],
+        stats: None,
         run: Run {
             hosts: vec![],
             jobs: vec![],
@@ -228,7 +229,7 @@ fn one_sided_report() -> Report {
         )
     };
     let run = Run { notes: vec![], suppressed: vec![], unchecked: 0, ..report().run };
-    Report { findings: vec![race, operations, epoch], run }
+    Report { findings: vec![race, operations, epoch], run, stats: None }
 }
 
 fn sources() -> Sources {
@@ -296,7 +297,7 @@ fn files_beside_the_working_directory_have_short_names() {
 #[test]
 fn terminal_text_without_findings() {
     let run = Run { ranks: 4, directory: "app.commsan".into(), ..Run::default() };
-    let text = terminal::render(&Report { findings: vec![], run }, &sources(), Style::default());
+    let text = terminal::render(&Report { run, ..Report::default() }, &sources(), Style::default());
     assert_eq!(text, "commsan: no findings in 4 ranks, report in app.commsan\n");
 }
 
@@ -450,7 +451,8 @@ fn html_shows_names_as_they_are() {
     };
     let code = "if (a<b && c>d) puts(\"</div></pre>&amp;\");";
     let sources = Sources::from_texts([(FILE.to_owned(), code.to_owned())]);
-    let text = text_of_html(&html::render(&Report { findings: vec![odd], run }, &sources));
+    let text =
+        text_of_html(&html::render(&Report { findings: vec![odd], run, stats: None }, &sources));
     for shown in [
         "<odd> & 'quoted' \"dir\"/a&lt;b.cpp",
         FUNCTION,

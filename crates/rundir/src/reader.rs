@@ -12,7 +12,7 @@ use crate::record::{
 };
 use commsan_findings::Step;
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -55,6 +55,8 @@ pub struct RankLog {
     pub messages: HashMap<Job, Messages>,
     /// Where it waited when it was asked, and as which process, in this order.
     pub waits: Vec<(u32, RawWaiting<'static>)>,
+    /// What it had counted when it last wrote that, by key; absent if it was not asked to.
+    pub stats: Option<BTreeMap<String, u64>>,
     /// What the rank wanted the user to know.
     pub notes: Vec<String>,
     /// Why the rank was not checked, if so.
@@ -189,6 +191,7 @@ impl RankLog {
                 // Another program of the same job script: its numbers start anew.
                 ids.start(start.size);
                 self.end = None;
+                self.stats = None;
                 if start.version > record::VERSION {
                     self.problem(Problem::Newer { version: start.version });
                 }
@@ -293,6 +296,10 @@ impl RankLog {
                 }
                 let process = self.start.as_ref().map_or(0, |start| start.pid);
                 self.waits.push((process, waiting));
+            }
+            Record::Stats { counts } => {
+                let counts = counts.iter().map(|(key, count)| (key.to_string(), *count));
+                self.stats.get_or_insert_default().extend(counts);
             }
             Record::Note { text } => self.notes.push(text.into_owned()),
             Record::Unchecked { why } => self.unchecked = Some(why.into_owned()),
@@ -539,6 +546,18 @@ mod tests {
         assert!(log.end.is_some());
         assert!(matches!(log.problems[0], Problem::Damaged { first: 2, lines: 2, .. }));
         assert_eq!(log.problems[1], Problem::Truncated { line: 6 });
+    }
+
+    #[test]
+    fn later_counts_replace_earlier_ones() {
+        let before = r#"{"t":"stats","counts":[["a.b",1],["a.c",5]]}"#;
+        let after = r#"{"t":"stats","counts":[["a.b",2],["later.than.this",3]]}"#;
+        let log = read(&[START, before, after]);
+        assert_eq!(log.problems, []);
+        let counts = [("a.b", 2), ("a.c", 5), ("later.than.this", 3)];
+        let counts = counts.map(|(key, count)| (key.to_owned(), count));
+        assert_eq!(log.stats, Some(BTreeMap::from(counts)));
+        assert_eq!(read(&[START, END]).stats, None);
     }
 
     #[test]

@@ -2,13 +2,15 @@
 
 use crate::state;
 use commsan_checker::Host;
+use commsan_findings::stats::Counter;
 #[cfg(not(feature = "serial"))]
 use commsan_mpi::AtomicUse;
 #[cfg(not(feature = "serial"))]
 use commsan_process::abi;
+use commsan_process::abi::{AccessHook, SynchroniseHook};
 use commsan_process::inside::{Inside, outside};
 use commsan_process::stack::Caller;
-use commsan_process::thread;
+use commsan_process::{stats, thread};
 use commsan_shadow::Mode;
 use commsan_threads::{Here, Observer};
 use std::ffi::{CStr, c_char, c_void};
@@ -16,7 +18,11 @@ use std::ops::Range;
 
 /// Starts receiving accesses.
 pub fn connect() {
-    commsan_process::abi::connect(on_access, on_leave, on_synchronise);
+    let (access, synchronise): (AccessHook, SynchroniseHook) = match stats::are_wanted() {
+        true => (on_counted_access, on_counted_synchronise),
+        false => (on_access, on_synchronise),
+    };
+    commsan_process::abi::connect(access, on_leave, synchronise);
     let (popped, sequential, lock) = (on_popped, state::on_sequential, on_lock);
     commsan_threads::connect(Observer { popped, sequential, lock });
 }
@@ -60,6 +66,29 @@ unsafe extern "C" fn on_access(
         Some(inside) => access(&inside, by, mode, bytes, caller),
         None => called_back(by, mode, bytes, caller),
     }
+}
+
+/// An access that is counted for statistics.
+unsafe extern "C" fn on_counted_access(
+    addr: usize,
+    size: usize,
+    write: i32,
+    by: *const c_char,
+    pc: *const c_void,
+    frame: *const c_void,
+) {
+    if write & SHARE == 0 {
+        stats::accessed(write & NOTE != 0, size);
+    }
+    // SAFETY: the hooks' own arguments.
+    unsafe { on_access(addr, size, write, by, pc, frame) }
+}
+
+/// An atomic access that is counted for statistics.
+unsafe extern "C" fn on_counted_synchronise(addr: usize, kind: i32) {
+    stats::add(Counter::Atomics, 1);
+    // SAFETY: the hooks' own arguments.
+    unsafe { on_synchronise(addr, kind) }
 }
 
 /// The program accesses memory in a function that MPI has called: a reduction, which is given

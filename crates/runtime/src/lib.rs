@@ -13,6 +13,7 @@ mod options;
 mod recorder;
 mod serial;
 mod state;
+mod stats;
 mod traffic;
 
 use commsan_process::own_memory::{self, OwnMemory};
@@ -43,6 +44,10 @@ extern "C" fn loaded() {
     let state = state::install(directory, options, ready);
     #[cfg(not(feature = "serial"))]
     commsan_mpi_shim::loaded();
+    // Without the filter nothing is checked, and nothing has a log.
+    if ready.is_ok() && options.check && options.stats {
+        commsan_process::stats::begin();
+    }
     if ready.is_ok() && options.check {
         hooks::connect();
         release::observe(hooks::on_release);
@@ -68,6 +73,8 @@ extern "C" fn loaded() {
     commsan_mpi_shim::follow_objects(options.mpi.leaks);
     #[cfg(not(feature = "serial"))]
     commsan_mpi_shim::prepare();
+    #[cfg(not(feature = "serial"))]
+    commsan_mpi_shim::set_mode(false, false, false);
     #[cfg(not(feature = "serial"))]
     commsan_mpi_shim::connect(state);
     commsan_cuda_shim::connect(state);

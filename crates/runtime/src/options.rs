@@ -19,6 +19,8 @@ pub struct Options {
     pub max_findings: usize,
     /// Frames written for each site.
     pub stack_depth: usize,
+    /// Count what is watched.
+    pub stats: bool,
     /// What concerns MPI only.
     #[cfg(not(feature = "serial"))]
     pub mpi: mpi::Options,
@@ -31,6 +33,7 @@ impl Default for Options {
             halt_on_error: false,
             max_findings: 1000,
             stack_depth: 16,
+            stats: false,
             #[cfg(not(feature = "serial"))]
             mpi: mpi::Options::default(),
         }
@@ -81,6 +84,7 @@ fn parse(text: &str) -> Options {
             "halt_on_error" => options.halt_on_error = is_true(value),
             "max_findings" => options.max_findings = value.parse().unwrap_or(options.max_findings),
             "stack_depth" => options.stack_depth = value.parse().unwrap_or(options.stack_depth),
+            "stats" => options.stats = is_true(value),
             #[cfg(not(feature = "serial"))]
             _ => options.mpi.set(key, value),
             #[cfg(feature = "serial")]

@@ -6,6 +6,7 @@
 //! is found before the rank is known is kept in memory until then.
 
 use crate::options::Options;
+use crate::stats;
 use crate::traffic::job;
 use commsan_callsite::{Findings, Placed, Report, Site, Stacks, Use};
 use commsan_findings::{Code, Role};
@@ -31,6 +32,8 @@ const LINE: usize = 16 * 1024;
 const NAMES: usize = 400;
 /// Parts in a line, of which each takes 60 characters at most.
 const PARTS: usize = 100;
+/// Counts in a line, of which each takes 90 characters at most.
+const COUNTS: usize = 150;
 /// Steps that fit a line.
 const STEPS: usize = 100;
 
@@ -139,12 +142,20 @@ impl Recorder {
         self.log.write(&Record::Note { text: Cow::Borrowed(text) });
     }
 
+    /// Writes what was counted until now, if anything is.
+    pub fn stats(&mut self) {
+        for counts in stats::counts().unwrap_or_default().chunks(COUNTS) {
+            self.log.write(&Record::Stats { counts: counts.into() });
+        }
+    }
+
     /// Final counts and the closing line.
     pub fn end(&mut self, how: Ending) {
         for count in self.known.values_mut().filter(|c| c.observed != c.written) {
             self.log.write(&Record::Again { id: count.id, count: count.observed });
             count.written = count.observed;
         }
+        self.stats();
         self.log.write(&Record::End(End { how, dropped: self.dropped }));
     }
 
@@ -249,6 +260,10 @@ impl Findings for Recorder {
     }
 
     fn emit(&mut self, record: Record<'_, Placed>, stacks: &Stacks) {
+        // The job may be about to be ended.
+        if matches!(record, Record::Waiting(_)) {
+            self.stats();
+        }
         each_line(record, &mut |record| {
             let record = record.map_sites(&mut |(role, site)| self.raw(role, &site, stacks));
             self.log.write(&record);

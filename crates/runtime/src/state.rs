@@ -25,6 +25,7 @@ use crate::lock::Lock;
 use crate::options::Options;
 use crate::recorder::Recorder;
 use crate::serial;
+use crate::stats;
 use crate::traffic::{self, counter};
 use commsan_callsite::Findings;
 use commsan_checker::Host;
@@ -198,6 +199,19 @@ impl State {
         }
     }
 
+    /// A call is about to be made, or has returned, and was counted for statistics: those are
+    /// written from time to time.
+    fn counted(&self, thread: &Thread) {
+        if stats::look() && self.phase() == Phase::Active {
+            let written = catch_unwind(AssertUnwindSafe(|| {
+                if let Some(Some(inner)) = self.inner.lock(thread).as_deref_mut() {
+                    inner.recorder.stats();
+                }
+            }));
+            drop(written);
+        }
+    }
+
     /// A device is used: if that is before MPI is, or without, there is something to follow from
     /// now on.
     #[inline]
@@ -256,6 +270,7 @@ impl State {
         };
         let mut checker = checker.unwrap_or_else(|| Checker::new(pages));
         connect(&mut checker, &mut recorder);
+        recorder.stats();
         *inner = Some(Inner { checker, recorder });
         self.activate();
     }

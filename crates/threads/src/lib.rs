@@ -73,6 +73,11 @@ pub fn is_in_team() -> bool {
     tasks::members() > 1
 }
 
+/// How many parallel regions of several threads this thread works in; 2 for more.
+pub fn region_depth() -> u32 {
+    tasks::depth()
+}
+
 fn observer() -> Option<&'static Observer> {
     OBSERVER.get()
 }

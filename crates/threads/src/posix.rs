@@ -9,7 +9,8 @@ use crate::agents::{self, Kind, Suspended, acquire, begin, cell, end, release};
 use crate::tasks::{lock, lock_alone, nothing, unlock, unlock_shared};
 use crate::unjoined;
 use crate::{concerns, from_program};
-use commsan_process::{caller, modules};
+use commsan_findings::stats::Counter;
+use commsan_process::{caller, modules, stats};
 use std::cell::Cell as Local;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
@@ -109,6 +110,7 @@ unsafe fn create<R>(
         return code;
     }
     let id = agents::new_id();
+    stats::count(Counter::Threads);
     agents::enter_parallel();
     agents::expect(1);
     activity::announce(1);

@@ -3,7 +3,8 @@
 use crate::activity::{self, Activity, Wait};
 use crate::agents::{self, Cell, Kind, Suspended, acquire, begin, cell, end, expect, release};
 use crate::depend::Dependences;
-use commsan_process::abi;
+use commsan_findings::stats::Counter;
+use commsan_process::{abi, stats};
 use std::cell::{Cell as Local, RefCell};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -18,6 +19,19 @@ pub struct Team {
     barriers: u64,
     /// The agent that this thread was before, if another thread opened the region.
     worker: Option<Suspended>,
+}
+
+impl Team {
+    /// Whether several threads work in it, this one among them.
+    fn has_several(self) -> bool {
+        self.members > 1 || self.worker.is_some()
+    }
+}
+
+/// How many parallel regions this thread works in that each have several threads; 2 for more.
+pub fn depth() -> u32 {
+    let team = TEAM.get();
+    u32::from(team.has_several()) + u32::from(team.region & NESTED != 0)
 }
 
 /// An explicit task.
@@ -55,9 +69,14 @@ struct BegunTask {
 /// Announced until the first member reports the size of the team; larger than any team.
 const TEAM_SIZE_UNKNOWN: i64 = 1 << 32;
 
+/// A bit in the numbers of regions that lie in others.
+const NESTED: u64 = 1 << 62;
+
 /// Opens a parallel region.
 pub fn open() -> u64 {
-    let region = agents::new_id();
+    let nested = if TEAM.get().has_several() { NESTED } else { 0 };
+    let region = agents::new_id() | nested;
+    stats::count(Counter::Regions);
     agents::enter_parallel();
     expect(TEAM_SIZE_UNKNOWN);
     release(cell(Kind::Begin, region));
@@ -235,6 +254,7 @@ pub fn unlock_shared(key: u64) {
 
 /// Creates a task.
 pub fn create(depends: Dependences, undeferred: bool) -> Task {
+    stats::count(Counter::Tasks);
     let (id, parent, group) = (agents::new_id(), task(), group());
     let task = Task { id, parent, group, depends, undeferred };
     expect(1);

@@ -88,6 +88,12 @@ impl Gpu {
         Some(self.memory.at(address)?.bytes.clone())
     }
 
+    /// What memory an address lies in, and the device that was current when it was allocated; `None`
+    /// for memory that CUDA does not know.
+    pub fn memory_at(&self, address: usize) -> Option<(MemoryKind, u32)> {
+        self.memory.around(address).map(|block| (block.kind, block.device))
+    }
+
     /// The memory of a device, or managed, that an address lies in. Registered memory is part of
     /// what the host has.
     pub fn block_around(&self, address: usize) -> Option<Range<usize>> {

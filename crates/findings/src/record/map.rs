@@ -27,6 +27,7 @@ impl<'a, S: Clone> Record<'a, S> {
             Record::Timing { sure, ordered } => Record::Timing { sure, ordered },
             Record::Parts(parts) => Record::Parts(parts.map_sites(to)),
             Record::Waiting(waiting) => Record::Waiting(waiting.map_sites(to)),
+            Record::Stats { counts } => Record::Stats { counts },
             Record::Note { text } => Record::Note { text },
             Record::Unchecked { why } => Record::Unchecked { why },
             Record::End(end) => Record::End(end),

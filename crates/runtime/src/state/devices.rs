@@ -22,6 +22,10 @@ impl Process for State {
         counter().is_some()
     }
 
+    fn counted(&self, thread: &Thread) {
+        State::counted(self, thread);
+    }
+
     fn count(&self, thread: &Thread, f: &mut dyn FnMut(&mut Traffic, u32)) {
         self.begin_with_devices(thread);
         if let Some(counter) = counter() {

@@ -220,6 +220,10 @@ impl Rank for State {
         }
     }
 
+    fn counted(&self, thread: &Thread) {
+        State::counted(self, thread);
+    }
+
     fn pending(&self) -> bool {
         abi::abi().live.load(Ordering::Relaxed) != 0
     }
