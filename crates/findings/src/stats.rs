@@ -231,7 +231,7 @@ counters! {
     }
     "cuda.ranges", "memory that work of streams uses" {
         RangesRead = "read.count", "ranges read", Count, Sum,
-            "Ranges of memory that kernels, copies and other work of streams read, those that they may read included; several accesses of a kernel may be joined to one";
+            "Ranges of memory that kernels, copies and other work of streams read, those that they may read included, without what they also write; several accesses of a kernel may be joined to one";
         RangesReadBytes = "read.bytes", "bytes read", Bytes, Sum,
             "Their bytes, each once a range; of those that cannot be told, the whole allocation, and nothing where work may read any memory";
         RangesWritten = "written.count", "ranges written", Count, Sum,
