@@ -141,9 +141,9 @@ counters! {
     }
     "mpi.threads", "MPI calls by thread context" {
         CallsAlone = "alone", "by the only thread", Count, Sum,
-            "MPI calls while the rank has one thread and is in no parallel region";
+            "MPI calls while the rank has one thread and no parallel region is open";
         CallsBeside = "beside", "outside of regions, beside other threads", Count, Sum,
-            "MPI calls outside of parallel regions, while the program's own threads may run";
+            "MPI calls outside of such regions, while others of the program's own threads may run, or a region of one thread is open";
         CallsInRegions = "region", "in parallel regions", Count, Sum,
             "MPI calls in a parallel region of OpenMP with several threads, `master` and `single` included";
         CallsInNested = "nested", "in nested parallel regions", Count, Sum,

@@ -235,17 +235,25 @@ struct Wrapped {
     align: usize,
 }
 
+/// Copies the first words of a task's head to the beginning of its data, which are aligned for
+/// words only if they have some.
+///
+/// # Safety
+/// There is room for as many.
+unsafe fn copy_words(head: &[usize; 3], to: *mut c_void, count: usize) {
+    if count > 0 {
+        // SAFETY: by the caller.
+        unsafe { std::ptr::copy_nonoverlapping(head.as_ptr(), to.cast(), count) };
+    }
+}
+
 unsafe extern "C" fn copy(to: *mut c_void, from: *mut c_void) {
     // SAFETY: the runtime passes memory of the size that it was given, and the header, which lives
     // until the call that creates the task returns.
     unsafe {
         let wrapped = *from.cast::<Wrapped>();
         to.cast::<Wrapped>().write(wrapped);
-        std::ptr::copy_nonoverlapping(
-            &raw const wrapped.head[0],
-            wrapped.data.cast(),
-            wrapped.heads[0],
-        );
+        copy_words(&wrapped.head, wrapped.data, wrapped.heads[0]);
         if wrapped.heads[1] != 0 {
             expect(1);
         }
@@ -265,7 +273,7 @@ unsafe extern "C" fn run(data: *mut c_void) {
     // SAFETY: the copy of the program's data, which begins with this many words.
     let inner = unsafe {
         let inner = data.byte_add(wrapped.offset);
-        std::ptr::copy_nonoverlapping(&raw const wrapped.head[0], inner.cast(), wrapped.heads[1]);
+        copy_words(&wrapped.head, inner, wrapped.heads[1]);
         inner
     };
     tasks::run(wrapped.task);
