@@ -397,7 +397,19 @@ mod tests {
 
     #[test]
     fn the_table_names_what_is_there() {
-        insta::assert_snapshot!(render(&of_three()), @"");
+        insta::assert_snapshot!(render(&of_three()), @r"
+what was watched, in 2 ranks                       total             each rank
+  MPI calls
+    other                                              2                     1  MPI_Init 2
+    point-to-point                                    43                  0–43  MPI_Isend 40, MPI_Send 3
+  MPI operations
+    sends                                             44                  1–43  43.0 MiB
+  memory
+    live ranges at most                               50                 40–50
+    memory of the process at most                 9999 B            0 B–9999 B
+  rank 1 did not come to an end: counts are those of up to a minute before
+  rank 2 left no statistics
+");
     }
 
     #[test]
