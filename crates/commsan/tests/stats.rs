@@ -4,7 +4,7 @@
 #[path = "support/built.rs"]
 mod built;
 
-use built::{Installed, MPIS, Mpi, Run, Work};
+use built::{MPIS, Mpi, Run, Work};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -189,7 +189,7 @@ fn a_killed_rank_leaves_what_it_had_counted() {
 }
 
 /// Compiles a CUDA program without MPI, and runs it with two simulated devices.
-fn on_devices(options: &[&str]) -> Run {
+fn on_devices(options: &[&str]) -> (Work, Run) {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let installed = root.join("target/cuda/bin/nvcc");
     let nvcc = std::env::var_os("NVCC").map_or(installed, PathBuf::from);
@@ -202,12 +202,13 @@ fn on_devices(options: &[&str]) -> Run {
     compile.args(ptx).args(["-O1", "-g", "-o"]).arg(&program).arg(source);
     work.finish(&mut compile).ends_with(0);
     let options = [&["--gpu", "sim:2"], options].concat();
-    work.run_job(&options, &[program.to_str().unwrap()])
+    let run = work.run_job(&options, &[program.to_str().unwrap()]);
+    (work, run)
 }
 
 #[test]
 fn work_of_streams_has_its_exact_numbers() {
-    let run = on_devices(&["--stats"]);
+    let (_work, run) = on_devices(&["--stats"]);
     run.ends_with(0).finds(&[]).says("what was watched, in 1 rank");
     const BYTES: u64 = 4096;
     for (key, expected) in [
@@ -258,5 +259,6 @@ fn work_of_streams_has_its_exact_numbers() {
         assert_eq!(found, (json!(expected), vec![json!(expected)]), "{key}\n{}", run.text());
     }
     assert_eq!(counted(&run, "mpi").0, Value::Null);
-    assert!(on_devices(&[]).ends_with(0).finds(&[]).report().get("stats").is_none());
+    let (_work, run) = on_devices(&[]);
+    assert!(run.ends_with(0).finds(&[]).report().get("stats").is_none());
 }
