@@ -36,8 +36,11 @@ fn named() -> Option<MutexGuard<'static, Named>> {
     NAMED.try_lock().or_else(|| NAMED.try_lock_for(LOCK_TIMEOUT))
 }
 
+/// Whether a name is that of a call of a group.
+type IsOf = fn(&str) -> bool;
+
 /// Groups of calls, by what their names begin or end with: the first that fits.
-const GROUPS: &[(&str, fn(&str) -> bool)] = &[
+const GROUPS: &[(&str, IsOf)] = &[
     ("nccl", |name| name.starts_with("nccl")),
     ("nvshmem", |name| name.starts_with("nvshmem")),
     ("synchronisation", |name| name.ends_with("Synchronize") || name.ends_with("Query")),
