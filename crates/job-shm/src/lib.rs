@@ -3,6 +3,7 @@
 //!
 //! Each rank owns a region of one mapping, and others read it or add to it without locks:
 //! - [`clocks`](JobShm::publish): the rank's vector clock in each of its latest segments;
+//! - [`threads`](JobShm::publish_threads): what of these clocks holds for its threads only;
 //! - [`entries`](JobShm::enter): the segments in which it entered its latest collectives;
 //! - [`cells`](JobShm::release): clocks released by locks and atomics;
 //! - [`ring`](JobShm::post): messages that others append and only the owner takes.
@@ -36,6 +37,7 @@ mod rendezvous;
 mod ring;
 mod sent;
 pub mod shm_segments;
+mod threads;
 mod wire;
 
 pub use bootstrap::{AttachError, attach, attach_across_nodes};

@@ -16,6 +16,8 @@ pub(crate) const ENTRIES: usize = 1024;
 pub(crate) const WINDOWS: usize = 64;
 /// Cells of locks and atomics, unless the job is large; keys that share a cell count as one.
 const CELLS: usize = 256;
+/// Words of what is kept of threads' clocks. A process with one thread touches none of them.
+pub(crate) const THREADS: usize = 1 << 16;
 /// Components of clocks of segments, and of cells, that a rank keeps at most.
 const MAX_BYTES: [usize; 2] = [1 << 20, 1 << 18];
 /// Words of a message ring.
@@ -30,6 +32,9 @@ pub(crate) const PRESENT: usize = 2;
 pub(crate) const PARTS: usize = 3;
 /// In the region of rank 0, for all ranks.
 pub(crate) const STATE: usize = 4;
+/// In the region of rank 0: whether some rank has published clocks of threads.
+pub(crate) const HAS_THREADS: usize = 5;
+pub(crate) const THREADS_END: usize = 6;
 pub(crate) const HEAD: usize = 8;
 pub(crate) const TAIL: usize = 16;
 pub(crate) const LOSSES: usize = 17;
@@ -55,6 +60,9 @@ pub(crate) struct Region {
     /// For each rank the end of the ring when a message of it found no room.
     pub lost: &'static [AtomicU64],
     pub ring: &'static [AtomicU64; RING],
+    /// For each kept segment, where its threads' clocks begin; then these, in a ring.
+    pub threads_at: &'static [AtomicU64],
+    pub threads: &'static [AtomicU64; THREADS],
 }
 
 impl Memory {
@@ -117,8 +125,11 @@ impl Memory {
         let (cells, rest) = rest.split_at(cell_words(self.ranks));
         let (parts, rest) = rest.split_at(3 * WINDOWS);
         let (lost, rest) = rest.split_at(self.ranks);
-        let ring = rest.first_chunk().expect("a region ends with its ring");
-        Region { header, rows: halves(rows), entries, cells: halves(cells), parts, lost, ring }
+        let (ring, rest) = rest.split_first_chunk().expect("a region has its ring");
+        let (threads_at, rest) = rest.split_at(Kept::of(self.ranks).rows);
+        let threads = rest.first_chunk().expect("a region ends with clocks of threads");
+        let (rows, cells) = (halves(rows), halves(cells));
+        Region { header, rows, entries, cells, parts, lost, ring, threads_at, threads }
     }
 }
 
@@ -127,8 +138,8 @@ fn words(ranks: usize) -> usize {
 }
 
 fn region_words(ranks: usize) -> usize {
-    let words =
-        HEADER + row_words(ranks) + 2 * ENTRIES + cell_words(ranks) + 3 * WINDOWS + ranks + RING;
+    let clocks = row_words(ranks) + 2 * ENTRIES + cell_words(ranks);
+    let words = HEADER + clocks + 3 * WINDOWS + ranks + RING + Kept::of(ranks).rows + THREADS;
     words.next_multiple_of(512) // pages of its own
 }
 

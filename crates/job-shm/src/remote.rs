@@ -19,7 +19,7 @@ use std::time::Instant;
 impl JobShm {
     /// Whether the memory of a rank is on this node.
     #[inline]
-    pub(crate) fn is_here(&self, rank: usize) -> bool {
+    pub fn is_here(&self, rank: usize) -> bool {
         let Some(finder) = &self.finder else { return true };
         self.memory.is_here(rank)
             || finder.nodes(self.memory).is_some_and(|nodes| nodes.of[rank] == HERE)

@@ -189,11 +189,16 @@ fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: Real) -> c_int {
         agents::release(others);
     }
     steps::called_in_parallel(rank, args, here);
+    order::synchronises(rank, args, here);
     let called = levels::before(rank, args, here);
     let code = watched(rank, args, here, call);
     levels::after(rank, here, &called);
     if args.call.probes() && code == 0 {
         levels::has_probed(rank, args, here);
+    }
+    if order::releases(args.call) {
+        // What this thread does next was not released.
+        agents::advance();
     }
     if order::acquires(args.call) {
         agents::acquire(others);

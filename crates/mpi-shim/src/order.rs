@@ -4,7 +4,7 @@
 use crate::groups;
 use crate::library::Mpi;
 use crate::outcome::After;
-use crate::rank::Rank;
+use crate::rank::{Rank, mode};
 use commsan_mpi::rma::Envelope;
 use commsan_mpi::{Acquisition, Args, Library, Template};
 use commsan_mpi_calls::{Call, Effect, Flow};
@@ -26,6 +26,13 @@ pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Lessons {
         });
     }
     acquisitions
+}
+
+/// One of several threads is about to call: other ranks know by its call what it has done.
+pub(crate) fn synchronises(rank: &dyn Rank, args: &Args, here: &Here) {
+    if mode().is_ordered() && (releases(args.call) || acquires(args.call)) {
+        rank.with(here.thread, &mut |tracker, out| tracker.synchronises(args.call, here, out));
+    }
 }
 
 /// Whether other ranks may act upon what this call does.

@@ -27,6 +27,7 @@
 pub(crate) mod accumulate;
 pub(crate) mod cells;
 pub(crate) mod clock;
+pub(crate) mod knowledge;
 pub(crate) mod message;
 pub(crate) mod order;
 pub(crate) mod outbox;

@@ -1,15 +1,14 @@
 //! Threads of this process as agents: the acting thread, its happens-before order, and completions
 //! that not all threads have acquired.
 
+use crate::rma::knowledge::ByCall;
 use commsan_callsite::Site;
-use commsan_shadow::{Actor, Clock, Epoch, OpId, When};
+use commsan_shadow::{Actor, Epoch, OpId};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
 /// Completed operations that are kept at most.
 pub(crate) const MAX_RETIRED: usize = 64;
-/// Ends of segments that are remembered.
-const MAX_SEGMENTS: usize = 256;
 
 /// The happens-before order of this process's threads.
 #[derive(Default)]
@@ -18,8 +17,10 @@ pub(crate) struct Threads {
     pub actor: Option<Actor>,
     /// Operations that are complete, but whose completion not all threads have acquired.
     retired: VecDeque<(OpId, Epoch)>,
-    /// The clocks of the threads that ended the last segments.
-    ends: VecDeque<(u32, Clock)>,
+    /// The last call of each agent that synchronises with other ranks.
+    synchronising: Vec<(u32, ByCall)>,
+    /// Whether the program's atomics are seen, and so all that orders its threads.
+    pub sees_all: bool,
 }
 
 /// A completion that not all threads have acquired.
@@ -91,25 +92,26 @@ impl Threads {
         self.retired.retain(|(id, _)| !is_over(*id));
     }
 
-    /// The acting thread ends a segment.
-    pub fn end_segment(&mut self, segment: u32) {
-        if let Some(actor) = &self.actor {
-            if self.ends.len() == MAX_SEGMENTS {
-                self.ends.pop_front();
-            }
-            self.ends.push_back((segment, actor.clock.clone()));
-        }
+    /// The acting thread, if what it releases to other ranks is limited to what it knows: the
+    /// program's atomics are seen, and so all that orders its threads.
+    #[inline]
+    pub fn between_ranks(&self) -> Option<&Actor> {
+        self.actor.as_ref().filter(|_| self.sees_all)
     }
 
-    /// Whether an access is covered by what this process has released to a rank that has acquired
-    /// all of its segments up to `until`.
-    pub fn was_released(&self, when: When, until: u32) -> bool {
-        let end = |segment| self.ends.iter().find(|(ended, _)| *ended == segment);
-        // Forgotten segments ended when there were no threads, or long ago.
-        let covered =
-            |segment| end(segment).is_none_or(|(_, clock)| when.stamp.happens_before(clock));
-        let many = until.saturating_sub(when.segment) as usize >= self.ends.len();
-        when.segment <= until && (many || (when.segment..=until).rev().any(covered))
+    /// The acting thread is about to synchronise with other ranks by this call.
+    pub fn synchronises(&mut self, by: ByCall) {
+        let agent = self.stamp().agent;
+        self.synchronising.retain(|(of, _)| *of != agent);
+        self.synchronising.push((agent, by));
+    }
+
+    /// The call by which the acting thread has synchronised with other ranks last, if there are
+    /// several.
+    #[inline]
+    pub fn by_call(&self) -> Option<ByCall> {
+        let agent = self.between_ranks()?.stamp.agent;
+        self.synchronising.iter().find(|(of, _)| *of == agent).map(|(_, by)| *by)
     }
 }
 
@@ -125,6 +127,7 @@ pub(crate) struct Calling {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use commsan_shadow::Clock;
 
     fn clock(agent: usize, epoch: u32) -> Clock {
         let mut epochs = [0; commsan_shadow::AGENTS];
@@ -133,30 +136,20 @@ mod tests {
     }
 
     #[test]
-    fn what_was_told_is_what_the_teller_knew() {
+    fn who_acts_comes_after_what_its_clock_covers() {
         let known_to_all = |_| false;
-        let teller = |epoch| Actor {
-            stamp: Epoch { agent: 1, time: 1 },
-            clock: clock(2, epoch),
-            known_to_all,
-        };
-        let mut threads = Threads::default();
-        // Segments 5 and 6 end in a thread that knows agent 2 up to its epochs 0 and 3.
-        for (segment, epoch) in [(5, 0), (6, 3)] {
-            threads.actor = Some(teller(epoch));
-            threads.end_segment(segment);
-        }
-        let when = |segment, time| When { segment, stamp: Epoch { agent: 2, time } };
-        assert!(!threads.was_released(when(6, 3), 5), "it came after the segment");
-        assert!(!threads.was_released(when(5, 3), 5), "nobody knew of it");
-        assert!(threads.was_released(when(5, 3), 6), "but somebody did when the next one ended");
-        assert!(!threads.was_released(when(5, 4), 6));
-        assert!(threads.was_released(when(5, 4), 7), "that one ended when there were no threads");
-        assert!(threads.was_released(when(1, 9), 6), "as earlier ones did");
-
+        let actor = Actor { stamp: Epoch { agent: 1, time: 1 }, clock: clock(2, 3), known_to_all };
+        let mut threads = Threads { actor: Some(actor), ..Threads::default() };
         assert!(threads.comes_after(Epoch { agent: 2, time: 3 }));
         assert!(!threads.comes_after(Epoch { agent: 2, time: 4 }));
+        assert!(threads.between_ranks().is_none(), "its atomics may order more");
+        threads.sees_all = true;
+        let by = |site| ByCall { call: 7, site };
+        assert_eq!(threads.by_call(), None);
+        [by(1), by(2)].into_iter().for_each(|by| threads.synchronises(by));
+        assert_eq!((threads.by_call(), threads.synchronising.len()), (Some(by(2)), 1));
         threads.actor = None;
         assert!(threads.comes_after(Epoch { agent: 2, time: 4 }), "who acts is not known");
+        assert_eq!(threads.by_call(), None);
     }
 }

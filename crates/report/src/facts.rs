@@ -40,6 +40,8 @@ pub enum Case {
     Unattached,
     /// The two were apart in time, but in threads that do not synchronise.
     Threads,
+    /// Another thread than the one of either side has synchronised with the other rank.
+    OtherThread,
     /// The memory is not there yet.
     NotYet,
     /// The memory is a function's, which returns.
@@ -112,6 +114,9 @@ impl<'o> Facts<'o> {
         if self.observation.finding.threads {
             return Case::Threads;
         }
+        if matches!(code, Code::WindowAccessRace | Code::TargetRace) && self.by_thread().is_some() {
+            return Case::OtherThread;
+        }
         if self.observation.finding.collective.as_ref().is_some_and(|all| all.between_groups) {
             return Case::BetweenGroups;
         }
@@ -183,6 +188,7 @@ impl<'o> Facts<'o> {
             "opener" => self.opener(),
             "closer" => window::closer(self.starter()).to_owned(),
             "threads" => self.threads(),
+            "bythread" => self.of_thread(),
             "missing" => window::opener(self.call().unwrap_or_default()).to_owned(),
             "starter" => self.starter().to_owned(),
             "on" => self.on(),
@@ -392,6 +398,45 @@ impl<'o> Facts<'o> {
                 self.place(self.operation)
             ),
         }
+    }
+
+    /// The site of a call by which one thread of a rank has synchronised with another rank.
+    fn by_thread(&self) -> Option<usize> {
+        let sites = &self.observation.finding.sites;
+        sites.iter().position(|site| site.role == Role::Cause && site.rank.is_some())
+    }
+
+    /// How one thread has synchronised with another rank, and not the one of a side.
+    fn of_thread(&self) -> String {
+        let Observation { rank, finding, stacks, .. } = self.observation;
+        let Some(index) = self.by_thread() else { return String::new() };
+        let call = &finding.sites[index];
+        let rank_of = |site: &RawSite<'_>| site.rank.unwrap_or(*rank);
+        let is_of_rank = |site: &Option<usize>| {
+            site.is_some_and(|site| rank_of(&finding.sites[site]) == rank_of(call))
+        };
+        let side = [self.first, self.operation].into_iter().find(is_of_rank).flatten();
+        let what = match side == self.operation {
+            true => self.starter().to_owned(),
+            false => self.by(),
+        };
+        let at = |site: Option<usize>| known_place(site.and_then(|site| stacks[site].first()));
+        format!(
+            "thread {} of rank {} made {what} at {}, but {} at {} was called by thread {}, and nothing \
+             orders the two",
+            self.thread(side),
+            rank_of(call),
+            at(side),
+            call.call.as_deref().unwrap_or("the synchronising call"),
+            at(Some(index)),
+            call.thread,
+        )
+    }
+
+    /// Label of the site of a call that leads to the others.
+    pub fn causes(&self, site: &RawSite<'_>) -> Option<String> {
+        let call = site.call.as_deref().filter(|_| site.rank.is_some())?;
+        Some(format!("{call} is called by thread {}", site.thread))
     }
 
     fn order(&self) -> &'static str {

@@ -133,7 +133,7 @@ fn sites(observation: &Observation, facts: &Facts<'_>) -> Vec<Site> {
     let known = known.map(|(index, (raw, stack))| {
         let is_operation = facts.operation_site() == Some(index);
         let label = match raw.role {
-            Role::Cause => cause(raw.call.as_deref()),
+            Role::Cause => facts.causes(raw).unwrap_or_else(|| cause(raw.call.as_deref())),
             _ => fill(if is_operation { row.operation } else { row.offence }, facts),
         };
         site(observation.rank, raw, stack, label)

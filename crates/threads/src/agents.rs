@@ -162,6 +162,15 @@ pub fn release(cell: Cell) {
     }
 }
 
+/// Begins the current agent's next epoch: what it has done so far is told apart from what it does
+/// next.
+pub fn advance() {
+    if let Some(me) = current() {
+        CLOCKS[me][me].fetch_add(1, Relaxed);
+        set(me);
+    }
+}
+
 /// Acquire: joins the cell's clock into that of the current agent.
 pub fn acquire(cell: Cell) {
     if let Some(me) = current() {

@@ -3,25 +3,74 @@
 //! Time is counted in segments: whatever this process releases to others ends one, and so does
 //! whatever it acquires. An event of rank r in segment s happens before another if the latter's
 //! clock has at least s for r.
+//!
+//! While several threads call, a segment belongs to the thread that began it: another one begins
+//! one of its own before it releases or announces anything. What the clock of a segment covers is
+//! then limited to what this thread knows ([`Knowledge`]): of its own process what happens before
+//! by the threads' own synchronisation ([`Actor`]), of others what it, or a thread that it comes
+//! after, has acquired.
+//!
+//! **Soundness.** More counts as known, never less: by all threads what the last
+//! [`MAX_ACQUISITIONS`] acquisitions are not; of all threads of a rank what was acquired by a lock
+//! or an atomic, from another node, or from a rank of which only the newest clock was at hand; and
+//! all by a thread whose creation was not observed.
 
+use crate::rma::knowledge::{ByCall, Event, Knowledge, Limit};
 use crate::rma::message::{Announced, RmaMessage, Which};
 use crate::rma::outbox::{Outbox, Unsent};
 use commsan_job_shm::{JobShm, LONGEST};
-use commsan_shadow::{Epoch, VectorClock};
+use commsan_shadow::{Actor, Clock as AgentClock, Epoch, VectorClock};
 
 /// A vector clock with a component for each rank of the job: its segments.
 pub type RankClock = VectorClock<Vec<u32>>;
 
+/// Acquisitions by single threads that are remembered.
+const MAX_ACQUISITIONS: usize = 32;
+
 /// The clock of this process, and what it sends to other ranks.
 pub struct Clock {
-    row: RankClock,
+    /// What any thread of this process has acquired.
+    any: Knowledge,
+    /// Set while only some threads have acquired some of it.
+    some: Option<Box<ByThreads>>,
+    /// Set while the present segment belongs to one of several threads.
+    owner: Option<Box<Owner>>,
     shm: JobShm,
     /// Announcements that are sent before other ranks can acquire anything.
     pub outbox: Outbox,
     /// Targets and windows with announced operations that were not reported as complete.
     open: Vec<(u32, u64)>,
+    /// Those whose operations one of several threads has reported as complete: another one may
+    /// complete them, too.
+    completed: Vec<(u32, u64)>,
     /// Whether some message was lost.
     pub has_lost_messages: bool,
+    /// The call in progress of the acting thread, if there are several.
+    acquires_by: Option<ByCall>,
+    /// Words of limits, for their capacity.
+    words: Vec<u64>,
+}
+
+/// What only some threads of this process have acquired.
+struct ByThreads {
+    /// What all have.
+    all: Knowledge,
+    /// What an agent has acquired in an epoch, oldest first.
+    acquired: Vec<Acquired>,
+}
+
+struct Acquired {
+    when: Epoch,
+    by: Option<ByCall>,
+    what: Knowledge,
+}
+
+/// The thread that a segment belongs to.
+struct Owner {
+    /// What happened before, by the order of threads.
+    clock: AgentClock,
+    /// The last segment that ended before there were several threads.
+    alone: u32,
 }
 
 impl Clock {
@@ -30,8 +79,18 @@ impl Clock {
         let mut row = vec![0; shm.ranks()];
         row[shm.me()] = 1;
         shm.publish(&row);
-        let row = RankClock::new(row);
-        Clock { row, shm, outbox: Outbox::default(), open: Vec::new(), has_lost_messages: false }
+        Clock {
+            any: Knowledge::new(RankClock::new(row)),
+            some: None,
+            owner: None,
+            shm,
+            outbox: Outbox::default(),
+            open: Vec::new(),
+            completed: Vec::new(),
+            has_lost_messages: false,
+            acquires_by: None,
+            words: Vec::new(),
+        }
     }
 
     /// This process's rank in the job.
@@ -46,57 +105,262 @@ impl Clock {
 
     /// The present segment.
     pub fn segment(&self) -> u32 {
-        self.row.time(self.me())
+        self.any.row.time(self.me())
     }
 
-    /// The clock of the present segment: what happened before it.
+    /// What happened before the present segment in any thread.
     pub fn row(&self) -> &RankClock {
-        &self.row
+        &self.any.row
     }
 
     /// How many ranks the job has.
     pub fn ranks(&self) -> usize {
-        self.row.components().len()
+        self.any.row.components().len()
     }
 
-    /// Whether a segment of another rank happened before the present one.
+    /// Whether a segment of another rank happened before the present one, at least in part and for
+    /// some thread.
     pub fn comes_after(&self, rank: u32, segment: u32) -> bool {
-        Epoch { agent: rank, time: segment }.happens_before(&self.row)
+        Epoch { agent: rank, time: segment }.happens_before(&self.any.row)
     }
 
-    /// Ends the segment and returns it: its contents are about to be released to other ranks.
-    pub fn end_segment(&mut self) -> u32 {
+    /// Whether an event happens before what the acting thread does next; whether before what all
+    /// threads do is `known_to_all`, with the events of this process that are.
+    #[inline]
+    pub fn knows(&self, event: Event, actor: Option<&Actor>) -> bool {
+        if event.rank == self.me() {
+            return actor.is_none_or(|actor| event.stamp.happens_before(&actor.clock));
+        }
+        match &self.some {
+            None => self.any.covers(event),
+            Some(some) => some.of(actor).any(|what| what.covers(event)),
+        }
+    }
+
+    /// Whether an event happens before what any thread of this process does next.
+    #[inline]
+    pub fn all_know(&self, event: Event, actor: Option<&Actor>) -> bool {
+        if event.rank == self.me() {
+            return actor.is_none_or(|actor| (actor.known_to_all)(event.stamp));
+        }
+        self.some.as_ref().map_or(&self.any, |some| &some.all).covers(event)
+    }
+
+    /// If the acting thread does not know of an event only because of threads, here or in the event's
+    /// rank: the rank and the call by which another thread has synchronised.
+    pub fn missed_by(&self, event: Event, actor: Option<&Actor>) -> Option<(u32, ByCall)> {
+        let there = |by| (event.rank, by);
+        let Some(some) = &self.some else { return self.any.missed_by(event).map(there) };
+        let known = some.acquired.iter().find(|one| one.what.covers(event));
+        match known {
+            Some(one) => one.by.map(|by| (self.me(), by)),
+            None => some.of(actor).find_map(|what| what.missed_by(event)).map(there),
+        }
+    }
+
+    /// Whether some thread knows what others do not.
+    pub fn is_divided(&self) -> bool {
+        self.some.is_some()
+    }
+
+    /// A thread acts, or the only one: what all threads have acquired is joined.
+    pub fn act_as(&mut self, actor: Option<&Actor>, by: Option<ByCall>, alone: bool) {
+        self.acquires_by = by;
+        if alone {
+            self.some = None;
+        }
+        let (Some(some), Some(actor)) = (&mut self.some, actor) else { return };
+        let ByThreads { all, acquired } = &mut **some;
+        acquired.retain(|one| {
+            let keep = !(actor.known_to_all)(one.when);
+            if !keep {
+                all.join(&one.what);
+            }
+            keep
+        });
+        if acquired.is_empty() {
+            self.some = None;
+        }
+    }
+
+    /// Ends the segment and returns it: its contents are about to be released to other ranks, by
+    /// this thread, in this call.
+    #[inline]
+    pub fn end_segment(&mut self, actor: Option<&Actor>, by: Option<ByCall>) -> u32 {
         self.flush();
         self.await_delivery();
-        let ended = self.row.advance(self.me());
-        self.shm.publish(self.row.components());
+        if self.is_limited(actor) {
+            return self.end_own_segment(actor, by);
+        }
+        let ended = self.any.row.advance(self.me());
+        self.shm.publish(self.any.row.components());
         ended.time
     }
 
+    /// Whether the clock of a segment of this thread does not cover all.
+    #[inline]
+    fn is_limited(&self, actor: Option<&Actor>) -> bool {
+        actor.is_some() || self.owner.is_some() || !self.any.is_unlimited()
+    }
+
+    #[cold]
+    fn end_own_segment(&mut self, actor: Option<&Actor>, by: Option<ByCall>) -> u32 {
+        if by.is_some() || self.needs_own_segment(actor) {
+            self.begin_segment(actor, by);
+        }
+        let ended = self.segment();
+        self.begin_segment(actor, None);
+        ended
+    }
+
+    /// Whether the present segment belongs to another thread than the acting one, or to this one
+    /// before it came after others.
+    #[inline]
+    pub fn needs_own_segment(&self, actor: Option<&Actor>) -> bool {
+        (actor.is_some() || self.owner.is_some())
+            && self.owner.as_ref().map(|owner| &owner.clock) != actor.map(|actor| &actor.clock)
+    }
+
+    /// Begins a segment of the acting thread, which is to be released by this call.
+    pub fn begin_segment(&mut self, actor: Option<&Actor>, by: Option<ByCall>) {
+        let (me, ended) = (self.me(), self.any.row.advance(self.me()).time);
+        self.owner = actor.map(|actor| {
+            let alone = self.owner.as_ref().map_or(ended - 1, |owner| owner.alone);
+            Box::new(Owner { clock: actor.clock.clone(), alone })
+        });
+        if actor.is_none() {
+            self.completed.clear();
+        }
+        let own = self
+            .owner
+            .as_ref()
+            .map(|owner| Limit::own(me, owner.alone, ended + 1, owner.clock.components(), by));
+        let mut words = std::mem::take(&mut self.words);
+        words.clear();
+        match &self.some {
+            Some(some) => {
+                let mut known = some.all.clone();
+                some.of(actor).skip(1).for_each(|what| known.join(what));
+                known.encode(me, own.as_ref(), &self.any.row, &mut words);
+            }
+            None => self.any.encode(me, own.as_ref(), &self.any.row, &mut words),
+        }
+        if !words.is_empty() {
+            self.shm.publish_threads(ended + 1, &words);
+        }
+        self.words = words;
+        self.shm.publish(self.any.row.components());
+    }
+
     /// Acquires what a rank has released up to this segment.
-    pub fn join(&mut self, rank: u32, segment: u32) {
-        if !self.comes_after(rank, segment) {
-            self.shm.join(rank as usize, segment, self.row.components_mut());
+    #[inline]
+    pub fn join(&mut self, rank: u32, segment: u32, actor: Option<&Actor>) {
+        if self.is_simple(actor) {
+            if !self.comes_after(rank, segment) {
+                self.shm.join(rank as usize, segment, self.any.row.components_mut());
+            }
+            return;
+        }
+        let mut news = Knowledge::default();
+        self.read(rank, segment, &mut news);
+        self.take_in(&news, actor);
+    }
+
+    /// Reads what a rank knew in a segment.
+    #[inline]
+    pub fn read(&self, rank: u32, segment: u32, into: &mut Knowledge) {
+        into.reset(self.ranks());
+        self.shm.join(rank as usize, segment, into.row.components_mut());
+        if self.shm.has_threads() {
+            self.limit(rank, segment, into);
         }
     }
 
-    /// Acquires what a rank has released so far, where the segment is not known.
-    pub fn join_newest(&mut self, rank: u32) {
-        if rank != self.me() {
-            self.shm.join_newest(rank as usize, self.row.components_mut());
+    #[cold]
+    fn limit(&self, rank: u32, segment: u32, known: &mut Knowledge) {
+        let mut words = Vec::new();
+        self.shm.threads(rank as usize, segment, &mut words);
+        known.limit_to(&words);
+    }
+
+    /// Whether all that is acquired is of all threads and for all.
+    #[inline]
+    fn is_simple(&self, actor: Option<&Actor>) -> bool {
+        actor.is_none() && self.some.is_none() && !self.shm.has_threads()
+    }
+
+    /// The acting thread has acquired something.
+    #[cold]
+    fn take_in(&mut self, news: &Knowledge, actor: Option<&Actor>) {
+        let alone = |actor: &&Actor| !(actor.known_to_all)(actor.stamp);
+        if let Some(actor) = actor.filter(alone) {
+            let some = self.some.get_or_insert_with(|| {
+                Box::new(ByThreads { all: self.any.clone(), acquired: Vec::new() })
+            });
+            some.add(actor.stamp, self.acquires_by, news);
+        } else if let Some(some) = &mut self.some {
+            some.all.join(news);
         }
+        self.any.join(news);
+    }
+
+    /// Acquires what a rank has released so far, where the segment is not known.
+    pub fn join_newest(&mut self, rank: u32, actor: Option<&Actor>) {
+        if rank != self.me() {
+            let shm = |shm: &JobShm, row: &mut [u32]| shm.join_newest(rank as usize, row);
+            self.join_by(actor, shm);
+        }
+    }
+
+    /// Acquires a clock of segments that covers all threads.
+    fn join_by<T>(
+        &mut self,
+        actor: Option<&Actor>,
+        read: impl FnOnce(&JobShm, &mut [u32]) -> T,
+    ) -> T {
+        if self.is_simple(actor) {
+            return read(&self.shm, self.any.row.components_mut());
+        }
+        let mut row = vec![0; self.ranks()];
+        let read = read(&self.shm, &mut row);
+        self.take_in(&Knowledge::new(RankClock::new(row)), actor);
+        read
     }
 
     /// Acquires what each of these ranks had released when it entered a collective; calls `entered`
     /// with each rank and its segment then, where that is known.
-    pub fn gather(&mut self, key: u64, members: &[u32], entered: impl FnMut(u32, u32)) {
-        self.shm.gather(key, members, self.row.components_mut(), entered);
+    pub fn gather(
+        &mut self,
+        key: u64,
+        members: &[u32],
+        actor: Option<&Actor>,
+        mut entered: impl FnMut(u32, u32),
+    ) {
+        if self.is_simple(actor) {
+            return self.shm.gather(key, members, self.any.row.components_mut(), entered);
+        }
+        let mut all = Knowledge::new(RankClock::new(vec![0; self.ranks()]));
+        let (here, there): (Vec<u32>, Vec<u32>) =
+            members.iter().partition(|member| self.shm.is_here(**member as usize));
+        self.shm.gather(key, &there, all.row.components_mut(), &mut entered);
+        let mut one = Knowledge::default();
+        for member in here {
+            one.reset(self.ranks());
+            let mut segment = 0;
+            self.shm.gather(key, &[member], one.row.components_mut(), |_, at| segment = at);
+            if segment != 0 {
+                self.limit(member, segment, &mut one);
+                entered(member, segment);
+            }
+            all.join(&one);
+        }
+        self.take_in(&all, actor);
     }
 
     /// Releases the present to a cell of a rank, as an unlock does, and ends the segment.
-    pub fn release(&mut self, rank: u32, cell: u64) {
+    pub fn release(&mut self, rank: u32, cell: u64, actor: Option<&Actor>, by: Option<ByCall>) {
         self.add(rank, cell);
-        self.end_segment();
+        self.end_segment(actor, by);
     }
 
     /// Releases the present to a cell of a rank; the caller ends the segment after the last of
@@ -104,12 +368,12 @@ impl Clock {
     pub fn add(&mut self, rank: u32, cell: u64) {
         self.flush();
         self.await_delivery();
-        self.shm.release(rank as usize, cell, self.row.components());
+        self.shm.release(rank as usize, cell, self.any.row.components());
     }
 
     /// Releases what happened before the present segment to a cell of a rank.
     pub fn release_past(&self, rank: u32, cell: u64) {
-        let mut row = self.row.components().to_vec();
+        let mut row = self.any.row.components().to_vec();
         row[self.shm.me()] -= 1;
         self.shm.release(rank as usize, cell, &row);
     }
@@ -128,15 +392,45 @@ impl Clock {
         self.send_operation(to, operation);
     }
 
-    /// Operations on a rank's part of a window will be complete when the call in progress returns.
-    pub fn complete(&mut self, to: u32, window: u64) {
-        if self.open.contains(&(to, window)) {
-            let (origin, segment) = (self.me(), self.segment());
-            self.send(to, &RmaMessage::Complete { window, origin, segment, which: Which::All });
+    /// Operations on a rank's part of a window will be complete when the acting thread's call
+    /// returns.
+    pub fn complete(&mut self, to: u32, window: u64, actor: Option<&Actor>) {
+        if actor.is_some() {
+            self.complete_of_thread(to, window, actor);
+        } else if self.open.contains(&(to, window)) {
+            self.send_complete(to, window, Which::All, None);
             self.open.retain(|open| *open != (to, window));
         } else if self.outbox.complete(to, window) {
             self.flush();
         }
+    }
+
+    /// As others may complete them again, and threads that come after those know of it only then.
+    #[cold]
+    fn complete_of_thread(&mut self, to: u32, window: u64, actor: Option<&Actor>) {
+        self.flush();
+        let place = (to, window);
+        if !self.open.contains(&place) && !self.completed.contains(&place) {
+            return;
+        }
+        self.send_complete(to, window, Which::All, actor);
+        self.open.retain(|open| *open != place);
+        if !self.completed.contains(&place) {
+            self.completed.push(place);
+        }
+    }
+
+    /// Ranks to which a thread has reported operations on a window as complete, and others may
+    /// again.
+    pub fn completed(&self, window: u64) -> impl Iterator<Item = u32> {
+        self.completed.iter().filter(move |(_, of)| *of == window).map(|(to, _)| *to)
+    }
+
+    /// Sends that operations of this rank on another one's part of a window are complete.
+    pub fn send_complete(&mut self, to: u32, window: u64, which: Which, actor: Option<&Actor>) {
+        let stamp = actor.map_or(Epoch::default(), |actor| actor.stamp);
+        let event = Event { rank: self.me(), segment: self.segment(), stamp };
+        self.send(to, &RmaMessage::Complete { window, event, which });
     }
 
     /// Sends all announcements that wait in the outbox.
@@ -184,7 +478,237 @@ impl Clock {
     }
 
     /// Acquires what was released to a cell; returns whether that was anything new.
-    pub fn acquire(&mut self, rank: u32, cell: u64) -> bool {
-        self.shm.acquire(rank as usize, cell, self.row.components_mut())
+    pub fn acquire(&mut self, rank: u32, cell: u64, actor: Option<&Actor>) -> bool {
+        if self.is_simple(actor) {
+            return self.shm.acquire(rank as usize, cell, self.any.row.components_mut());
+        }
+        let mut row = vec![0; self.ranks()];
+        self.shm.acquire(rank as usize, cell, &mut row);
+        let news = !self.some.as_ref().map_or(&self.any, |some| &some.all).covers_all(&row);
+        if news {
+            self.take_in(&Knowledge::new(RankClock::new(row)), actor);
+        }
+        news
+    }
+}
+
+impl ByThreads {
+    /// What the acting thread knows: what all do, then what it has acquired. Where it is not known
+    /// which thread acts, it may know all.
+    fn of(&self, actor: Option<&Actor>) -> impl Iterator<Item = &Knowledge> {
+        let acquired = self
+            .acquired
+            .iter()
+            .filter(move |one| actor.is_none_or(|actor| one.when.happens_before(&actor.clock)));
+        std::iter::once(&self.all).chain(acquired.map(|one| &one.what))
+    }
+
+    fn add(&mut self, when: Epoch, by: Option<ByCall>, news: &Knowledge) {
+        let last = self.acquired.last_mut();
+        if let Some(last) = last.filter(|last| (last.when, last.by) == (when, by)) {
+            return last.what.join(news);
+        }
+        if self.acquired.len() == MAX_ACQUISITIONS {
+            let oldest = self.acquired.remove(0);
+            self.all.join(&oldest.what);
+        }
+        self.acquired.push(Acquired { when, by, what: news.clone() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commsan_job_shm::Memory;
+    use proptest::prelude::*;
+    use std::cell::RefCell;
+
+    const RANKS: usize = 3;
+    const THREADS: usize = 3;
+
+    /// What a thread of a rank does.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        /// Something that others may come to know.
+        Work,
+        /// Synchronises with another thread of the rank, which comes after.
+        Order(usize),
+        /// Releases what it knows by a message.
+        Send,
+        /// Receives a message that was sent before, unless there is none.
+        Receive(usize),
+        /// All threads of the rank are joined.
+        Join,
+        /// There are several again, which come after all before.
+        Fork,
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<(usize, usize, Step)>> {
+        let step = prop_oneof![
+            4 => Just(Step::Work),
+            3 => (0..THREADS).prop_map(Step::Order),
+            3 => Just(Step::Send),
+            4 => (0..100usize).prop_map(Step::Receive),
+            1 => Just(Step::Join),
+            2 => Just(Step::Fork),
+        ];
+        prop::collection::vec((0..RANKS, 0..THREADS, step), 0..90)
+    }
+
+    /// The set of all work that happens before something: happens-before by its definition.
+    type History = u128;
+
+    thread_local! {
+        /// The threads' clocks of the rank that acts, for `known_to_all`.
+        static PRESENT: RefCell<Vec<AgentClock>> = const { RefCell::new(Vec::new()) };
+    }
+
+    fn known_to_all(stamp: Epoch) -> bool {
+        PRESENT.with(|all| all.borrow().iter().all(|clock| stamp.happens_before(clock)))
+    }
+
+    struct Rank {
+        clock: Clock,
+        /// Of each thread.
+        agents: Vec<AgentClock>,
+        histories: Vec<History>,
+        alone: bool,
+    }
+
+    impl Rank {
+        fn new(memory: Memory, rank: usize) -> Rank {
+            let agents = (0..THREADS).map(|thread| {
+                let mut clock = AgentClock::new([0; commsan_shadow::AGENTS]);
+                clock.advance(thread as u32);
+                clock
+            });
+            let clock = Clock::new(JobShm::new(memory, rank));
+            Rank { clock, agents: agents.collect(), histories: vec![0; THREADS], alone: true }
+        }
+
+        /// The thread acts; gives the actor that it is.
+        fn act(&mut self, thread: usize) -> Option<Actor> {
+            PRESENT.with(|all| all.borrow_mut().clone_from(&self.agents));
+            let clock = self.agents[thread].clone();
+            let stamp = Epoch { agent: thread as u32, time: clock.time(thread as u32) };
+            let actor = (!self.alone).then_some(Actor { stamp, clock, known_to_all });
+            self.clock.act_as(actor.as_ref(), None, self.alone);
+            actor
+        }
+
+        /// Everything that any of the threads has done happens before what all do next.
+        fn join(&mut self) {
+            let all = self.agents.clone();
+            for (thread, clock) in self.agents.iter_mut().enumerate() {
+                all.iter().for_each(|other| clock.join(other));
+                clock.advance(thread as u32);
+            }
+            let all = self.histories.iter().fold(0, |all, one| all | one);
+            self.histories.fill(all);
+        }
+    }
+
+    /// Executes steps, and compares, before and after each, all that is known with the histories.
+    fn execute(steps: &[(usize, usize, Step)]) -> Result<(), TestCaseError> {
+        let (memory, _file, _) = Memory::create(RANKS).unwrap();
+        let mut ranks: Vec<Rank> = (0..RANKS).map(|rank| Rank::new(memory, rank)).collect();
+        let mut work: Vec<Event> = Vec::new();
+        let mut messages: Vec<(u32, u32, History)> = Vec::new();
+        for (at, thread, step) in steps {
+            let rank = &mut ranks[*at];
+            let thread = if rank.alone { 0 } else { *thread };
+            let actor = rank.act(thread);
+            let actor = actor.as_ref();
+            match step {
+                Step::Work => {
+                    let stamp = actor.map_or(Epoch::default(), |actor| actor.stamp);
+                    let segment = rank.clock.segment();
+                    rank.histories[thread] |= 1 << work.len();
+                    work.push(Event { rank: *at as u32, segment, stamp });
+                }
+                Step::Order(other) if !rank.alone => {
+                    let (clock, history) = (rank.agents[thread].clone(), rank.histories[thread]);
+                    rank.agents[*other].join(&clock);
+                    rank.histories[*other] |= history;
+                    rank.agents[thread].advance(thread as u32);
+                }
+                Step::Order(_) => {}
+                Step::Send => {
+                    let segment = rank.clock.end_segment(actor, None);
+                    messages.push((*at as u32, segment, rank.histories[thread]));
+                    rank.agents[thread].advance(thread as u32);
+                }
+                Step::Receive(nth) => {
+                    if let Some(nth) = nth.checked_rem(messages.len())
+                        && messages[nth].0 as usize != *at
+                    {
+                        let (from, segment, history) = messages[nth];
+                        rank.clock.join(from, segment, actor);
+                        rank.clock.end_segment(actor, None);
+                        rank.histories[thread] |= history;
+                    }
+                }
+                Step::Join => {
+                    rank.join();
+                    rank.alone = true;
+                }
+                Step::Fork => {
+                    rank.join();
+                    rank.alone = false;
+                }
+            }
+            let threads = if rank.alone { 1 } else { THREADS };
+            for thread in 0..threads {
+                let actor = rank.act(thread);
+                let actor = actor.as_ref();
+                let expected = |index: usize| rank.histories[thread] >> index & 1 == 1;
+                for (index, event) in work.iter().enumerate() {
+                    let known = rank.clock.knows(*event, actor);
+                    prop_assert_eq!(known, expected(index), "{:?} by {}.{}", event, at, thread);
+                    let all = rank.histories[..threads].iter().all(|one| one >> index & 1 == 1);
+                    let all_know = rank.clock.all_know(*event, actor);
+                    prop_assert!(all || !all_know || event.rank as usize == *at);
+                }
+                if rank.clock.needs_own_segment(actor) {
+                    rank.clock.begin_segment(actor, None);
+                }
+                let mut before = Knowledge::default();
+                rank.clock.read(*at as u32, rank.clock.segment(), &mut before);
+                for (index, event) in work.iter().enumerate() {
+                    let known = before.covers(*event);
+                    prop_assert_eq!(known, expected(index), "{:?} to {}.{}", event, at, thread);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+        /// Whatever is known to a thread, and to what it announces, is what happens before.
+        #[test]
+        fn threads_know_what_happens_before(steps in steps()) {
+            execute(&steps)?;
+        }
+    }
+
+    #[test]
+    fn what_one_thread_releases_does_not_include_another() {
+        use Step::*;
+        let all = [
+            (0, 0, Fork),
+            (0, 1, Work),
+            (0, 2, Send),
+            (1, 0, Receive(0)),
+            (1, 0, Send),
+            (2, 0, Receive(1)),
+            (0, 1, Order(2)),
+            (0, 2, Send),
+            (2, 0, Fork),
+            (2, 1, Receive(2)),
+            (2, 1, Order(0)),
+            (2, 0, Join),
+        ];
+        execute(&all).unwrap();
     }
 }

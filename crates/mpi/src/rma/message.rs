@@ -1,7 +1,8 @@
 //! Messages about RMA that ranks exchange through shared memory, and their encoding in words.
 
 use crate::rma::accumulate::{Atomic, Combine, MAX_ELEMENT, Rules};
-use commsan_shadow::{Comb, Footprint, Mode, Runs};
+use crate::rma::knowledge::Event;
+use commsan_shadow::{Comb, Epoch, Footprint, Mode, Runs};
 use smallvec::SmallVec;
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -53,14 +54,12 @@ pub struct Announced {
 pub enum RmaMessage {
     /// An operation has started.
     Operation(Announced),
-    /// Earlier operations of the origin on this window are complete, as of a segment.
+    /// Earlier operations of the origin on this window are complete, as of an event of it.
     Complete {
         /// The window's name.
         window: u64,
-        /// Rank in the job.
-        origin: u32,
-        /// A segment of the origin.
-        segment: u32,
+        /// The completion, by one of the origin's threads.
+        event: Event,
         /// Which operations.
         which: Which,
     },
@@ -148,14 +147,16 @@ impl RmaMessage {
                 }
                 all
             }
-            RmaMessage::Complete { window, origin, segment, which } => {
+            RmaMessage::Complete { window, event: Event { rank, segment, stamp }, which } => {
                 let (kind, number) = match which {
                     Which::All => (0, 0),
                     Which::Reads => (1, 0),
                     Which::Epoch => (2, 0),
                     Which::One(number) => (3, *number),
                 };
-                send(&[COMPLETE, *window, pair(*origin, *segment), pair(kind, number)])
+                let from = pair(*rank, *segment);
+                let words = [COMPLETE, *window, from, pair(kind, number), stamp.to_bits()];
+                send(if *stamp == Epoch::default() { &words[..4] } else { &words })
             }
             RmaMessage::MessageSent { origin, tag, comm, handle, segment } => {
                 send(&[MESSAGE, *comm, pair(*origin, *segment), pair(*handle, *tag as u32)])
@@ -176,14 +177,15 @@ impl RmaMessage {
         let (rank, segment) = halves(*from);
         Some(match (kind & 0xff, rest) {
             (OPERATION, _) => RmaMessage::Operation(Announced::decode(words)?),
-            (COMPLETE, [what]) => {
+            (COMPLETE, [what, stamp @ ..]) => {
                 let which = match halves(*what) {
                     (0, _) => Which::All,
                     (1, _) => Which::Reads,
                     (2, _) => Which::Epoch,
                     (_, number) => Which::One(number),
                 };
-                RmaMessage::Complete { window: *name, origin: rank, segment, which }
+                let stamp = stamp.first().map_or(Epoch::default(), |bits| Epoch::from_bits(*bits));
+                RmaMessage::Complete { window: *name, event: Event { rank, segment, stamp }, which }
             }
             (MESSAGE, [tag]) => {
                 let (handle, tag) = halves(*tag);

@@ -1,9 +1,9 @@
 //! Operations of other ranks on this process's windows that may still be concurrent with something.
 
 use crate::rma::accumulate::Atomic;
-use crate::rma::clock::{Clock, RankClock};
+use crate::rma::clock::Clock;
+use crate::rma::knowledge::{ByCall, Event, Knowledge};
 use crate::rma::message::{AccessEpoch, Announced, Which};
-use crate::threads::Threads;
 use commsan_mpi_calls::Call;
 use commsan_shadow::{Access, Actor, Epoch, Footprint, Live, Mode, OpId, Pages};
 use rustc_hash::FxHashMap;
@@ -28,12 +28,11 @@ pub struct Remote {
     pub segment: u32,
     /// See [`Announced::each`].
     pub each: Option<NonZeroU32>,
-    /// The rank and its segment at whose end the operation is complete, once that is known.
-    pub complete: Option<Epoch>,
+    /// The events with which the operation is complete, once that is known: each of several threads
+    /// may complete it.
+    pub complete: SmallVec<[Event; 1]>,
     /// This process has read its effect.
     pub seen: bool,
-    /// When a thread of this process acquired its completion, if others have not yet.
-    pub acquired: Option<Epoch>,
     /// Set in the separate memory model.
     pub separate: Option<Separate>,
 }
@@ -63,23 +62,33 @@ impl Remote {
             number,
             segment,
             each,
-            complete: announced.complete.then_some(Epoch { agent: origin, time: segment }),
+            complete: announced
+                .complete
+                .then_some(Event { rank: origin, segment, stamp: Epoch::default() })
+                .into_iter()
+                .collect(),
             seen: false,
-            acquired: None,
             separate: None,
         }
     }
 
-    /// Whether the operation happens before what has this clock.
-    fn is_before(&self, clock: &RankClock) -> bool {
-        self.complete.is_some_and(|last| last.happens_before(clock))
+    /// Whether the operation happens before what knows this.
+    fn is_before(&self, known: &Knowledge) -> bool {
+        self.complete.iter().any(|last| known.covers(*last))
     }
 
-    /// Whether an atomic operation with this clock is of a rank that may have read what this one
+    /// Whether it is complete, but not before an operation of another thread of its origin: the
+    /// origin compares these.
+    fn is_of_other_thread(&self, op: &Announced) -> bool {
+        self.origin == op.origin && !self.complete.is_empty()
+    }
+
+    /// Whether an atomic operation that knows this is of a rank that may have read what this one
     /// wrote: its clock covers the segment that ended with this operation, and no later one.
-    fn may_have_been_read(&self, by: &Announced, clock: &RankClock) -> bool {
+    fn may_have_been_read(&self, by: &Announced, known: &Knowledge) -> bool {
         let both = self.atomic.is_some() && by.atomic.is_some();
-        both && self.origin != by.origin && clock.time(self.origin).wrapping_add(1) == self.segment
+        let last = known.row.time(self.origin);
+        both && self.origin != by.origin && last.wrapping_add(1) == self.segment
     }
 
     /// Whether every access that conflicts with an access of this operation from now on also
@@ -90,12 +99,12 @@ impl Remote {
         &self,
         access: &Access,
         op: &Announced,
-        clock: &RankClock,
+        known: &Knowledge,
         later: &Access,
     ) -> bool {
         let Footprint::Dense(all) = &later.footprint else { return false };
         let span = access.footprint.span();
-        (self.is_before(clock) || self.is_repeated_by(op))
+        (self.is_before(known) || self.is_repeated_by(op))
             && all.start <= span.start
             && span.end <= all.end
             && (access.mode == op.mode || op.mode == Mode::Write)
@@ -106,7 +115,7 @@ impl Remote {
     /// Whether an atomic operation repeats this one in the same epoch. Both end together, and
     /// whatever came between them was announced before the later one.
     fn is_repeated_by(&self, op: &Announced) -> bool {
-        let open = self.complete.is_none() && self.atomic.is_some();
+        let open = self.complete.is_empty() && self.atomic.is_some();
         open && (self.origin, self.site, self.epoch) == (op.origin, op.site, op.epoch)
     }
 
@@ -135,6 +144,8 @@ pub struct Meeting {
     pub first: Remote,
     pub access: Access,
     pub bytes: Range<usize>,
+    /// If only another thread has synchronised: of which rank, and by which call.
+    pub missed_by: Option<(u32, ByCall)>,
 }
 
 /// Operations of an origin on a window that are not complete.
@@ -190,8 +201,6 @@ pub struct Remotes {
     /// Operations that do not happen before what this process does; their bytes are marked in the
     /// page filter.
     present: Live<Remote>,
-    /// Operations in `present` whose completion only some threads of this process have acquired.
-    retired: VecDeque<(Epoch, OpId)>,
     /// Operations with which only other ranks' operations may be concurrent, oldest first.
     past: Live<Remote>,
     order: VecDeque<OpId>,
@@ -200,6 +209,8 @@ pub struct Remotes {
     /// Operations in `present` that are complete, by the rank whose segment completed them, in the
     /// order of segments.
     complete: FxHashMap<u32, VecDeque<(u32, OpId)>>,
+    /// Operations in `present` that one of several threads has completed, oldest first.
+    by_threads: VecDeque<OpId>,
     /// Updates in `present` that happen before what this process does, by window in the separate
     /// memory model: they stay until the owner synchronises its private copy.
     over: FxHashMap<u64, Vec<OpId>>,
@@ -209,8 +220,6 @@ pub struct Remotes {
 
 /// Complete operations of each origin, and past operations, that are remembered.
 const MAX_COMPLETE: usize = 1 << 16;
-/// Operations that not all threads of this process have acquired, at most.
-const MAX_RETIRED: usize = 256;
 /// Conflicts of one operation that are reported at most.
 const MAX_MEETINGS: usize = 8;
 
@@ -218,11 +227,11 @@ impl Remotes {
     pub fn new(pages: Pages) -> Remotes {
         Remotes {
             present: Live::new(pages),
-            retired: VecDeque::new(),
             past: Live::unmarked(),
             order: VecDeque::new(),
             open: FxHashMap::default(),
             complete: FxHashMap::default(),
+            by_threads: VecDeque::new(),
             over: FxHashMap::default(),
             dropped: 0,
         }
@@ -233,28 +242,33 @@ impl Remotes {
         self.present.ranges()
     }
 
-    /// The operations that conflict with one that has this clock.
+    /// The operations that conflict with one before which this is known.
     pub fn meetings(
         &self,
         op: &Announced,
-        clock: &RankClock,
+        known: &Knowledge,
         footprint: &Footprint,
     ) -> Vec<Meeting> {
         let mut found: Vec<Meeting> = Vec::new();
         for all in [&self.present, &self.past] {
             let _ = all.conflicts(op.mode, footprint, |id, access, bytes| {
                 let Some(first) = all.get(id) else { return ControlFlow::Continue(()) };
-                let known =
+                let same =
                     |m: &Meeting| (m.first.origin, m.first.site) == (first.origin, first.site);
-                let read = access.mode == Mode::Write && first.may_have_been_read(op, clock);
-                let over = first.is_before(clock) || read;
+                let read = access.mode == Mode::Write && first.may_have_been_read(op, known);
+                let over = first.is_before(known) || first.is_of_other_thread(op) || read;
                 if over
                     || first.tolerates(&access.footprint, op, footprint)
-                    || found.iter().any(known)
+                    || found.iter().any(same)
                 {
                     return ControlFlow::Continue(());
                 }
-                found.push(Meeting { first: first.clone(), access: access.clone(), bytes });
+                let missed_by = first
+                    .complete
+                    .iter()
+                    .find_map(|last| known.missed_by(*last).map(|by| (last.rank, by)));
+                let (first, access) = (first.clone(), access.clone());
+                found.push(Meeting { first, access, bytes, missed_by });
                 if found.len() < MAX_MEETINGS {
                     ControlFlow::Continue(())
                 } else {
@@ -265,15 +279,27 @@ impl Remotes {
         found
     }
 
-    /// The operations that conflict with an access of this process.
-    pub fn met_by(&self, access: &Access, threads: &Threads) -> Vec<Meeting> {
+    /// The operations that conflict with an access of this process, by the acting thread.
+    pub fn met_by(
+        &self,
+        access: &Access,
+        clock: Option<&Clock>,
+        actor: Option<&Actor>,
+    ) -> Vec<Meeting> {
         let mut found = Vec::new();
         let _ = self.present.conflicts(access.mode, &access.footprint, |id, other, bytes| {
+            let is_known = |event: &Event| clock.is_none_or(|clock| clock.knows(*event, actor));
             let over = |first: &Remote| {
-                first.seen || first.acquired.is_some_and(|stamp| threads.comes_after(stamp))
+                let is_over = first.separate.is_some_and(|separate| separate.over);
+                first.seen || !is_over && first.complete.iter().any(is_known)
             };
             if let Some(first) = self.present.get(id).filter(|first| !over(first)) {
-                found.push(Meeting { first: first.clone(), access: other.clone(), bytes });
+                let missed_by = first
+                    .complete
+                    .iter()
+                    .find_map(|event| clock.and_then(|clock| clock.missed_by(*event, actor)));
+                let (first, access) = (first.clone(), other.clone());
+                found.push(Meeting { first, access, bytes, missed_by });
             }
             if found.len() < MAX_MEETINGS {
                 ControlFlow::Continue(())
@@ -285,26 +311,26 @@ impl Remotes {
     }
 
     /// Forgets accesses that are covered by an access of a new operation.
-    fn forget_covered(&mut self, op: &Announced, clock: &RankClock, later: &Access) {
+    fn forget_covered(&mut self, op: &Announced, known: &Knowledge, later: &Access) {
         for all in [&mut self.present, &mut self.past] {
             all.withdraw(&later.footprint.span(), |first, accesses, at| {
-                first.is_covered_by(&accesses[at], op, clock, later)
+                first.is_covered_by(&accesses[at], op, known, later)
             });
         }
     }
 
-    /// An operation with this clock has been announced.
+    /// An operation before which this is known has been announced.
     pub fn begin(
         &mut self,
         op: &Announced,
         remote: Remote,
-        clock: &RankClock,
+        known: &Knowledge,
         accesses: impl Iterator<Item = Access>,
     ) {
         self.forget_oldest();
         let mut accesses: SmallVec<[_; 1]> = accesses.map(Some).collect();
         for access in accesses.iter().flatten() {
-            self.forget_covered(op, clock, access);
+            self.forget_covered(op, known, access);
         }
         let id = self.present.begin(&mut accesses, remote);
         if !op.complete {
@@ -333,15 +359,37 @@ impl Remotes {
         }
     }
 
-    /// Operations of an origin on a window are complete, as of a segment of some rank.
-    pub fn complete(&mut self, window: u64, origin: u32, which: Which, when: Epoch) {
+    /// Operations of an origin on a window are complete, as of an event of some rank.
+    pub fn complete(&mut self, window: u64, origin: u32, which: Which, when: Event) {
+        let of_thread = when.stamp != Epoch::default();
+        if of_thread && which == Which::All {
+            self.complete_again(window, origin, when);
+        }
         let Some(open) = self.open.get_mut(&(window, origin)) else { return };
         let (present, complete) = (&mut self.present, &mut self.complete);
+        let by_threads = &mut self.by_threads;
         open.end(which, |id| {
             let Some(remote) = present.get_mut(id) else { return };
-            remote.complete = Some(when);
-            complete.entry(when.agent).or_default().push_back((when.time, id));
+            remote.complete.push(when);
+            match of_thread {
+                true => by_threads.push_back(id),
+                false => complete.entry(when.rank).or_default().push_back((when.segment, id)),
+            }
         });
+    }
+
+    /// A thread completes operations that others have completed before. Of its own completions the
+    /// first is enough: it happens before the others.
+    fn complete_again(&mut self, window: u64, origin: u32, when: Event) {
+        for id in &self.by_threads {
+            let Some(remote) = self.present.get_mut(*id) else { continue };
+            let own = |event: &Event| event.stamp.agent == when.stamp.agent;
+            if (remote.window, remote.origin) == (window, origin)
+                && !remote.complete.iter().any(own)
+            {
+                remote.complete.push(when);
+            }
+        }
     }
 
     /// This process has read these bytes atomically: it has seen the atomic writes there of which
@@ -349,6 +397,7 @@ impl Remotes {
     pub fn observed(&mut self, window: u64, bytes: Range<usize>, read: (u32, u32)) {
         let open = self.open.iter().filter(|((name, _), _)| *name == window);
         let complete = self.complete.values().flatten().map(|(_, id)| id);
+        let complete = complete.chain(&self.by_threads);
         for id in open.flat_map(|(_, open)| open.ids()).chain(complete) {
             let mut accesses = self.present.accesses(*id).iter();
             let here = accesses.all(|access| {
@@ -365,48 +414,48 @@ impl Remotes {
         }
     }
 
-    /// Moves the operations whose completion this process, or at least its acting thread, has
-    /// acquired.
+    /// Moves the operations to the past whose completion all threads of this process have acquired.
     pub fn acquire(&mut self, clock: &Clock, actor: Option<&Actor>) {
-        let (present, past, order) = (&mut self.present, &mut self.past, &mut self.order);
-        let alone = |actor: &&Actor| !(actor.known_to_all)(actor.stamp);
-        let when = actor.filter(alone).map(|actor| actor.stamp);
         for (rank, complete) in &mut self.complete {
+            let known = |segment| {
+                clock.all_know(Event { rank: *rank, segment, stamp: Epoch::default() }, actor)
+            };
             while let Some((segment, id)) = complete.front().copied()
-                && (clock.comes_after(*rank, segment) || complete.len() > MAX_COMPLETE)
+                && (known(segment) || complete.len() > MAX_COMPLETE)
             {
                 complete.pop_front();
-                let is_lost = !clock.comes_after(*rank, segment) && present.get(id).is_some();
+                let is_lost = !known(segment) && self.present.get(id).is_some();
                 self.dropped += u64::from(is_lost);
-                let updates = present.accesses(id).iter().any(|a| a.mode == Mode::Write);
-                match (when, present.get_mut(id)) {
-                    (_, Some(Remote { window, separate: Some(separate), .. })) if updates => {
-                        separate.over = true;
-                        self.over.entry(*window).or_default().push(id);
-                    }
-                    (Some(when), Some(remote)) => {
-                        remote.acquired = Some(when);
-                        self.retired.push_back((when, id));
-                    }
-                    _ => pass(present, past, order, id),
-                }
+                let (present, over) = (&mut self.present, &mut self.over);
+                leave(present, &mut self.past, &mut self.order, over, id);
             }
         }
-    }
-
-    /// Whether some operations were acquired by some threads of this process only.
-    pub fn has_retired(&self) -> bool {
-        !self.retired.is_empty()
-    }
-
-    /// Everything that all threads of this process come after is moved to the past.
-    pub fn release(&mut self, by_all: impl Fn(Epoch) -> bool) {
-        while let Some((when, id)) = self.retired.front().copied()
-            && (self.retired.len() > MAX_RETIRED || by_all(when))
-        {
-            self.retired.pop_front();
-            pass(&mut self.present, &mut self.past, &mut self.order, id);
+        if !self.by_threads.is_empty() {
+            self.acquire_from_threads(clock, actor);
         }
+    }
+
+    #[cold]
+    fn acquire_from_threads(&mut self, clock: &Clock, actor: Option<&Actor>) {
+        let mut excess = self.by_threads.len().saturating_sub(MAX_COMPLETE);
+        let mut all = std::mem::take(&mut self.by_threads);
+        all.retain(|id| {
+            let Some(remote) = self.present.get(*id) else { return false };
+            let known = remote.complete.iter().any(|event| clock.all_know(*event, actor));
+            let keep = !known && excess == 0;
+            if !keep {
+                self.dropped += u64::from(!known);
+                excess = excess.saturating_sub(1);
+                // Other threads may complete it again: of the past that is not followed.
+                if let Some(remote) = self.present.get_mut(*id) {
+                    remote.complete.iter_mut().for_each(|event| event.stamp = Epoch::default());
+                }
+                let (present, over) = (&mut self.present, &mut self.over);
+                leave(present, &mut self.past, &mut self.order, over, *id);
+            }
+            keep
+        });
+        self.by_threads = all;
     }
 
     /// This process's private copy of a window in the separate memory model was synchronised.
@@ -461,7 +510,27 @@ impl Remotes {
         for complete in self.complete.values_mut() {
             complete.retain(|(_, id)| present.get(*id).is_some());
         }
+        self.by_threads.retain(|id| present.get(*id).is_some());
         self.forget(which);
+    }
+}
+
+/// An operation happens before what this process does from now on: moves it to the past, unless it
+/// has updated a private copy.
+fn leave(
+    present: &mut Live<Remote>,
+    past: &mut Live<Remote>,
+    order: &mut VecDeque<OpId>,
+    over: &mut FxHashMap<u64, Vec<OpId>>,
+    id: OpId,
+) {
+    let updates = present.accesses(id).iter().any(|access| access.mode == Mode::Write);
+    match present.get_mut(id) {
+        Some(Remote { window, separate: Some(separate), .. }) if updates => {
+            separate.over = true;
+            over.entry(*window).or_default().push(id);
+        }
+        _ => pass(present, past, order, id),
     }
 }
 

@@ -157,7 +157,7 @@ impl OneSided {
         out: &mut dyn Findings,
     ) -> u32 {
         let new = self.sites.len() as u32;
-        *self.sites.entry((site.stack, call.row)).or_insert_with(|| {
+        *self.sites.entry((site.stack, call.row, site.thread)).or_insert_with(|| {
             out.emit(Record::Site { id: new, site: (Role::Operation, *site) }, stacks);
             new
         })
@@ -172,7 +172,7 @@ impl OneSided {
     ) -> u32 {
         const NO_CALL: u32 = u32::MAX;
         let new = self.sites.len() as u32;
-        *self.sites.entry((site.stack, NO_CALL)).or_insert_with(|| {
+        *self.sites.entry((site.stack, NO_CALL, site.thread)).or_insert_with(|| {
             out.emit(Record::Site { id: new, site: (Role::Access, *site) }, stacks);
             new
         })

@@ -14,6 +14,7 @@
 
 use super::{OneSided, Operation, Reporter, Tracker};
 use crate::buffers::{Accesses, Args};
+use crate::rma::clock::Clock;
 use crate::threads::Retired;
 use commsan_callsite::{Findings, Place, Report, Site};
 use commsan_findings::record::RawAccess;
@@ -50,12 +51,12 @@ impl Tracker {
     /// Sets the acting thread. `None` if there is only one, or it is not known; `alone` says which.
     pub fn act_as(&mut self, actor: Option<Actor>, alone: bool) {
         self.threads.actor = actor;
+        self.share_knowledge(alone);
         self.others.act_as(self.threads.actor.as_ref(), alone);
         if alone {
             while let Some(id) = self.threads.take_oldest() {
                 self.operations.live.end(id);
             }
-            self.rma.remotes.release(|_| true);
             return;
         }
         self.settle();
@@ -65,12 +66,22 @@ impl Tracker {
         while let Some(id) = self.threads.take_known(known_to_all) {
             self.operations.live.end(id);
         }
-        self.rma.remotes.release(known_to_all);
+    }
+
+    /// What only some threads had acquired from other ranks may be known to all by now.
+    fn share_knowledge(&mut self, alone: bool) {
+        let actor = self.threads.between_ranks();
+        let Some(clock) = &mut self.rma.clock else { return };
+        let was_divided = clock.is_divided();
+        clock.act_as(actor, self.threads.by_call(), alone);
+        if was_divided {
+            self.rma.remotes.acquire(clock, actor);
+        }
     }
 
     /// Whether the acting thread matters: something is remembered of several threads.
     pub fn knows_threads(&self) -> bool {
-        self.threads.are_known() || self.rma.remotes.has_retired()
+        self.threads.are_known() || self.rma.clock.as_ref().is_some_and(Clock::is_divided)
     }
 
     /// All operations on a target of a window, or on all targets, are complete, including those

@@ -273,6 +273,7 @@ impl Tracker {
     /// Whether the program's loads and stores are seen, atomics included.
     pub fn sees_accesses(&mut self, all: bool) {
         self.thread_calls.sees_all = all;
+        self.threads.sees_all = all;
         self.requests.see_stores(all);
     }
 

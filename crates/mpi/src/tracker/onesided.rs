@@ -239,7 +239,7 @@ impl Tracker {
             }
             Effect::Unlock => {
                 self.send_complete(handle, target(args), Which::All);
-                self.rma.pass_locks(handle, target(args));
+                self.rma.pass_locks(handle, target(args), &self.threads);
             }
             Effect::Flush => self.send_complete(handle, target(args), Which::All),
             Effect::WindowSync => {
@@ -375,11 +375,22 @@ impl Tracker {
                 }
             }
         }
-        let (window, origin, segment) = (window.name, clock.me(), clock.segment());
+        let actor = self.threads.between_ranks();
+        if actor.is_some() && !only_reads {
+            // What another thread has completed, this one completes, too.
+            let members = &window.made.group.members;
+            let concerns =
+                |to: &u32| target.is_none_or(|target| members.get(target as usize) == Some(to));
+            let again: Vec<u32> = clock
+                .completed(window.name)
+                .filter(|to| concerns(to) && !receivers.contains(to))
+                .collect();
+            receivers.extend(again);
+        }
         for rank in receivers {
             match which {
-                Which::All => clock.complete(rank, window),
-                _ => clock.send(rank, &RmaMessage::Complete { window, origin, segment, which }),
+                Which::All => clock.complete(rank, window.name, actor),
+                _ => clock.send_complete(rank, window.name, which, actor),
             }
         }
     }

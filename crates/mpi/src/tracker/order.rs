@@ -115,8 +115,8 @@ impl OneSided {
         };
         let windows = &self.windows;
         self.remotes.forget(|remote| {
-            let complete = remote.complete.is_some_and(|last| {
-                entered.get(&last.agent).is_some_and(|entered| last.time <= *entered)
+            let complete = remote.complete.iter().any(|last| {
+                entered.get(&last.rank).is_some_and(|entered| last.segment <= *entered)
             });
             complete && windows.named(remote.window).is_none_or(everyone)
         });
@@ -218,6 +218,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.drain(place, out);
+        let actor = self.threads.between_ranks();
         let Some(clock) = &mut self.rma.clock else { return };
         match acquisition {
             Acquisition::Message(envelope, expected) => {
@@ -235,24 +236,26 @@ impl Tracker {
                 match message {
                     Some((channel, number)) => {
                         match number.and_then(|number| messages.take(channel, number)) {
-                            Some(segment) => clock.join(channel.source, segment),
-                            None => clock.join_newest(channel.source),
+                            Some(segment) => clock.join(channel.source, segment, actor),
+                            None => clock.join_newest(channel.source, actor),
                         }
                     }
-                    None => envelope.group.members.iter().for_each(|r| clock.join_newest(*r)),
+                    None => {
+                        envelope.group.members.iter().for_each(|r| clock.join_newest(*r, actor))
+                    }
                 }
                 self.acquired(place, out);
             }
             Acquisition::Probe(envelope, matched) => {
                 let Some(channel) = envelope.channel(status) else { return };
                 match self.rma.messages.found(channel, *matched) {
-                    Some(segment) => clock.join(channel.source, segment),
-                    None => clock.join_newest(channel.source),
+                    Some(segment) => clock.join(channel.source, segment, actor),
+                    None => clock.join_newest(channel.source, actor),
                 }
                 self.acquired(place, out);
             }
             Acquisition::Newest(rank) => {
-                clock.join_newest(*rank);
+                clock.join_newest(*rank, actor);
                 self.acquired(place, out);
             }
             Acquisition::Collective(collective) => {
@@ -293,7 +296,7 @@ impl Tracker {
     ) {
         let Some(clock) = &mut self.rma.clock else { return };
         let mut entered = FxHashMap::default();
-        clock.gather(key, acquires_from, |rank, segment| {
+        clock.gather(key, acquires_from, self.threads.between_ranks(), |rank, segment| {
             entered.insert(rank, segment);
         });
         if let Some(own) = clock.shm().entered(clock.me() as usize, key) {

@@ -223,7 +223,8 @@ impl Tracker {
         for met in self.others.work().met_by(access, &mut self.reporter.stacks) {
             let MetWork { by, mode, bytes, site, doing } = met;
             let side = RawAccess::new(&by, mode.is_write(), &bytes);
-            let meeting = Meeting { first: Remote::new(op, call), access: access.clone(), bytes };
+            let (first, access) = (Remote::new(op, call), access.clone());
+            let meeting = Meeting { first, access, bytes, missed_by: None };
             self.report_work_meets_remote(&MetRemote(meeting), (side, site, &doing), out);
         }
         self.others.refresh();

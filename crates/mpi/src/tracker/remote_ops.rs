@@ -5,7 +5,8 @@ use super::separate::MemoryModel;
 use super::shared::SharedMemory;
 use super::{Acquisition, Template, other_work};
 use super::{Operation, Tracker};
-use crate::rma::clock::{Clock, RankClock};
+use crate::rma::clock::Clock;
+use crate::rma::knowledge::{ByCall, Event, Knowledge};
 use crate::rma::message::{AccessEpoch, Announced, RmaMessage, Which};
 use crate::rma::order::{Channel, Collectives, Messages};
 use crate::rma::remote::{Meeting, Remote, Remotes, Separate, single};
@@ -15,7 +16,7 @@ use commsan_findings::record::{RawAccess, RawWork};
 use commsan_findings::{Code, Role};
 use commsan_job_shm::JobShm;
 use commsan_mpi_calls::{CALLS, Call};
-use commsan_shadow::{Access, Epoch, Exposed, Mode, OpId, Pages, Past, Shadow, When};
+use commsan_shadow::{Access, Exposed, Mode, OpId, Pages, Past, Shadow, When};
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 
@@ -29,13 +30,13 @@ pub struct OneSided {
     pub(super) clock: Option<Clock>,
     /// The words of the message that is being read.
     words: Vec<u64>,
-    /// The clock of the operation that is being checked, for its capacity.
-    row: RankClock,
+    /// What is known before the operation that is being checked, for its capacity.
+    known: Knowledge,
     pub(super) exposed: Option<Exposed>,
     /// Announced operations of epochs that this process has not opened yet.
     pub(super) stashed: Vec<Announced>,
     /// Numbers by which other ranks refer to this rank's sites.
-    pub(super) sites: FxHashMap<(StackId, u32), u32>,
+    pub(super) sites: FxHashMap<(StackId, u32, u32), u32>,
     /// Segments in which each origin has ended access epochs on each window.
     pub(super) completions: FxHashMap<(u64, u32), Vec<u32>>,
     pub(super) exposures: FxHashMap<(u64, u32), Vec<u32>>,
@@ -87,7 +88,7 @@ impl OneSided {
             remotes: Remotes::new(pages),
             clock: None,
             words: Vec::new(),
-            row: RankClock::default(),
+            known: Knowledge::default(),
             exposed: None,
             stashed: Vec::new(),
             sites: FxHashMap::default(),
@@ -171,7 +172,7 @@ impl OneSided {
         for rank in 0..clock.ranks() as u32 {
             let lost = clock.shm().lost(rank as usize);
             if self.lost.insert(rank, lost).unwrap_or(0) < lost {
-                clock.join_newest(rank);
+                clock.join_newest(rank, None);
                 self.remotes.forget_origin(rank);
                 self.stashed.retain(|op| op.origin != rank);
             }
@@ -220,8 +221,13 @@ impl OneSided {
         let touched = each.map_or(footprint.bytes(), |each| each.get() as usize);
         let is_write = meeting.access.mode.is_write();
         let operation = operation.described().with_access(is_write, &span, touched);
-        let sites = [(Role::Access, site), (Role::Operation, first)];
-        let report = Report { access: Some(access), work, ..Report::new(code, operation, sites) };
+        let cause = meeting.missed_by.and_then(|(rank, ByCall { call, site })| {
+            let call = CALLS.get(call as usize)?;
+            Some((Role::Cause, Site::remote(&call.name, rank, site)))
+        });
+        let sites = [(Role::Access, site), (Role::Operation, first)].into_iter().chain(cause);
+        let (access, sites) = (Some(access), sites.collect::<Vec<_>>());
+        let report = Report { access, work, ..Report::new(code, operation, sites) };
         out.report(report, first.pc, stacks);
     }
 }
@@ -237,17 +243,43 @@ impl Tracker {
     pub(super) fn end_segment(&mut self) -> u32 {
         self.note_ended_work();
         self.rma.publish_shared(&mut self.reporter.stacks);
-        let ended = self.rma.clock.as_mut().map_or(0, Clock::end_segment);
-        self.threads.end_segment(ended);
+        let (actor, by) = (self.threads.between_ranks(), self.threads.by_call());
+        let ended = self.rma.clock.as_mut().map_or(0, |clock| clock.end_segment(actor, by));
         self.rma.set_segment();
         ended
+    }
+
+    /// Whatever is announced in the present segment is of the acting thread from now on.
+    #[inline]
+    pub(super) fn begin_own_segment(&mut self) {
+        let actor = self.threads.between_ranks();
+        if self.rma.clock.as_ref().is_some_and(|clock| clock.needs_own_segment(actor)) {
+            self.rma.publish_shared(&mut self.reporter.stacks);
+            self.rma.clock.iter_mut().for_each(|clock| clock.begin_segment(actor, None));
+            self.rma.set_segment();
+        }
+    }
+
+    /// One of several threads is about to synchronise with other ranks by this call.
+    pub fn synchronises(
+        &mut self,
+        call: &'static Call,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        if self.rma.clock.is_none() || self.threads.between_ranks().is_none() {
+            return;
+        }
+        let site = self.reporter.site(call, place);
+        let site = self.rma.number_of(&self.reporter.stacks, &site, call, out);
+        self.threads.synchronises(ByCall { call: call.row, site });
     }
 
     /// This process has acquired something: finds the operations that now happen before it.
     pub(super) fn acquired(&mut self, place: &impl Place, out: &mut dyn Findings) {
         self.drain(place, out);
         if let Some(clock) = &self.rma.clock {
-            self.rma.remotes.acquire(clock, self.threads.actor.as_ref());
+            self.rma.remotes.acquire(clock, self.threads.between_ranks());
         }
         self.end_segment();
     }
@@ -290,8 +322,8 @@ impl Tracker {
                     self.remote_arrived(&op, place, out);
                 }
                 Some(RmaMessage::Operation(op)) => self.rma.stashed.push(op),
-                Some(RmaMessage::Complete { window, origin, segment, which }) => {
-                    self.remote_completed(window, origin, segment, which);
+                Some(RmaMessage::Complete { window, event, which }) => {
+                    self.remote_completed(window, event, which);
                 }
                 Some(RmaMessage::MessageSent { origin: source, tag, comm, handle, segment }) => {
                     self.rma.messages.sent(Channel { source, tag, comm }, handle, segment);
@@ -316,15 +348,14 @@ impl Tracker {
         ready.iter().for_each(|op| self.remote_arrived(op, place, out));
     }
 
-    fn remote_completed(&mut self, window: u64, origin: u32, segment: u32, which: Which) {
-        let rma = &mut self.rma;
+    fn remote_completed(&mut self, window: u64, event: Event, which: Which) {
+        let (rma, origin) = (&mut self.rma, event.rank);
         if which == Which::Epoch {
-            rma.completions.entry((window, origin)).or_default().push(segment);
+            rma.completions.entry((window, origin)).or_default().push(event.segment);
         }
-        let when = Epoch { agent: origin, time: segment };
-        rma.remotes.complete(window, origin, which, when);
+        rma.remotes.complete(window, origin, which, event);
         if let Some(clock) = &rma.clock {
-            rma.remotes.acquire(clock, self.threads.actor.as_ref());
+            rma.remotes.acquire(clock, self.threads.between_ranks());
         }
     }
 
@@ -334,20 +365,19 @@ impl Tracker {
         let Some(window) = self.rma.windows.named(op.window) else { return };
         let Some(clock) = &self.rma.clock else { return };
         let me = clock.me();
-        let mut row = std::mem::take(&mut self.rma.row);
-        row.reset(clock.ranks());
-        clock.shm().join(op.origin as usize, op.segment, row.components_mut());
+        let mut known = std::mem::take(&mut self.rma.known);
+        clock.read(op.origin, op.segment, &mut known);
         // The operation happens after the target made the window and opened the epoch.
         let opened = match op.epoch {
             AccessEpoch::Fence(n) => window.fences.nth(n as usize),
             AccessEpoch::Start(_) => window.granted.get(&op.origin).map(|granted| granted.segment),
             _ => None,
         };
-        row.acquire(Epoch { agent: me, time: window.since.max(opened.unwrap_or(0)) });
-        let (base, known) = (window.made.base, row.time(me));
+        known.acquire(me, window.since.max(opened.unwrap_or(0)));
+        let base = window.made.base;
         for footprint in op.footprints(base) {
             let access = Access { mode: op.mode, footprint };
-            for meeting in self.rma.remotes.meetings(op, &row, &access.footprint) {
+            for meeting in self.rma.remotes.meetings(op, &known, &access.footprint) {
                 let one = single(op.each, &access.footprint, meeting.bytes.start);
                 let bytes = meeting.bytes.start..meeting.bytes.end.min(one.end);
                 let side = RawAccess::new(&call.name, op.mode.is_write(), &bytes);
@@ -363,16 +393,17 @@ impl Tracker {
             self.check_no_put(op, call, &access.footprint.span(), out);
             self.meets_own_operations(op, call, &access, out);
             self.meets_own_work(op, call, &access, out);
-            self.meets_own_past(op, call, &access, known, place, out);
+            self.meets_own_past(op, call, &access, &known, place, out);
         }
-        let public = self.rma.windows.named(op.window).and_then(|w| w.public_to(known));
+        let public =
+            self.rma.windows.named(op.window).and_then(|w| w.public_to(known.row.time(me)));
         let separate = public.map(|public| Separate { public, over: false });
         let remote = Remote { separate, ..Remote::new(op, call) };
         let accesses = op.footprints(base).map(|footprint| Access { mode: op.mode, footprint });
-        self.rma.remotes.begin(op, remote, &row, accesses);
-        self.rma.row = row;
+        self.rma.remotes.begin(op, remote, &known, accesses);
+        self.rma.known = known;
         if let Some(clock) = self.rma.clock.as_ref().filter(|_| op.complete) {
-            self.rma.remotes.acquire(clock, self.threads.actor.as_ref());
+            self.rma.remotes.acquire(clock, self.threads.between_ranks());
         }
     }
 
@@ -397,7 +428,8 @@ impl Tracker {
             let (by, site, bytes) = (own.call.name.as_str(), own.site, conflict.bytes);
             let side = RawAccess::new(by, conflict.mode.is_write(), &bytes);
             let first = Remote::new(op, call);
-            let meeting = Meeting { first, access: access.clone(), bytes };
+            let access = access.clone();
+            let meeting = Meeting { first, access, bytes, missed_by: None };
             self.rma.report_meeting(
                 &self.reporter.stacks,
                 Code::WindowAccessRace,
@@ -408,29 +440,31 @@ impl Tracker {
         }
     }
 
-    /// Checks an operation of another rank against this rank's past accesses, of which the origin
-    /// knows those up to segment `known`.
+    /// Checks an operation of another rank against this rank's past accesses, of which it knows
+    /// some.
     fn meets_own_past(
         &mut self,
         op: &Announced,
         call: &'static Call,
         access: &Access,
-        known: u32,
+        known: &Knowledge,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
         self.note_ended_work();
         let Some(exposed) = self.rma.exposed.as_ref().filter(|_| !self.rma.late) else { return };
         let Some(window) = self.rma.windows.named(op.window) else { return };
-        let public = window.public_to(known).unwrap_or(known);
+        let Some(me) = self.rma.clock.as_ref().map(Clock::me) else { return };
+        let public = window.public_to(known.row.time(me)).unwrap_or(u32::MAX);
+        let event = |When { segment, stamp }| Event { rank: me, segment, stamp };
         let mut found: Vec<(Past, Range<usize>)> = Vec::new();
         let span = access.footprint.span();
         let _ = access.footprint.visit::<()>(&span, &mut |run| {
             exposed.shadow().conflicts(&run, op.mode, |past, bytes| {
                 let known_place = found.iter().any(|(other, _)| other.pc == past.pc);
-                let ordered = if past.mode == Mode::Write { public } else { known };
+                let is_public = past.mode == Mode::Read || past.when.segment <= public;
                 if !known_place
-                    && !self.threads.was_released(past.when, ordered)
+                    && !(is_public && known.covers(event(past.when)))
                     && !window.was_locked(past.when.segment, op.epoch, op.origin)
                 {
                     found.push((past, bytes));
@@ -443,12 +477,14 @@ impl Tracker {
             }
         });
         for (past, bytes) in found {
-            let code = match self.threads.was_released(past.when, known) {
+            let code = match known.covers(event(past.when)) {
                 _ if other_work::is_work(&past) => Code::WorkMeetsRemote,
                 true => Code::ViewsDiffer,
                 false => Code::WindowAccessRace,
             };
-            let meeting = Meeting { first: Remote::new(op, call), access: access.clone(), bytes };
+            let missed_by = known.missed_by(event(past.when)).map(|by| (me, by));
+            let (first, access) = (Remote::new(op, call), access.clone());
+            let meeting = Meeting { first, access, bytes, missed_by };
             self.report_past_meeting(code, &past, &meeting, place, out);
         }
     }
@@ -499,8 +535,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) -> Vec<Meeting> {
-        let threads = &self.threads;
-        if self.rma.remotes.ranges() == 0 || self.rma.remotes.met_by(access, threads).is_empty() {
+        if self.rma.remotes.ranges() == 0 || self.met_remotes(access).is_empty() {
             return Vec::new();
         }
         self.drain(place, out);
@@ -508,12 +543,17 @@ impl Tracker {
         if self.rma.late {
             return Vec::new();
         }
-        let mut meetings = self.rma.remotes.met_by(access, &self.threads);
+        let mut meetings = self.met_remotes(access);
         meetings.retain(|Meeting { first, .. }| {
             let window = self.rma.windows.named(first.window);
             window.is_some_and(|window| !window.is_locked(first.epoch, first.origin))
         });
         meetings
+    }
+
+    fn met_remotes(&self, access: &Access) -> Vec<Meeting> {
+        let (clock, actor) = (self.rma.clock.as_ref(), self.threads.between_ranks());
+        self.rma.remotes.met_by(access, clock, actor)
     }
 
     /// Records in the shadow what a call of this rank did to window memory.

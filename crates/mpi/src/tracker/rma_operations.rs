@@ -8,12 +8,11 @@ use crate::buffers::{Accesses, Args};
 use crate::requests::{Request, State};
 use crate::rma::accumulate::{Atomic, Combine};
 use crate::rma::cells::Cells;
-use crate::rma::message::{AccessEpoch, Announced, RmaMessage, Which};
+use crate::rma::message::{AccessEpoch, Announced, Which};
 use crate::rma::outbox::{Next, Step, Unsent};
 use crate::rma::windows::{Fetch, Pending, Window, Young};
 use commsan_callsite::{Findings, Place, Report, Site, Stacks};
 use commsan_findings::record::RawAccess;
-use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::Call;
 use commsan_shadow::{Access, Footprint, Mode, OpId, Pattern, Runs};
@@ -378,6 +377,8 @@ impl Tracker {
         if let Some(cells) = cells.as_ref().filter(|_| at_target.writes_atomically()) {
             self.release_cells(world, cells);
         }
+        self.begin_own_segment();
+        let number = self.rma.number_of(&self.reporter.stacks, &site, args.call, out);
         let rma = &mut self.rma;
         let Some(window) = rma.windows.get_mut(at_target.window) else { return };
         let Some(clock) = &mut rma.clock else { return };
@@ -393,14 +394,6 @@ impl Tracker {
                 ((at_target.target as usize, offset), (at_target.mode, &at_target.pattern));
             rma.incomplete |= !shared.reach(exposed, at, access, by, stamp, lasts);
         }
-        let new = rma.sites.len() as u32;
-        let number = *rma.sites.entry((site.stack, args.call.row)).or_insert_with(|| {
-            out.emit(
-                Record::Site { id: new, site: (Role::Operation, site) },
-                &self.reporter.stacks,
-            );
-            new
-        });
         let operation = Announced {
             window: window.name,
             origin: clock.me(),
@@ -459,8 +452,7 @@ impl Tracker {
         let Some((rank, window, number)) = self.rma.reads.remove(&id) else { return };
         let rma = &mut self.rma;
         let Some(clock) = &mut rma.clock else { return };
-        let (origin, segment, which) = (clock.me(), clock.segment(), Which::One(number));
-        clock.send(rank, &RmaMessage::Complete { window, origin, segment, which });
+        clock.send_complete(rank, window, Which::One(number), self.threads.between_ranks());
     }
 }
 

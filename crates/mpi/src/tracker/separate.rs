@@ -96,10 +96,7 @@ impl Tracker {
             // Only stores conflict with a read.
             exposed.shadow().conflicts(memory, Mode::Read, |past, bytes| {
                 let known_place = stores.iter().any(|(other, _)| other == &past);
-                if !self.threads.was_released(past.when, segment)
-                    && !known_place
-                    && !is_result(&past)
-                {
+                if past.when.segment > segment && !known_place && !is_result(&past) {
                     stores.push((past, bytes));
                 }
                 stores.len() < MAX_STORES
@@ -128,14 +125,11 @@ impl Tracker {
             let kept_away = self.rma.windows.named(first.window).is_none_or(|window| {
                 window.was_locked(past.when.segment, first.epoch, first.origin)
             });
-            if self.threads.was_released(past.when, separate.public)
-                || shared.contains(&past.pc)
-                || kept_away
-            {
+            if past.when.segment <= separate.public || shared.contains(&past.pc) || kept_away {
                 continue;
             }
             let (first, access) = (first.clone(), access.clone());
-            let meeting = Meeting { first, access, bytes: bytes.clone() };
+            let meeting = Meeting { first, access, bytes: bytes.clone(), missed_by: None };
             self.report_past_meeting(Code::ViewsDiffer, past, &meeting, place, out);
         }
     }

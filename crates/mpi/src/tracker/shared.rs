@@ -150,10 +150,11 @@ impl OneSided {
                 let far = if is_remote(&one.past) { REMOTE } else { 0 };
                 let stack = stacks.intern(&[one.past.pc]);
                 let new = rma.sites.len() as u32;
-                let site = *rma.sites.entry((stack, call.unwrap_or(PLAIN))).or_insert_with(|| {
-                    rma.shared.unreported.push((new, one.past));
-                    new
-                });
+                let site =
+                    *rma.sites.entry((stack, call.unwrap_or(PLAIN), 0)).or_insert_with(|| {
+                        rma.shared.unreported.push((new, one.past));
+                        new
+                    });
                 shared.publish(one, site as usize, call.unwrap_or(PLAIN) as usize + far);
             }
             shared.fence();
@@ -311,7 +312,7 @@ impl Tracker {
         }
         if matches!(how, Atomic::Use { acquires: true, .. })
             && let Some(clock) = &mut self.rma.clock
-            && clock.acquire(rank, key)
+            && clock.acquire(rank, key, self.threads.between_ranks())
         {
             self.acquired(place, out);
         }
@@ -343,7 +344,7 @@ impl Tracker {
         let polls = rma.windows.get(handle).and_then(|window| window.shared.as_ref());
         if polls.is_some_and(|shared| shared.polls())
             && let Some(clock) = &mut rma.clock
-            && clock.acquire(rank, Key::Barrier.of(name))
+            && clock.acquire(rank, Key::Barrier.of(name), self.threads.between_ranks())
         {
             self.acquired(place, out);
             let rma = &self.rma;

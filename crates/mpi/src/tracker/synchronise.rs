@@ -4,14 +4,15 @@ use super::OneSided;
 use super::Tracker;
 use crate::ids::{Key, mixed};
 use crate::rma::clock::Clock;
+use crate::rma::knowledge::Event;
 use crate::rma::message::{AccessEpoch, RmaMessage, Which};
 use crate::rma::windows::{Active, Fetch, Granted, Held, Window};
+use crate::threads::Threads;
 use commsan_callsite::{Findings, Place, Site};
-use commsan_shadow::Epoch;
 
 impl OneSided {
     /// This process is about to release locks.
-    pub(super) fn pass_locks(&mut self, handle: usize, target: Option<i32>) {
+    pub(super) fn pass_locks(&mut self, handle: usize, target: Option<i32>, threads: &Threads) {
         let (Some(window), Some(clock)) = (self.windows.get_mut(handle), &mut self.clock) else {
             return;
         };
@@ -19,7 +20,8 @@ impl OneSided {
         window.ended = Some(clock.segment());
         window.publish(clock.segment());
         for rank in window.targets(target) {
-            clock.release(rank, lock_key(window.name, exclusive));
+            let (actor, by) = (threads.between_ranks(), threads.by_call());
+            clock.release(rank, lock_key(window.name, exclusive), actor, by);
         }
         self.set_segment();
     }
@@ -87,7 +89,7 @@ impl Tracker {
         let Some(access) = &window.access else { return };
         for rank in &access.ranks {
             for segment in rma.exposures.remove(&(window.name, *rank)).unwrap_or_default() {
-                clock.join(*rank, segment);
+                clock.join(*rank, segment, self.threads.between_ranks());
             }
         }
         self.acquired(place, out);
@@ -108,12 +110,12 @@ impl Tracker {
         let (name, me) = (window.name, clock.me());
         for origin in &origins {
             for segment in rma.completions.remove(&(name, *origin)).unwrap_or_default() {
-                clock.join(*origin, segment);
+                clock.join(*origin, segment, self.threads.between_ranks());
             }
         }
         let segment = self.end_segment();
         for origin in &origins {
-            let when = Epoch { agent: me, time: segment };
+            let when = Event { rank: me, segment, stamp: self.threads.stamp() };
             self.rma.remotes.complete(name, *origin, Which::All, when);
         }
         self.acquired(place, out);
@@ -130,11 +132,11 @@ impl Tracker {
         let rma = &mut self.rma;
         let (Some(window), Some(clock)) = (rma.windows.get(handle), &mut rma.clock) else { return };
         let exclusive = window.locks.iter().any(|lock| lock.target == target && lock.exclusive);
-        let mut news = false;
+        let (mut news, actor) = (false, self.threads.between_ranks());
         for rank in window.targets(target) {
-            news |= clock.acquire(rank, lock_key(window.name, true));
+            news |= clock.acquire(rank, lock_key(window.name, true), actor);
             if exclusive {
-                news |= clock.acquire(rank, lock_key(window.name, false));
+                news |= clock.acquire(rank, lock_key(window.name, false), actor);
             }
         }
         if news || exclusive {
@@ -165,7 +167,7 @@ impl Tracker {
         for fetch in done {
             let Some(rank) = window.world(fetch.target) else { continue };
             for cell in fetch.cells.acquired() {
-                news |= clock.acquire(rank, cell);
+                news |= clock.acquire(rank, cell, self.threads.between_ranks());
             }
             if rank == clock.me() {
                 let at = |offset: i64| window.made.base.wrapping_add(offset as usize);

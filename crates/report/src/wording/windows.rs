@@ -46,6 +46,30 @@ pub(super) const WINDOWS: &[Wording] = &[
         fortran: MOVED_BY_COMPILER,
     },
     Wording {
+        code: Code::WindowAccessRace,
+        case: Case::OtherThread,
+        message: "{who} {verb} {part}, unordered with {other}, which {otherwise} them",
+        offence: "{access}",
+        operation: "{carries}",
+        why: "{bythread}",
+        help: "order the two threads between the one's use and the other's synchronising call, by a \
+               barrier of the threads, a lock, or by waiting for the thread; or let the thread itself \
+               synchronise with the other rank",
+        fortran: "",
+    },
+    Wording {
+        code: Code::TargetRace,
+        case: Case::OtherThread,
+        message: "{who} {verb} {part}, unordered with {other}, which {otherwise} them",
+        offence: "{access}",
+        operation: "{carries}",
+        why: "{bythread}",
+        help: "order the two threads between the completion of the operation and the other's synchronising \
+               call, by a barrier of the threads, a lock, or by waiting for the thread; or let the thread \
+               itself synchronise with the other rank",
+        fortran: "",
+    },
+    Wording {
         code: Code::TargetRace,
         case: Case::Usual,
         message: "{who} {verb} {part}, unordered with {other}, which {otherwise} them",

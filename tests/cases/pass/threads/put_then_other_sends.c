@@ -1,0 +1,37 @@
+// A POSIX thread puts and completes that; the main thread waits for it before it sends the message after which the target
+// loads.
+//# flags: -pthread
+#include <mpi.h>
+#include <pthread.h>
+
+static int window[4], out[4] = {7, 7, 7, 7};
+static MPI_Win win;
+
+static void *put(void *unused) {
+  MPI_Put(out, 4, MPI_INT, 1, 0, 4, MPI_INT, win);
+  MPI_Win_flush(1, win);
+  return unused;
+}
+
+int main(int argc, char **argv) {
+  int provided, rank, token = 0, sum = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+
+  MPI_Win_lock_all(0, win);
+  if (rank == 0) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, put, NULL);
+    pthread_join(thread, NULL);
+    MPI_Send(&token, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
+  } else {
+    MPI_Recv(&token, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    sum = window[1];
+  }
+  MPI_Win_unlock_all(win);
+
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return rank == 1 && sum != 7;
+}

@@ -1,0 +1,45 @@
+// A thread stores to the window and then sets an atomic flag, which the thread waits for that sends the message after which
+// the origin puts.
+//# flags: -pthread
+#include <mpi.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+static int window[4], out[4] = {7, 7, 7, 7};
+static MPI_Win win;
+static atomic_int stored;
+
+static void *store(void *unused) {
+  int token = 0;
+  MPI_Send(&token, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
+  window[1] = 8;
+  atomic_store_explicit(&stored, 1, memory_order_release);
+  return unused;
+}
+
+int main(int argc, char **argv) {
+  int provided, rank, token = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+
+  MPI_Win_lock_all(0, win);
+  if (rank == 0) {
+    MPI_Recv(&token, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(&token, 1, MPI_INT, 1, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Put(out, 4, MPI_INT, 1, 0, 4, MPI_INT, win);
+    MPI_Win_flush(1, win);
+  } else {
+    pthread_t thread;
+    pthread_create(&thread, NULL, store, NULL);
+    while (!atomic_load_explicit(&stored, memory_order_acquire)) usleep(1000);
+    MPI_Send(&token, 1, MPI_INT, 0, 6, MPI_COMM_WORLD);
+    pthread_join(thread, NULL);
+  }
+  MPI_Win_unlock_all(win);
+
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}
