@@ -162,6 +162,13 @@ impl JobShm {
         None
     }
 
+    /// Whether `rank`, which is on this node, has entered one collective of this key, as far as is
+    /// known: communicators of the same members share keys.
+    pub fn entered_once(&self, rank: usize, key: u64) -> bool {
+        let entries = self.of(rank).entries.chunks_exact(2);
+        entries.filter(|entry| entry[0].load(Acquire) == key).count() == 1
+    }
+
     /// Publishes this rank's part of a window that it is about to create with others.
     pub fn publish_part(&self, window: u64, size: u64, unit: u64) {
         let mine = self.mine();
@@ -302,6 +309,7 @@ mod tests {
         assert_eq!((b.entered(0, 5), b.entered(0, 6)), (Some(11), Some(12)));
         a.enter(5, 13);
         assert_eq!(b.entered(0, 5), Some(13));
+        assert!(!b.entered_once(0, 5) && b.entered_once(0, 6) && !b.entered_once(0, 7));
         (0..ENTRIES as u64).for_each(|key| a.enter(100 + key, 14));
         assert_eq!(b.entered(0, 5), None);
     }

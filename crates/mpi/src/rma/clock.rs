@@ -349,8 +349,11 @@ impl Clock {
             let mut segment = 0;
             self.shm.gather(key, &[member], one.row.components_mut(), |_, at| segment = at);
             if segment != 0 {
-                self.limit(member, segment, &mut one);
                 entered(member, segment);
+                // Another one may be that of another thread.
+                if self.shm.entered_once(member as usize, key) {
+                    self.limit(member, segment, &mut one);
+                }
             }
             all.join(&one);
         }

@@ -2,6 +2,7 @@
 
 use crate::ids::{Group, mixed};
 use commsan_mpi_calls::Flow;
+use commsan_shadow::{Actor, Epoch};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
@@ -54,6 +55,21 @@ pub struct Messages {
     channels: FxHashMap<Channel, Queue>,
     /// Receives of any source or tag that are not complete.
     wildcards: usize,
+    /// The threads that have sent or posted last.
+    by_threads: ByThreads,
+    /// Several threads have posted receives at once, one of them of any source or tag: which has got
+    /// which message is not known any more.
+    doubtful: bool,
+}
+
+/// The epochs in which one of several threads has sent or posted a receive last, by channel: what
+/// others do on it at the same time may overtake that.
+#[derive(Default)]
+struct ByThreads {
+    sent: FxHashMap<Channel, Epoch>,
+    posted: FxHashMap<Channel, Epoch>,
+    posted_any: Option<Epoch>,
+    posted_last: Option<Epoch>,
 }
 
 #[derive(Default)]
@@ -62,7 +78,8 @@ struct Queue {
     sent: VecDeque<u32>,
     /// The sender's handle of the communicator.
     comm: Option<u32>,
-    /// The sender has used several communicators with these members.
+    /// The sender has used several communicators with these members, or several threads have sent
+    /// or received at once.
     several: bool,
     /// Number of the first message in `sent`.
     first: u64,
@@ -76,6 +93,35 @@ impl Messages {
         let queue = self.channels.entry(channel).or_default();
         queue.sent.push_back(segment);
         queue.several |= *queue.comm.get_or_insert(comm) != comm;
+    }
+
+    /// One of several threads sends a message on a channel, where `source` stands for the
+    /// destination. Returns whether another thread's message may overtake it, or the other way
+    /// round.
+    pub fn sends(&mut self, channel: Channel, actor: &Actor) -> bool {
+        let before = self.by_threads.sent.insert(channel, actor.stamp);
+        before.is_some_and(|stamp| !stamp.happens_before(&actor.clock))
+    }
+
+    /// One of several threads is about to post a receive: where another one's is not ordered with
+    /// it, either may get the other's message (MPI 4.1 §3.5).
+    pub fn posts(&mut self, envelope: &Envelope, actor: &Actor) {
+        let all = &mut self.by_threads;
+        let is_unordered =
+            |stamp: Option<Epoch>| stamp.is_some_and(|stamp| !stamp.happens_before(&actor.clock));
+        let last = all.posted_last.replace(actor.stamp);
+        let source = envelope.group.member(envelope.source).filter(|_| envelope.tag >= 0);
+        let Some(source) = source else {
+            self.doubtful |= is_unordered(last);
+            all.posted_any = Some(actor.stamp);
+            return;
+        };
+        let channel = Channel { source, tag: envelope.tag, comm: envelope.group.name };
+        let before = all.posted.insert(channel, actor.stamp);
+        self.doubtful |= is_unordered(all.posted_any);
+        if is_unordered(before) {
+            self.channels.entry(channel).or_default().several = true;
+        }
     }
 
     /// A receive is posted.
@@ -114,7 +160,8 @@ impl Messages {
             return self.take(channel, number).filter(|_| alone);
         }
         let index = usize::try_from(number.checked_sub(queue.first)?).ok()?;
-        queue.sent.get(index).copied().filter(|_| alone && !queue.several)
+        let known = alone && !queue.several && !self.doubtful;
+        queue.sent.get(index).copied().filter(|_| known)
     }
 
     /// A message has arrived, but it is not known which.
@@ -135,7 +182,7 @@ impl Messages {
             queue.sent.pop_front();
             queue.first += 1;
         }
-        (!queue.several).then_some(segment)
+        (!queue.several && !self.doubtful).then_some(segment)
     }
 }
 

@@ -4,7 +4,7 @@ use super::OneSided;
 use super::Tracker;
 use crate::ids::{Group, Token};
 use crate::rma::message::RmaMessage;
-use crate::rma::order::{Collective, Envelope, Expected};
+use crate::rma::order::{Channel, Collective, Envelope, Expected};
 use crate::rma::windows::Window;
 use commsan_callsite::{Findings, Place};
 use commsan_mpi_calls::Flow;
@@ -136,7 +136,12 @@ impl Tracker {
         let segment = self.end_segment();
         let rma = &mut self.rma;
         let Some(clock) = &mut rma.clock else { return };
-        let (origin, handle) = (clock.me(), comm as u32);
+        let (origin, mut handle) = (clock.me(), comm as u32);
+        if let Some(actor) = self.threads.between_ranks() {
+            let channel = Channel { source: rank, tag, comm: group.name };
+            // Two communicators would not tell the receiver more.
+            handle ^= u32::from(rma.messages.sends(channel, actor));
+        }
         let message = RmaMessage::MessageSent { origin, tag, comm: group.name, handle, segment };
         // If there is no room, the receiver acquires this rank's newest clock instead.
         clock.send_if_room(rank, &message);
@@ -153,7 +158,12 @@ impl Tracker {
             Template::Partitions { group, source } => {
                 group.member(*source).map(Acquisition::Newest)
             }
-            Template::Receive(envelope) => Some(self.rma.expect(envelope.clone())),
+            Template::Receive(envelope) => {
+                if let Some(actor) = self.threads.between_ranks() {
+                    self.rma.messages.posts(envelope, actor);
+                }
+                Some(self.rma.expect(envelope.clone()))
+            }
             Template::Collective { group, comm, flow, root, sources } => {
                 let key = self.rma.collectives.next(group, *comm);
                 let collective = self.enter_collective(key, group.clone(), *flow, *root, sources);
