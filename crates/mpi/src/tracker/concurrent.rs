@@ -1,5 +1,5 @@
 //! Threads of this process that call MPI or use its buffers: their accesses are ordered only by the
-//! threads' own synchronisation.
+//! threads' own synchronisation. What orders them with other ranks is in [`crate::rma::clock`].
 //!
 //! While there are several threads, an operation that is complete stays known until its completion
 //! happens before what every thread does; so does a blocking call that has returned. What was

@@ -1,7 +1,8 @@
 //! One-sided operations of several threads of one rank that meet at their target.
 //!
-//! The target cannot distinguish threads: there, what one of them has completed before another
-//! starts counts as ordered. Here it does only if the threads synchronise.
+//! At the target, what a thread has completed before another one of the same rank starts counts as
+//! ordered, though it knows which threads other ranks come after. Here it does only if the threads
+//! synchronise.
 //!
 //! **Soundness.** Both operations are of this rank, on one window and target, and access a common
 //! byte; one of them writes, and not both are accumulates or under exclusive locks; and the later
