@@ -7,6 +7,8 @@
 
 #[path = "rma/generate.rs"]
 mod generate;
+#[path = "rma/hybrid.rs"]
+mod hybrid;
 #[path = "rma/model.rs"]
 mod model;
 #[path = "rma/program.rs"]
@@ -76,6 +78,17 @@ fn main() -> ExitCode {
             }));
         }
     }
+    for (batch, mpi) in batches().flat_map(|batch| Mpi::DISTRIBUTED.map(|mpi| (batch, mpi))) {
+        let (tools, repository) = (Arc::clone(&tools), Arc::clone(&repository));
+        let ranks = 2 + (batch % 2) as usize;
+        let name = format!("threads {batch} on {ranks} ranks [{}]", mpi.name());
+        trials.push(Trial::test(name, move || {
+            let seeds = batch * BATCH..(batch + 1) * BATCH;
+            let scripts: Vec<_> = seeds.map(|seed| hybrid::Script::new(seed, ranks)).collect();
+            let job = Job { tools: &tools, repository: &repository, mpi, nodes: 1 };
+            job.check_threads(&scripts, &format!("rma/random/threads-{batch}"))
+        }));
+    }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -118,6 +131,9 @@ fn distant_batches() -> std::ops::RangeInclusive<u64> {
     let third = (all.end() - all.start()) / 3;
     *all.start()..=all.start() + third
 }
+
+/// The script and step of each line of a program.
+type Lines = BTreeMap<u32, (usize, Place)>;
 
 /// How scripts are run.
 struct Job<'a> {
@@ -175,15 +191,45 @@ impl Job<'_> {
     fn run(&self, scripts: &[Script], name: &str) -> Result<BTreeMap<usize, Difference>, String> {
         let header = self.repository.join("tests/rma/script.h");
         let program = Program::new(scripts, &header.to_string_lossy());
+        // Vectorized, too, where the program is short: that takes four times as long to compile.
+        let level = if scripts[0].steps.len() == 2 { "-O3" } else { "-O1" };
+        let found = self.findings_of(&program.text, scripts[0].steps.len(), &[level], name)?;
+        let races: Vec<_> = scripts.iter().map(model::races).collect();
+        Ok(differences(&races, &program.lines, &found))
+    }
+
+    /// Runs scripts of ranks with threads, and compares what is found with the model.
+    fn check_threads(&self, scripts: &[hybrid::Script], name: &str) -> Result<(), Failed> {
+        let program = hybrid::Program::new(scripts);
+        let flags = ["-O1", "-fopenmp"];
+        let found = self.findings_of(&program.text, scripts[0].ranks, &flags, name)?;
+        let races: Vec<_> = scripts.iter().map(hybrid::Script::races).collect();
+        let differences = differences(&races, &program.lines, &found);
+        let shown = differences.iter().map(|(number, difference)| {
+            format!("script {} ({number}): {}", scripts[*number].seed, difference.shown())
+        });
+        let shown: Vec<String> = shown.collect();
+        let certain = races.iter().flat_map(BTreeMap::values).filter(|v| **v == Verdict::Certain);
+        println!("{} findings, {} certain races", found.len(), certain.count());
+        if shown.is_empty() { Ok(()) } else { Err(shown.join("\n").into()) }
+    }
+
+    /// Runs a program with so many ranks, and returns what is found.
+    fn findings_of(
+        &self,
+        text: &str,
+        ranks: usize,
+        flags: &[&str],
+        name: &str,
+    ) -> Result<Vec<Finding>, String> {
         let directory = self.repository.join("target/cases").join(name);
         std::fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
         let case = Case {
             nodes: self.nodes,
             name: name.to_owned(),
             source: directory.join(format!("{}.c", self.mpi.name())),
-            ranks: scripts[0].steps.len() as u32,
-            // Vectorized, too, where the program is short: that takes four times as long to compile.
-            flags: vec![if scripts[0].steps.len() == 2 { "-O3" } else { "-O1" }.to_owned()],
+            ranks: ranks as u32,
+            flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
             levels: Vec::new(),
             args: Vec::new(),
             options: Vec::new(),
@@ -196,14 +242,13 @@ impl Job<'_> {
             prints: None,
             marks: Vec::new(),
         };
-        std::fs::write(&case.source, &program.text).map_err(|error| error.to_string())?;
+        std::fs::write(&case.source, text).map_err(|error| error.to_string())?;
         let built = self.tools.build(&case, self.mpi)?;
         let run = self.tools.run(&case, self.mpi, &built)?;
         if !matches!(run.exit, Some(0 | 66)) {
             return Err(format!("exit {:?}\n$ {}\n{}", run.exit, run.command, run.output));
         }
-        let found = findings(&run.directory.join("report.json"))?;
-        Ok(differences(scripts, &program, &found))
+        findings(&run.directory.join("report.json"))
     }
 
     /// The script with as few steps as still show some of the difference.
@@ -288,21 +333,21 @@ fn findings(path: &Path) -> Result<Vec<Finding>, String> {
     serde_json::from_value(json["findings"].take()).map_err(|error| error.to_string())
 }
 
+/// Of each script, given its races, what is wrong about the findings at its lines.
 fn differences(
-    scripts: &[Script],
-    program: &Program,
+    races: &[BTreeMap<Race, Verdict>],
+    lines: &Lines,
     found: &[Finding],
 ) -> BTreeMap<usize, Difference> {
-    let mut all: Vec<Difference> = scripts.iter().map(|_| Difference::default()).collect();
-    let mut seen: Vec<BTreeSet<Race>> = scripts.iter().map(|_| BTreeSet::new()).collect();
+    let mut all: Vec<Difference> = races.iter().map(|_| Difference::default()).collect();
+    let mut seen: Vec<BTreeSet<Race>> = races.iter().map(|_| BTreeSet::new()).collect();
     for finding in found {
-        match race(finding, program) {
+        match race(finding, lines) {
             Ok((script, race)) => drop(seen[script].insert(race)),
             Err((script, problem)) => all[script].strange.push(problem),
         }
     }
-    for ((script, seen), difference) in scripts.iter().zip(seen).zip(&mut all) {
-        let races = model::races(script);
+    for ((races, seen), difference) in races.iter().zip(seen).zip(&mut all) {
         let certain = races.iter().filter(|(_, verdict)| **verdict == Verdict::Certain);
         difference.missing = certain.map(|(r, _)| *r).filter(|r| !seen.contains(r)).collect();
         difference.unexpected = seen.into_iter().filter(|r| !races.contains_key(r)).collect();
@@ -311,12 +356,12 @@ fn differences(
 }
 
 /// The script and steps of a finding.
-fn race(finding: &Finding, program: &Program) -> Result<(usize, Race), (usize, String)> {
+fn race(finding: &Finding, lines: &Lines) -> Result<(usize, Race), (usize, String)> {
     let step = |role| {
         let site = finding.sites.iter().find(|site| site.role == role)?;
         // A call may be in a function of the header.
-        let lines = site.stack.iter().filter_map(|frame| frame.line);
-        lines.filter_map(|line| program.lines.get(&line)).next_back().copied()
+        let numbers = site.stack.iter().filter_map(|frame| frame.line);
+        numbers.filter_map(|line| lines.get(&line)).next_back().copied()
     };
     let places = (step(Role::Access), step(Role::Operation));
     let problem = |script| (script, format!("{}: {} {places:?}", finding.code, finding.message));

@@ -7,9 +7,13 @@
 use crate::script::*;
 
 /// A sequence of numbers that look random (SplitMix64).
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -17,15 +21,15 @@ impl Random {
         z ^ z >> 31
     }
 
-    fn below(&mut self, end: usize) -> usize {
+    pub fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
 
-    fn chance(&mut self, percent: usize) -> bool {
+    pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    fn one<T: Copy>(&mut self, of: &[T]) -> T {
+    pub fn one<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }
 
@@ -36,7 +40,7 @@ impl Random {
 
 /// The script of a seed.
 pub fn script(seed: u64, ranks: usize, shared: bool) -> Script {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let span = random.one(&[16, 16, 32, 64]);
     let mut windows = vec![Window { at: 0, bytes: span, unit: random.one(&[1, 4]) }];
     if !shared && random.chance(30) {

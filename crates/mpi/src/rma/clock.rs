@@ -69,6 +69,8 @@ struct Acquired {
 struct Owner {
     /// What happened before, by the order of threads.
     clock: AgentClock,
+    /// The call by which it is released.
+    by: Option<ByCall>,
     /// The last segment that ended before there were several threads.
     alone: u32,
 }
@@ -205,20 +207,20 @@ impl Clock {
 
     #[cold]
     fn end_own_segment(&mut self, actor: Option<&Actor>, by: Option<ByCall>) -> u32 {
-        if by.is_some() || self.needs_own_segment(actor) {
+        if self.needs_own_segment(actor, by) {
             self.begin_segment(actor, by);
         }
         let ended = self.segment();
-        self.begin_segment(actor, None);
+        self.begin_segment(actor, by);
         ended
     }
 
     /// Whether the present segment belongs to another thread than the acting one, or to this one
-    /// before it came after others.
+    /// before it came after others, or to another call.
     #[inline]
-    pub fn needs_own_segment(&self, actor: Option<&Actor>) -> bool {
-        (actor.is_some() || self.owner.is_some())
-            && self.owner.as_ref().map(|owner| &owner.clock) != actor.map(|actor| &actor.clock)
+    pub fn needs_own_segment(&self, actor: Option<&Actor>, by: Option<ByCall>) -> bool {
+        let owner = self.owner.as_ref().map(|owner| (&owner.clock, owner.by));
+        (actor.is_some() || owner.is_some()) && owner != actor.map(|actor| (&actor.clock, by))
     }
 
     /// Begins a segment of the acting thread, which is to be released by this call.
@@ -226,7 +228,7 @@ impl Clock {
         let (me, ended) = (self.me(), self.any.row.advance(self.me()).time);
         self.owner = actor.map(|actor| {
             let alone = self.owner.as_ref().map_or(ended - 1, |owner| owner.alone);
-            Box::new(Owner { clock: actor.clock.clone(), alone })
+            Box::new(Owner { clock: actor.clock.clone(), by, alone })
         });
         if actor.is_none() {
             self.completed.clear();
@@ -672,7 +674,7 @@ mod tests {
                     let all_know = rank.clock.all_know(*event, actor);
                     prop_assert!(all || !all_know || event.rank as usize == *at);
                 }
-                if rank.clock.needs_own_segment(actor) {
+                if rank.clock.needs_own_segment(actor, None) {
                     rank.clock.begin_segment(actor, None);
                 }
                 let mut before = Knowledge::default();

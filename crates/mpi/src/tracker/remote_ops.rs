@@ -252,10 +252,10 @@ impl Tracker {
     /// Whatever is announced in the present segment is of the acting thread from now on.
     #[inline]
     pub(super) fn begin_own_segment(&mut self) {
-        let actor = self.threads.between_ranks();
-        if self.rma.clock.as_ref().is_some_and(|clock| clock.needs_own_segment(actor)) {
+        let (actor, by) = (self.threads.between_ranks(), self.threads.by_call());
+        if self.rma.clock.as_ref().is_some_and(|clock| clock.needs_own_segment(actor, by)) {
             self.rma.publish_shared(&mut self.reporter.stacks);
-            self.rma.clock.iter_mut().for_each(|clock| clock.begin_segment(actor, None));
+            self.rma.clock.iter_mut().for_each(|clock| clock.begin_segment(actor, by));
             self.rma.set_segment();
         }
     }

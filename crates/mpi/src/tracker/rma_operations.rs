@@ -431,6 +431,8 @@ impl Tracker {
 
     /// Releases to ranks that atomically read what is written there from now on.
     fn release_cells(&mut self, world: u32, cells: &Cells) {
+        // The operation is of the segment after the one that is released, and of no later one.
+        self.begin_own_segment();
         self.note_ended_work();
         self.rma.publish_shared(&mut self.reporter.stacks);
         if let Some(clock) = &mut self.rma.clock {
