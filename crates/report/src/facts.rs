@@ -436,7 +436,7 @@ impl<'o> Facts<'o> {
     /// Label of the site of a call that leads to the others.
     pub fn causes(&self, site: &RawSite<'_>) -> Option<String> {
         let call = site.call.as_deref().filter(|_| site.rank.is_some())?;
-        Some(format!("{call} is called by thread {}", site.thread))
+        Some(format!("{call} synchronises with other ranks"))
     }
 
     fn order(&self) -> &'static str {

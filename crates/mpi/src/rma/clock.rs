@@ -647,7 +647,12 @@ mod tests {
                     if let Some(nth) = nth.checked_rem(messages.len())
                         && messages[nth].0 as usize != *at
                     {
-                        let (from, segment, history) = messages[nth];
+                        let (from, segment, mut history) = messages[nth];
+                        // Threads that synchronise by way of another rank do so by a cell of
+                        // agents, which is left out here.
+                        for (index, event) in work.iter().enumerate() {
+                            history &= !(u128::from(event.rank as usize == *at) << index);
+                        }
                         rank.clock.join(from, segment, actor);
                         rank.clock.end_segment(actor, None);
                         rank.histories[thread] |= history;
@@ -689,7 +694,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(256))]
+        #![proptest_config(ProptestConfig::with_cases(1024))]
         /// Whatever is known to a thread, and to what it announces, is what happens before.
         #[test]
         fn threads_know_what_happens_before(steps in steps()) {
