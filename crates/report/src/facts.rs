@@ -409,7 +409,7 @@ impl<'o> Facts<'o> {
     /// How one thread has synchronised with another rank, and not the one of a side.
     fn of_thread(&self) -> String {
         let Observation { rank, finding, stacks, .. } = self.observation;
-        let Some(index) = self.by_thread() else { return String::new() };
+        let Some(index) = self.by_thread() else { return self.unordered() };
         let call = &finding.sites[index];
         let rank_of = |site: &RawSite<'_>| site.rank.unwrap_or(*rank);
         let is_of_rank = |site: &Option<usize>| {
