@@ -37,19 +37,6 @@ pub fn depth() -> u32 {
     u32::from(team.has_several()) + u32::from(team.region & NESTED != 0)
 }
 
-impl Team {
-    /// Whether several threads work in it, this one among them.
-    fn has_several(self) -> bool {
-        self.members > 1 || self.worker.is_some()
-    }
-}
-
-/// How many parallel regions this thread works in that each have several threads; 2 for more.
-pub fn depth() -> u32 {
-    let team = TEAM.get();
-    u32::from(team.has_several()) + u32::from(team.region & NESTED != 0)
-}
-
 /// An explicit task.
 #[derive(Clone, Copy, Default)]
 pub struct Task {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::merge::Observation;
 use commsan_findings::{Problem, Role};
-use commsan_rundir::record::RawArgument;
+use commsan_rundir::record::{RawArgument, RawSite};
 
 #[test]
 fn every_code_has_one_row_with_known_placeholders() {
@@ -121,6 +121,16 @@ fn between_sites_of_threads(observation: &mut Observation, code: Code) {
     }
 }
 
+/// Another thread of the operation's rank has called the barrier.
+fn by_another_thread(observation: &mut Observation) {
+    let operation = &observation.finding.sites[1];
+    let rank = operation.rank.or(Some(observation.rank));
+    let call = Some("MPI_Barrier".into());
+    let barrier = RawSite { role: Role::Cause, call, thread: 3, rank, ..operation.clone() };
+    observation.finding.sites.to_mut().push(barrier);
+    observation.stacks.push(observation.stacks[1].clone());
+}
+
 /// What the report says about a typical finding of each code.
 #[test]
 fn texts_of_all_codes() {
@@ -134,6 +144,9 @@ fn texts_of_all_codes() {
             let mut observation = crate::facts::tests::one_sided(row.code, row.case);
             if row.case == Case::Threads {
                 between_sites_of_threads(&mut observation, row.code);
+            }
+            if row.case == Case::OtherThread {
+                by_another_thread(&mut observation);
             }
             observation
         } else {
