@@ -191,24 +191,15 @@ impl Job<'_> {
     fn run(&self, scripts: &[Script], name: &str) -> Result<BTreeMap<usize, Difference>, String> {
         let header = self.repository.join("tests/rma/script.h");
         let program = Program::new(scripts, &header.to_string_lossy());
-<<<<<<< HEAD
-        let ranks = scripts[0].steps.len();
-        // Vectorized, too, where the program is short: that takes four times as long to compile.
-        let level = if ranks == 2 { "-O3" } else { "-O1" };
-        let found = self.findings_of(&program.text, ranks, &[level], name)?;
-=======
         // Vectorized, too, where the program is short: that takes four times as long to compile.
         let level = if scripts[0].steps.len() == 2 { "-O3" } else { "-O1" };
         let found = self.findings_of(&program.text, scripts[0].steps.len(), &[level], name)?;
->>>>>>> h2
         let races: Vec<_> = scripts.iter().map(model::races).collect();
         Ok(differences(&races, &program.lines, &found))
     }
 
     /// Runs scripts of ranks with threads, and compares what is found with the model.
     fn check_threads(&self, scripts: &[hybrid::Script], name: &str) -> Result<(), Failed> {
-<<<<<<< HEAD
-=======
         let mut problems = Vec::new();
         for (number, difference) in self.run_threads(scripts, name)? {
             let script = &scripts[number];
@@ -232,25 +223,13 @@ impl Job<'_> {
         scripts: &[hybrid::Script],
         name: &str,
     ) -> Result<BTreeMap<usize, Difference>, String> {
->>>>>>> h2
         let program = hybrid::Program::new(scripts);
         let flags = ["-O1", "-fopenmp"];
         let found = self.findings_of(&program.text, scripts[0].ranks, &flags, name)?;
         let races: Vec<_> = scripts.iter().map(hybrid::Script::races).collect();
-<<<<<<< HEAD
-        let differences = differences(&races, &program.lines, &found);
-        let shown = differences.iter().map(|(number, difference)| {
-            format!("script {} ({number}): {}", scripts[*number].seed, difference.shown())
-        });
-        let shown: Vec<String> = shown.collect();
-        let certain = races.iter().flat_map(BTreeMap::values).filter(|v| **v == Verdict::Certain);
-        println!("{} findings, {} certain races", found.len(), certain.count());
-        if shown.is_empty() { Ok(()) } else { Err(shown.join("\n").into()) }
-=======
         let certain = races.iter().flat_map(BTreeMap::values).filter(|v| **v == Verdict::Certain);
         println!("{} findings, {} certain races", found.len(), certain.count());
         Ok(differences(&races, &program.lines, &found))
->>>>>>> h2
     }
 
     /// Runs a program with so many ranks, and returns what is found.

@@ -158,7 +158,6 @@ mod tests {
     #[test]
     fn who_acts_comes_after_what_its_clock_covers() {
         let known_to_all = |_| false;
-<<<<<<< HEAD
         let actor = Actor {
             stamp: Epoch { agent: 1, time: 1 },
             clock: clock(2, 3),
@@ -171,12 +170,6 @@ mod tests {
         assert!(!threads.comes_after(Epoch { agent: 2, time: 4 }));
         assert!(threads.comes_after_at(known, &(8192..8200)) && threads.calls_after(known));
         assert!(!threads.comes_after_at(known, &(4096..4104)), "but only by the mapping");
-=======
-        let actor = Actor { stamp: Epoch { agent: 1, time: 1 }, clock: clock(2, 3), known_to_all };
-        let mut threads = Threads { actor: Some(actor), ..Threads::default() };
-        assert!(threads.comes_after(Epoch { agent: 2, time: 3 }));
-        assert!(!threads.comes_after(Epoch { agent: 2, time: 4 }));
->>>>>>> h2
         assert!(threads.between_ranks().is_none(), "its atomics may order more");
         threads.sees_all = true;
         let by = |site| ByCall { call: 7, site };

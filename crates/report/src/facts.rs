@@ -189,11 +189,8 @@ impl<'o> Facts<'o> {
             "closer" => window::closer(self.starter()).to_owned(),
             "threads" => self.threads(),
             "bythread" => self.of_thread(),
-<<<<<<< HEAD
             "elsewhere" => self.elsewhere().to_owned(),
             "both" => self.both(),
-=======
->>>>>>> h2
             "missing" => window::opener(self.call().unwrap_or_default()).to_owned(),
             "starter" => self.starter().to_owned(),
             "on" => self.on(),
@@ -442,11 +439,7 @@ impl<'o> Facts<'o> {
     /// How one thread has synchronised with another rank, and not the one of a side.
     fn of_thread(&self) -> String {
         let Observation { rank, finding, stacks, .. } = self.observation;
-<<<<<<< HEAD
-        let Some(index) = self.by_thread() else { return String::new() };
-=======
         let Some(index) = self.by_thread() else { return self.unordered() };
->>>>>>> h2
         let call = &finding.sites[index];
         let rank_of = |site: &RawSite<'_>| site.rank.unwrap_or(*rank);
         let is_of_rank = |site: &Option<usize>| {
@@ -473,8 +466,7 @@ impl<'o> Facts<'o> {
     /// Label of the site of a call that leads to the others.
     pub fn causes(&self, site: &RawSite<'_>) -> Option<String> {
         let call = site.call.as_deref().filter(|_| site.rank.is_some())?;
-<<<<<<< HEAD
-        Some(format!("{call} is called by thread {}", site.thread))
+        Some(format!("{call} synchronises with other ranks"))
     }
 
     /// What does not order two pieces of work that one thread happened to run.
@@ -495,9 +487,6 @@ impl<'o> Facts<'o> {
                 self.place(self.operation)
             ),
         }
-=======
-        Some(format!("{call} synchronises with other ranks"))
->>>>>>> h2
     }
 
     fn order(&self) -> &'static str {

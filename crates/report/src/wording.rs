@@ -29,11 +29,8 @@
 //! | `{reach}`, `{size}` | `bytes 4096-4103`, `4096 bytes` |
 //! | `{opener}`, `{closer}` | `MPI_Win_lock (rank 1)`, `MPI_Win_unlock` |
 //! | `{bythread}` | `thread 2 of rank 0 made MPI_Put at heat.c:40, but MPI_Barrier at heat.c:44 was called by thread 1, …` |
-<<<<<<< HEAD
 //! | `{elsewhere}` | `another thread`; `another task, section or iteration` |
 //! | `{both}` | nothing, or `; thread 1 happened to run both, but they are two tasks, …` |
-=======
->>>>>>> h2
 //! | `{threads}` | `MPI_Wait at heat.c:44 completes the operation in thread 0, but …` |
 //! | `{starter}` | `MPI_Bcast`: the call at the operation's site |
 //! | `{on}`, `{nth}` | `MPI_COMM_WORLD`, `3rd` |

@@ -596,16 +596,12 @@ mod tests {
             PRESENT.with(|all| all.borrow_mut().clone_from(&self.agents));
             let clock = self.agents[thread].clone();
             let stamp = Epoch { agent: thread as u32, time: clock.time(thread as u32) };
-<<<<<<< HEAD
             let actor = (!self.alone).then_some(Actor {
                 stamp,
                 clock,
                 known_to_all,
                 is_by_mapping: |_, _| false,
             });
-=======
-            let actor = (!self.alone).then_some(Actor { stamp, clock, known_to_all });
->>>>>>> h2
             self.clock.act_as(actor.as_ref(), None, self.alone);
             actor
         }
@@ -656,16 +652,7 @@ mod tests {
                     if let Some(nth) = nth.checked_rem(messages.len())
                         && messages[nth].0 as usize != *at
                     {
-<<<<<<< HEAD
                         let (from, segment, history) = messages[nth];
-=======
-                        let (from, segment, mut history) = messages[nth];
-                        // Threads that synchronise by way of another rank do so by a cell of
-                        // agents, which is left out here.
-                        for (index, event) in work.iter().enumerate() {
-                            history &= !(u128::from(event.rank as usize == *at) << index);
-                        }
->>>>>>> h2
                         rank.clock.join(from, segment, actor);
                         rank.clock.end_segment(actor, None);
                         rank.histories[thread] |= history;
@@ -707,11 +694,7 @@ mod tests {
     }
 
     proptest! {
-<<<<<<< HEAD
         #![proptest_config(ProptestConfig::with_cases(256))]
-=======
-        #![proptest_config(ProptestConfig::with_cases(1024))]
->>>>>>> h2
         /// Whatever is known to a thread, and to what it announces, is what happens before.
         #[test]
         fn threads_know_what_happens_before(steps in steps()) {

@@ -463,14 +463,9 @@ impl Tracker {
             exposed.shadow().conflicts(&run, op.mode, |past, bytes| {
                 let known_place = found.iter().any(|(other, _)| other.pc == past.pc);
                 let is_public = past.mode == Mode::Read || past.when.segment <= public;
-<<<<<<< HEAD
-                if !known_place
-                    && !(is_public && known.covers(event(past.when)))
-=======
                 let is_ordered = is_public && known.covers(event(past.when));
                 if !known_place
                     && !is_ordered
->>>>>>> h2
                     && !window.was_locked(past.when.segment, op.epoch, op.origin)
                 {
                     found.push((past, bytes));
