@@ -172,8 +172,8 @@ fn by_definition(program: &[(usize, Step)], carried: bool) -> Vec<Vec<bool>> {
                 (LOGICAL, by_lock, brought),
             ] {
                 before[earlier][later][order] |= comes;
-                for first in 0..earlier {
-                    before[first][later][order] |= comes && before[first][earlier][from];
+                for first in &mut before[..earlier] {
+                    first[later][order] |= comes && first[earlier][from];
                 }
             }
         }
