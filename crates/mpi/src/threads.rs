@@ -58,12 +58,14 @@ impl Threads {
         self.actor.as_ref().is_none_or(|actor| stamp.happens_before(&actor.clock))
     }
 
-    /// Whether an epoch happens before what the acting thread does next to these bytes, whichever
-    /// threads take the sections, or the iterations of a loop, that both belong to. The range is
-    /// empty if it is not memory that both use.
+    /// Whether an epoch happens before what the acting thread does next to these bytes: whichever
+    /// threads take the sections, or the iterations of a loop, that both belong to; or because the
+    /// bytes belong to the thread that executes both tasks. The range is empty if it is not memory
+    /// that both use.
     pub fn comes_after_at(&self, stamp: Epoch, bytes: &Range<usize>) -> bool {
         self.actor.as_ref().is_none_or(|actor| {
             stamp.happens_before(&actor.clock) && !(actor.is_by_mapping)(stamp, bytes)
+                || (actor.is_by_thread)(stamp, bytes)
         })
     }
 
@@ -163,6 +165,7 @@ mod tests {
             clock: clock(2, 3),
             known_to_all,
             is_by_mapping: |_, bytes| bytes.contains(&4096),
+            is_by_thread: |_, bytes| bytes.contains(&16384),
         };
         let mut threads = Threads { actor: Some(actor), ..Threads::default() };
         let known = Epoch { agent: 2, time: 3 };
@@ -170,6 +173,9 @@ mod tests {
         assert!(!threads.comes_after(Epoch { agent: 2, time: 4 }));
         assert!(threads.comes_after_at(known, &(8192..8200)) && threads.calls_after(known));
         assert!(!threads.comes_after_at(known, &(4096..4104)), "but only by the mapping");
+        let unknown = Epoch { agent: 2, time: 4 };
+        assert!(threads.comes_after_at(unknown, &(16384..16392)), "by the thread");
+        assert!(!threads.comes_after_at(unknown, &(8192..8200)) && !threads.calls_after(unknown));
         assert!(threads.between_ranks().is_none(), "its atomics may order more");
         threads.sees_all = true;
         let by = |site| ByCall { call: 7, site };

@@ -25,4 +25,8 @@ pub struct Actor {
     /// threads might have taken, and no thread owns these bytes; the range is empty if it is not
     /// memory that the pieces have in common.
     pub is_by_mapping: fn(Epoch, &Range<usize>) -> bool,
+    /// Whether the acting thread has executed an epoch before, and these bytes may belong to that
+    /// thread, so that only one of the tasks that it executes uses them at a time; the range is
+    /// empty if it is not memory that they have in common.
+    pub is_by_thread: fn(Epoch, &Range<usize>) -> bool,
 }

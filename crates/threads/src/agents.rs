@@ -1,6 +1,7 @@
 //! The agents of this process and their vector clocks (Mattern 1989, Fidge 1988): the
 //! happens-before order that releases and acquires give.
 
+pub mod by_thread;
 pub mod ownership;
 pub mod worksharing;
 
@@ -246,6 +247,7 @@ pub struct Suspended(usize);
 pub fn begin(after: Cell) -> Suspended {
     current();
     let before = THIS.with(|this| this.agent.get());
+    by_thread::leaves(before);
     let agent = allocate().unwrap_or(NONE);
     if let Some(row) = CLOCKS.get(agent) {
         // Epochs continue where those of the last agent with this number ended.
@@ -257,6 +259,7 @@ pub fn begin(after: Cell) -> Suspended {
         add(row, &RELEASED_TO_ALL);
         row[agent].store(own, Relaxed);
         worksharing::begins(agent, own);
+        by_thread::begins(agent);
         RUNNING[agent / 64].fetch_or(1 << (agent % 64), Release);
     }
     expect(-1);
@@ -271,6 +274,7 @@ pub fn end(release_to: &[Cell], suspended: Suspended) {
         && me != 0
     {
         release_to.iter().for_each(|cell| release(*cell));
+        by_thread::leaves(me);
         free(me);
     }
     set(suspended.0);
@@ -303,7 +307,13 @@ pub fn actor() -> Option<Actor> {
     }
     let me = current()?;
     let clock = Clock::new(std::array::from_fn(|agent| CLOCKS[me][agent].load(Relaxed)));
-    Some(Actor { stamp: stamp(), clock, known_to_all, is_by_mapping: ownership::is_by_mapping })
+    Some(Actor {
+        stamp: stamp(),
+        clock,
+        known_to_all,
+        is_by_mapping: ownership::is_by_mapping,
+        is_by_thread: ownership::is_by_thread,
+    })
 }
 
 /// The number of the thread on which an agent runs or last ran.

@@ -4,7 +4,7 @@
 //! end. In a process that is not checked every call is passed on unchanged.
 
 use crate::activity::{self, over, wait};
-use crate::agents::{acquire_release_all, expect, worksharing};
+use crate::agents::{acquire_release_all, by_thread, expect, worksharing};
 use crate::depend::{DependenceType, Dependences};
 use crate::tasks::{ATOMIC, CRITICAL, ORDERED, lock, nothing, unlock};
 use crate::{concerns, observer, tasks};
@@ -190,7 +190,7 @@ pub(crate) fn is_dynamic(caller: usize) -> bool {
 
 /// Defines interceptors of functions whose answer may differ between the threads of a team.
 macro_rules! identities {
-    ($($name:ident($($arg:ident),*) -> $result:ty;)*) => { $(
+    ($($name:ident($($arg:ident),*) -> $result:ty, $identifies:expr;)*) => { $(
         /// Interposes the function of this name.
         ///
         /// # Safety
@@ -199,7 +199,7 @@ macro_rules! identities {
         #[allow(non_snake_case)]
         pub unsafe extern "C" fn $name($($arg: usize),*) -> $result {
             let next = next!($name, fn($(identities!(@word $arg)),*) -> $result);
-            worksharing::tell_apart();
+            $identifies;
             // SAFETY: the program's arguments.
             unsafe { next($($arg),*) }
         }
@@ -209,9 +209,16 @@ macro_rules! identities {
 
 // gcc's own code for static schedules and `master` asks, too.
 identities! {
-    omp_get_thread_num() -> c_int;
-    omp_get_thread_num_() -> c_int;
-    GOMP_single_start() -> u8;
+    omp_get_thread_num() -> c_int, asks_number();
+    omp_get_thread_num_() -> c_int, asks_number();
+    GOMP_single_start() -> u8, worksharing::tell_apart();
+}
+
+fn asks_number() {
+    worksharing::tell_apart();
+    if concerns() {
+        by_thread::ask();
+    }
 }
 
 around! {

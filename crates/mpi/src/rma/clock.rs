@@ -601,6 +601,7 @@ mod tests {
                 clock,
                 known_to_all,
                 is_by_mapping: |_, _| false,
+                is_by_thread: |_, _| false,
             });
             self.clock.act_as(actor.as_ref(), None, self.alone);
             actor

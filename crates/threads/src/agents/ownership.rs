@@ -11,7 +11,7 @@
 //! apart for the program, nor that a piece of work takes a number under a lock and leaves it, in a
 //! `firstprivate` variable, to those that the same thread takes after it.
 
-use super::worksharing;
+use super::{by_thread, worksharing};
 use commsan_process::{heap, modules, thread};
 use commsan_shadow::Epoch;
 use std::ops::Range;
@@ -33,6 +33,14 @@ pub fn is_by_mapping(past: Epoch, bytes: &Range<usize>) -> bool {
         && !worksharing::is_told_apart()
         && (bytes.is_empty() || is_common(bytes.start))
         && !modules::identify_threads()
+}
+
+/// Whether this thread has executed an epoch before, and these bytes may belong to it, so that what
+/// it executes uses them in turns; the range is empty if it is not memory that both have in common.
+pub fn is_by_thread(past: Epoch, bytes: &Range<usize>) -> bool {
+    !bytes.is_empty()
+        && by_thread::has_executed(past)
+        && (by_thread::both_have_asked(past) || modules::identify_threads())
 }
 
 /// Whether no thread has the memory at an address for itself without knowing who it is.

@@ -171,6 +171,7 @@ pub(super) fn begin_piece(this: &This) {
         row[piece][piece].store(own, Relaxed);
     }
     BEGAN[piece].store(own, Relaxed);
+    by_thread::begins(piece);
     CONSTRUCTS[piece].store(work.number, Release);
     RUNNING[piece / 64].fetch_or(1 << (piece % 64), Release);
     WORK.set(Work { piece, ..work });
@@ -184,6 +185,7 @@ fn end_piece() {
     }
     WORK.set(Work { piece: NONE, ..work });
     add(&CLOCKS[work.before], &CLOCKS[work.piece]);
+    by_thread::leaves(work.piece);
     free(work.piece);
     set(work.before);
 }
@@ -196,6 +198,11 @@ fn copy(to: &Row, from: &Row) {
 pub(super) fn begins(agent: usize, epoch: u32) {
     CONSTRUCTS[agent].store(0, Relaxed);
     BEGAN[agent].store(epoch, Relaxed);
+}
+
+/// Whether an epoch belongs to the last agent that had this number.
+pub(super) fn is_present(agent: usize, time: u32) -> bool {
+    BEGAN[agent].load(Relaxed) <= time
 }
 
 /// An agent has acquired a clock.
@@ -222,7 +229,7 @@ pub fn is_by_mapping(past: Epoch) -> bool {
     number != 0
         && other != me
         && CONSTRUCTS[other].load(Relaxed) == number
-        && BEGAN[other].load(Relaxed) <= past.time
+        && is_present(other, past.time)
         && LOGICAL[me][other].load(Relaxed) < past.time
 }
 
