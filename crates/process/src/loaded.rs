@@ -58,6 +58,11 @@ pub fn visit<T>(mut visit: impl FnMut(&Loaded<'_>) -> ControlFlow<T>) -> Option<
 }
 
 impl<'a> Loaded<'a> {
+    /// How many modules the process has loaded and unloaded so far, a number for each pair.
+    pub fn changes(&self) -> u64 {
+        self.0.dlpi_adds.wrapping_shl(32) | self.0.dlpi_subs & u64::from(u32::MAX)
+    }
+
     /// The address to which its file's address 0 was moved.
     pub fn base(&self) -> usize {
         self.0.dlpi_addr as usize

@@ -6,6 +6,8 @@ use std::ffi::{CStr, CString, OsStr};
 use std::ops::{ControlFlow, Range};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Executables and libraries seen so far, numbered in the order of their first use.
 #[derive(Default)]
@@ -93,6 +95,22 @@ const IDENTITIES: [&CStr; 13] = [
 /// Whether the program's modules may distinguish its threads, other than by OpenMP's thread number:
 /// they have thread-local variables, or call functions that identify the calling thread.
 pub fn identify_threads() -> bool {
+    /// The modules that the last answer is for, and the answer in the lowest bit.
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let last = LAST.load(Relaxed);
+    let mut loaded_now = 0;
+    let known = loaded::visit(|module| {
+        loaded_now = module.changes() << 1;
+        ControlFlow::Break((loaded_now == last & !1).then_some(last & 1 != 0))
+    });
+    known.flatten().unwrap_or_else(|| {
+        let answer = look_for_identities();
+        LAST.store(loaded_now | u64::from(answer), Relaxed);
+        answer
+    })
+}
+
+fn look_for_identities() -> bool {
     loaded::visit(|module| {
         let is_program = module.c_path().is_none() || is_checked(module);
         let has_own = || module.parts(libc::PT_TLS, 0).any(|part| !part.is_empty());
