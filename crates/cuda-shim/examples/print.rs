@@ -2,6 +2,7 @@
 //! `COMMSAN_TOLD` names, a line each.
 
 use commsan_callsite::{Findings, Place, Placed, Report, Stacks, Use};
+use commsan_cuda::nccl::{Act, Making, Origin};
 use commsan_cuda::{
     Allocation, Copy, Failure, Gpu, Line, NodeKind, Release, Set, StreamChecker, StreamName,
     Strength, Ticket, Work, stream_calls,
@@ -73,6 +74,12 @@ impl Answer for bool {
     }
 }
 
+impl Answer for Making {
+    fn new(_: &str, _: u64) -> Making {
+        Making::default()
+    }
+}
+
 impl Answer for Ticket {
     fn new(_: &str, last: u64) -> Ticket {
         Ticket(last)
@@ -117,6 +124,10 @@ macro_rules! print {
 
             fn set(&mut self, set: &Set, _: &dyn Place, _: &mut dyn Findings) -> Ticket {
                 self.line("set", &format_args!("Set({set:?})"))
+            }
+
+            fn nccl(&mut self, act: Act, _: &dyn Place, _: &mut dyn Findings) {
+                self.called("nccl", &[("act", &act)])
             }
 
             fn graph_launched(

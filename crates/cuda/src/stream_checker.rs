@@ -1,6 +1,7 @@
 //! What checks the work of streams, as the calls of a program need it.
 
 use crate::gpu::{Failure, Gpu, NodeKind, Ticket};
+use crate::nccl::{Act, Making, Origin};
 use crate::work::{Allocation, Copy, Line, Release, Set, StreamName, Work};
 use commsan_callsite::{Findings, Place};
 use commsan_ptx::Strength;
@@ -95,6 +96,12 @@ macro_rules! stream_calls {
             fn graph_instantiated(exec: usize, graph: usize;);
             /// What could be launched is about to go.
             fn exec_destroyed(exec: usize;);
+            /// A communicator of NCCL is about to be made; its rank and size, if the program passes
+            /// them.
+            fn nccl_making(
+                origin: Origin<'_>, known: [Option<u32>; 2], call: &'static str;
+                place: &dyn Place, out: &mut dyn Findings
+            ) -> Making;
             /// Some device will say what work really accesses of which that is not certain.
             fn observe_accesses();
             /// A kernel has failed.
@@ -165,6 +172,9 @@ macro_rules! declare {
                 place: &dyn Place,
                 out: &mut dyn Findings,
             );
+
+            /// A call of NCCL is about to be made, or has been.
+            fn nccl(&mut self, act: Act, place: &dyn Place, out: &mut dyn Findings);
 
             /// A copy was put into a stream.
             fn copy(&mut self, copy: &Copy, place: &dyn Place, out: &mut dyn Findings) -> Ticket {
@@ -251,5 +261,9 @@ impl StreamChecker for Gpu {
         _: &dyn Place,
         _: &mut dyn Findings,
     ) {
+    }
+
+    fn nccl(&mut self, act: Act, place: &dyn Place, out: &mut dyn Findings) {
+        Gpu::nccl(self, act, None, place, out);
     }
 }
