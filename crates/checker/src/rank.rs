@@ -11,6 +11,7 @@ mod streams;
 use crate::{Host, Load};
 use commsan_callsite::{Findings, Place, Report};
 use commsan_cuda::nccl::Act;
+use commsan_cuda::nccl::waiting::Meeting;
 use commsan_cuda::{
     Gpu, KernelAccess, Release, SharedEvent, SharedMemory, StreamChecker, StreamName, Ticket, Work,
 };
@@ -217,9 +218,9 @@ impl StreamChecker for Checker {
         self.devices().memory_opened(address, shared, call, place, out);
     }
 
-    fn nccl(&mut self, act: Act, place: &dyn Place, out: &mut dyn Findings) {
+    fn nccl(&mut self, act: Act, place: &dyn Place, out: &mut dyn Findings) -> Option<Meeting> {
         let job = self.tracker.together.compared();
-        self.devices().nccl(act, job, place, out);
+        self.devices().nccl(act, job, place, out)
     }
 }
 

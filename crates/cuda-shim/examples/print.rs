@@ -2,6 +2,7 @@
 //! `COMMSAN_TOLD` names, a line each.
 
 use commsan_callsite::{Findings, Place, Placed, Report, Stacks, Use};
+use commsan_cuda::nccl::waiting::{HostWait, Meeting};
 use commsan_cuda::nccl::{Act, Making, Origin};
 use commsan_cuda::{
     Allocation, Copy, Failure, Gpu, Line, NodeKind, Release, Set, StreamChecker, StreamName,
@@ -74,6 +75,12 @@ impl Answer for bool {
     }
 }
 
+impl Answer for Option<Meeting> {
+    fn new(_: &str, _: u64) -> Option<Meeting> {
+        None
+    }
+}
+
 impl Answer for Making {
     fn new(_: &str, _: u64) -> Making {
         Making::default()
@@ -126,7 +133,7 @@ macro_rules! print {
                 self.line("set", &format_args!("Set({set:?})"))
             }
 
-            fn nccl(&mut self, act: Act, _: &dyn Place, _: &mut dyn Findings) {
+            fn nccl(&mut self, act: Act, _: &dyn Place, _: &mut dyn Findings) -> Option<Meeting> {
                 self.called("nccl", &[("act", &act)])
             }
 

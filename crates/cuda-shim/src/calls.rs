@@ -2,7 +2,7 @@
 //!
 //! A row is `before` if it speaks before the library does what is asked, `after` if after it has
 //! done so with success, `waits` if the host knows then that work is over, by success or since the
-//! device has failed, `touches` if that is a copy or a set, which may be refused, `instead` if it
+//! device has failed, `blocks` if the host waits for that in the call, `touches` if that is a copy or a set, which may be refused, `instead` if it
 //! calls the library's function, `real`, itself. The second name of a row is the twin for programs whose default stream is per thread:
 //! there, handle 0 means that one.
 //!
@@ -64,6 +64,15 @@ macro_rules! entries {
     (@waits $call:ident, $real:ident, ($($arg:ident),*), ($bound:pat), $body:block) => {
         // SAFETY: the program's arguments.
         crate::entry::waits($call, || unsafe { $real($($arg),*) }, |$bound: &crate::call::Call| $body)
+    };
+    (@blocks $call:ident, $real:ident, ($($arg:ident),*), ($bound:pat, $wait:expr), $body:block) => {
+        crate::entry::blocks(
+            $call,
+            $wait,
+            // SAFETY: the program's arguments.
+            || unsafe { $real($($arg),*) },
+            |$bound: &crate::call::Call| $body,
+        )
     };
     (@touches $call:ident, $real:ident, ($($arg:ident),*), ($bound:pat), $body:block) => {
         crate::entry::touches(

@@ -7,6 +7,7 @@ use crate::process::quietly;
 use crate::real::{SUCCESS, real};
 use crate::traffic;
 use commsan_cuda::nccl::operation::{Operation, size_of};
+use commsan_cuda::nccl::waiting::Meeting;
 use commsan_cuda::nccl::{Act, Making, Origin};
 use commsan_cuda::{Bytes, KernelAccess, StreamName, Strength, Wait, Work};
 use commsan_shadow::{Footprint, Mode};
@@ -151,7 +152,7 @@ struct Made {
 #[derive(Default)]
 struct Group {
     depth: u32,
-    works: Vec<Work>,
+    works: Vec<(Work, Option<Meeting>)>,
     made: Vec<Made>,
 }
 
@@ -178,8 +179,8 @@ pub(crate) unsafe fn listed<'a, T>(first: *const T, count: c_int) -> &'a [T] {
     }
 }
 
-fn act(call: &Call, act: Act) {
-    call.with(|streams, place, out| streams.nccl(act, place, out));
+fn act(call: &Call, act: Act) -> Option<Meeting> {
+    call.with(|streams, place, out| streams.nccl(act, place, out)).flatten()
 }
 
 /// The library makes communicators in these places, or will when the group ends.
@@ -288,7 +289,7 @@ pub(crate) fn simulate_group(call: Option<&Call>, real: impl FnOnce() -> c_int) 
 }
 
 /// A group is about to end. With the outermost, these are put into their streams.
-fn leave_group() -> Option<Vec<Work>> {
+fn leave_group() -> Option<Vec<(Work, Option<Meeting>)>> {
     GROUP.with_borrow_mut(|group| {
         group.depth = group.depth.saturating_sub(1);
         (group.depth == 0).then(|| std::mem::take(&mut group.works))
@@ -297,16 +298,16 @@ fn leave_group() -> Option<Vec<Work>> {
 
 /// A group has ended. Its streams wait for each other before and after it (NCCL user guide, "CUDA
 /// Stream Semantics").
-fn group_ended(call: &Call, works: &[Work]) {
+fn group_ended(call: &Call, works: &[(Work, Option<Meeting>)]) {
     let mut streams: Vec<StreamName> = Vec::new();
-    for work in works {
+    for (work, _) in works {
         if !streams.contains(&work.stream) {
             streams.push(work.stream);
         }
     }
     join(call, &streams);
-    for work in works {
-        call.with(|streams, place, out| streams.enqueue(work, place, out));
+    for (work, meeting) in works {
+        enqueue(call, work, *meeting);
     }
     join(call, &streams);
 }
@@ -330,31 +331,42 @@ fn join(call: &Call, streams: &[StreamName]) {
 pub(crate) fn operation(call: Option<&Call>, asked: &Asked, real: impl FnOnce() -> c_int) -> c_int {
     launching(call);
     let Some(call) = call else { return real() };
-    quietly(|| {
+    let meeting = quietly(|| {
         let stream = call.stream(asked.stream);
-        act(call, Act::Calls(asked.comm, asked.what, stream, call.name));
+        act(call, Act::Calls(asked.comm, asked.what, stream, call.name))
     });
     let code = real();
     quietly(|| match code {
-        SUCCESS => in_stream(call, asked),
+        SUCCESS => in_stream(call, asked, meeting.flatten()),
         IN_PROGRESS => {}
-        _ => act(call, Act::Failed(asked.comm)),
+        _ => {
+            act(call, Act::Failed(asked.comm));
+        }
     });
     code
 }
 
-fn in_stream(call: &Call, asked: &Asked) {
+fn in_stream(call: &Call, asked: &Asked, meeting: Option<Meeting>) {
     let work = asked.work(call);
     let now = GROUP.with_borrow_mut(|group| match group.depth {
         0 => Some(work),
         _ => {
-            group.works.push(work);
+            group.works.push((work, meeting));
             None
         }
     });
     if let Some(work) = now {
-        call.with(|streams, place, out| streams.enqueue(&work, place, out));
+        enqueue(call, &work, meeting);
     }
+}
+
+fn enqueue(call: &Call, work: &Work, meeting: Option<Meeting>) {
+    call.with(|streams, place, out| {
+        let ticket = streams.enqueue(work, place, out);
+        if let Some(meeting) = meeting {
+            streams.nccl_in_stream(ticket, meeting);
+        }
+    });
 }
 
 /// The library is about to launch kernels for this call.

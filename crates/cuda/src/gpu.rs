@@ -5,6 +5,7 @@ mod failure;
 mod graphs;
 mod may_conflict;
 mod memory;
+mod nccl;
 mod observed;
 mod polling;
 mod shared;
@@ -18,7 +19,7 @@ use crate::clock::{Clock, Epoch};
 use crate::graphs::{Act, Graphs};
 use crate::ipc::{Ipc, Recorded, SharedEvent};
 use crate::memory::{Block, Memory};
-use crate::nccl::{self, Job, Making, Nccl, Origin};
+use crate::nccl::Nccl;
 use crate::order::{Kind, Order};
 use crate::work::{Copy, KernelAccess, Line, Rows, Set, StreamName, Wait, Work};
 use commsan_callsite::{Doing, Findings, Place, Site, Stacks, Subscribers};
@@ -202,35 +203,6 @@ impl Gpu {
         if alone {
             self.order.alone();
         }
-    }
-
-    /// A communicator of NCCL is about to be made; its rank and size, if the program passes them.
-    pub fn nccl_making(
-        &mut self,
-        origin: Origin<'_>,
-        known: [Option<u32>; 2],
-        call: &'static str,
-        place: &dyn Place,
-        out: &mut dyn Findings,
-    ) -> Making {
-        let site = place.site(Some(call), &mut self.stacks);
-        self.nccl.making(origin, known, site, &self.stacks, out)
-    }
-
-    /// A call of NCCL, and where ranks of the job meet.
-    pub fn nccl(&mut self, act: nccl::Act, job: Job, place: &dyn Place, out: &mut dyn Findings) {
-        if let nccl::Act::Calls(handle, _, stream, _) = act
-            && self.makes_graph(stream)
-        {
-            // It happens when the graph is launched.
-            self.nccl.distrust(handle);
-        }
-        self.nccl.act(act, place, &mut self.stacks, job, out);
-    }
-
-    /// No thread ends a group of NCCL any more; with `is_exit`, none destroys a communicator.
-    pub fn nccl_ends(&mut self, is_exit: bool, out: &mut dyn Findings) {
-        self.nccl.ends(is_exit, &self.stacks, out);
     }
 
     /// A stream has been created.

@@ -21,6 +21,7 @@
 pub mod operation;
 #[cfg(test)]
 mod tests;
+pub mod waiting;
 
 use crate::work::StreamName;
 use commsan_callsite::{Findings, Place, Report, Site, StackId, Stacks};
@@ -31,9 +32,13 @@ use operation::{Kind, Operation};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
+use waiting::{Meeting, Waiting};
 
-/// Where ranks of the job meet, and this one.
-pub type Job = Option<(Rendezvous, u32)>;
+/// Where ranks of a job meet, and this one.
+pub type Ranks = (Rendezvous, u32);
+
+/// The same, if there are others.
+pub type Job = Option<Ranks>;
 
 /// How a communicator is made.
 #[derive(Clone, Copy, Debug)]
@@ -142,6 +147,7 @@ pub struct Nccl {
     groups: FxHashMap<u32, SmallVec<[Site; 2]>>,
     /// Calls of `ncclCommInitAll`.
     cliques: u32,
+    waiting: Waiting,
 }
 
 fn hashed(what: impl Hash) -> u64 {
@@ -242,28 +248,40 @@ impl Nccl {
         stacks: &mut Stacks,
         job: Job,
         out: &mut dyn Findings,
-    ) {
+    ) -> Option<Meeting> {
         let mut at = At { place, stacks, job, out };
         match act {
-            Act::Made(handle, making) => self.made(handle, making),
-            Act::Calls(handle, operation, _, call) => self.calls(handle, operation, call, &mut at),
+            Act::Made(handle, making) => self.made(handle, making, job),
+            Act::Calls(handle, operation, _, call) => {
+                return self.calls(handle, operation, call, &mut at);
+            }
             Act::Failed(handle) => self.distrust(handle),
             Act::Destroys(handle, call) => self.destroys(handle, call, &mut at),
-            Act::Aborts(handle, call) => self.removes(handle, call, &mut at),
+            Act::Aborts(handle, call) => {
+                self.waiting.is_unsure = true;
+                self.removes(handle, call, &mut at);
+            }
             Act::GroupBegins(call) => {
                 let site = at.site(call);
                 self.groups.entry(site.thread).or_default().push(site);
             }
             Act::GroupEnds(call) => self.group_ends(call, &mut at),
-            Act::Simulated => self.all.values_mut().for_each(|known| known.compared = false),
+            Act::Simulated => {
+                self.waiting.is_unsure = true;
+                self.all.values_mut().for_each(|known| known.compared = false);
+            }
         }
+        None
     }
 
-    fn made(&mut self, handle: usize, making: Making) {
+    fn made(&mut self, handle: usize, making: Making, job: Job) {
         let Making { name, joins, rank, ranks, site: Some(made) } = making else { return };
         self.destroyed.remove(&handle);
         if let Some(joins) = joins {
             self.used.entry(joins).or_insert((made, 0)).1 += 1;
+        }
+        if name != 0 {
+            self.introduce(name, rank, job);
         }
         let known = Communicator {
             name,
@@ -283,6 +301,7 @@ impl Nccl {
     pub(crate) fn distrust(&mut self, handle: usize) {
         if let Some(known) = self.all.get_mut(&handle) {
             known.compared = false;
+            self.waiting.is_unsure |= known.name != 0;
         }
     }
 
@@ -294,12 +313,18 @@ impl Nccl {
         }
     }
 
-    fn calls(&mut self, handle: usize, operation: Operation, call: &'static str, at: &mut At<'_>) {
+    fn calls(
+        &mut self,
+        handle: usize,
+        operation: Operation,
+        call: &'static str,
+        at: &mut At<'_>,
+    ) -> Option<Meeting> {
         self.uses(handle, call, at);
-        let Some(known) = self.all.get_mut(&handle).filter(|known| known.compared) else { return };
+        let known = self.all.get_mut(&handle).filter(|known| known.compared)?;
         // NCCL may skip what is empty.
         if operation.count == 0 || known.ranks == Some(1) && !operation.is_message() {
-            return;
+            return None;
         }
         let site = at.site(call);
         let entry = Entry { operation, rank: known.rank, site };
@@ -307,8 +332,17 @@ impl Nccl {
             return self.message(handle, entry, at);
         }
         known.entered += 1;
-        let (number, key) = (known.entered, hashed((known.name, known.entered)));
-        if let Some(first) = self.meet(key, &entry, at)
+        let (name, number) = (known.name, known.entered);
+        let meeting = Meeting {
+            kind: operation.kind,
+            communicator: name,
+            name,
+            number,
+            rank: known.rank,
+            ranks: known.ranks,
+            peer: None,
+        };
+        if let Some(first) = self.meet(hashed((name, number)), &entry, at)
             && !operation.matches(&first.operation)
         {
             self.report_mismatch(Code::NcclCollectivesDiffer, handle, number, [&entry, &first], at);
@@ -317,30 +351,37 @@ impl Nccl {
                 self.distrust(handle);
             }
         }
+        Some(meeting)
     }
 
-    fn message(&mut self, handle: usize, entry: Entry, at: &mut At<'_>) {
-        let Some(known) = self.all.get_mut(&handle) else { return };
+    fn message(&mut self, handle: usize, entry: Entry, at: &mut At<'_>) -> Option<Meeting> {
+        let known = self.all.get_mut(&handle)?;
         let Some((own, peer)) = known.rank.map(|rank| rank as i32).zip(entry.operation.peer) else {
-            return;
+            self.waiting.is_unsure = true;
+            return None;
         };
         let kind = entry.operation.kind;
         let number = known.messages.entry((kind, peer)).or_default();
         *number += 1;
         let (from, to) = if kind == Kind::Send { (own, peer) } else { (peer, own) };
         let (number, key) = (*number, hashed((known.name, "message", from, to, *number)));
+        let meeting = Meeting {
+            kind,
+            communicator: known.name,
+            name: waiting::messages(known.name, kind.counterpart(), from, to),
+            number,
+            rank: known.rank,
+            ranks: known.ranks,
+            peer: Some(peer),
+        };
         if let Some(first) = self.meet(key, &entry, at) {
             self.first.remove(&key);
             if !entry.operation.carries(&first.operation) {
-                self.report_mismatch(
-                    Code::NcclMessagesDiffer,
-                    handle,
-                    number,
-                    [&entry, &first],
-                    at,
-                );
+                let entries = [&entry, &first];
+                self.report_mismatch(Code::NcclMessagesDiffer, handle, number, entries, at);
             }
         }
+        Some(meeting)
     }
 
     /// Leaves an entry for other ranks, unless one of them has been first: that one's.
@@ -419,6 +460,7 @@ impl Nccl {
 
     fn removes(&mut self, handle: usize, call: &'static str, at: &mut At<'_>) {
         self.uses(handle, call, at);
+        self.keep_past(handle);
         if self.all.remove(&handle).is_some() {
             let site = at.site(call);
             self.destroyed.insert(handle, site);

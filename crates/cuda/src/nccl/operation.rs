@@ -54,6 +54,15 @@ impl Kind {
         KINDS[self as usize].1
     }
 
+    /// What other ranks call.
+    pub(super) fn counterpart(self) -> Kind {
+        match self {
+            Kind::Send => Kind::Receive,
+            Kind::Receive => Kind::Send,
+            other => other,
+        }
+    }
+
     fn of(number: u8) -> Option<Kind> {
         KINDS.get(usize::from(number)).map(|(kind, _)| *kind)
     }
