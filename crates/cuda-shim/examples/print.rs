@@ -96,7 +96,7 @@ impl Answer for Ticket {
 impl Lines {
     fn called<A: Answer>(&mut self, call: &str, arguments: &[(&str, &dyn Debug)]) -> A {
         match call {
-            "wants" | "suspects" => A::new(call, self.last),
+            "wants" | "suspects" | "host_waits" => A::new(call, self.last),
             _ => self.line(call, &Called(call, arguments)),
         }
     }
