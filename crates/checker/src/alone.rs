@@ -62,6 +62,10 @@ impl Host for Alone {
         self.gpu.leave(frame, place, out);
     }
 
+    fn ends(&mut self, is_exit: bool, out: &mut dyn Findings) {
+        self.gpu.nccl_ends(is_exit, out);
+    }
+
     fn with_streams(&mut self, f: impl FnOnce(&mut dyn StreamChecker)) {
         f(&mut self.gpu);
     }

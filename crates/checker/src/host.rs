@@ -51,6 +51,9 @@ pub trait Host: Sized {
     /// The function with this frame pointer is about to return.
     fn leave(&mut self, frame: usize, place: &impl Place, out: &mut dyn Findings);
 
+    /// Nothing is followed any more, perhaps since the process exits.
+    fn ends(&mut self, is_exit: bool, out: &mut dyn Findings);
+
     /// Runs `f` with what checks the work of streams.
     fn with_streams(&mut self, f: impl FnOnce(&mut dyn StreamChecker));
 }

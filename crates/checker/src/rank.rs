@@ -10,6 +10,8 @@ mod streams;
 
 use crate::{Host, Load};
 use commsan_callsite::{Findings, Place, Report};
+use commsan_cuda::nccl::Act;
+use commsan_cuda::nccl::waiting::Meeting;
 use commsan_cuda::{
     Gpu, KernelAccess, Release, SharedEvent, SharedMemory, StreamChecker, StreamName, Ticket, Work,
 };
@@ -215,6 +217,11 @@ impl StreamChecker for Checker {
         self.tracker.publish_time(None);
         self.devices().memory_opened(address, shared, call, place, out);
     }
+
+    fn nccl(&mut self, act: Act, place: &dyn Place, out: &mut dyn Findings) -> Option<Meeting> {
+        let job = self.tracker.together.compared();
+        self.devices().nccl(act, job, place, out)
+    }
 }
 
 impl Host for Checker {
@@ -258,6 +265,11 @@ impl Host for Checker {
 
     fn leave(&mut self, frame: usize, place: &impl Place, out: &mut dyn Findings) {
         self.tracker.leave(frame, place, out);
+    }
+
+    fn ends(&mut self, _: bool, out: &mut dyn Findings) {
+        // After MPI_Finalize nothing is followed: communicators may be destroyed then.
+        self.devices().nccl_ends(false, out);
     }
 
     fn with_streams(&mut self, f: impl FnOnce(&mut dyn StreamChecker)) {

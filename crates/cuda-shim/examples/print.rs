@@ -2,6 +2,8 @@
 //! `COMMSAN_TOLD` names, a line each.
 
 use commsan_callsite::{Findings, Place, Placed, Report, Stacks, Use};
+use commsan_cuda::nccl::waiting::{HostWait, Meeting};
+use commsan_cuda::nccl::{Act, Making, Origin};
 use commsan_cuda::{
     Allocation, Copy, Failure, Gpu, Line, NodeKind, Release, Set, StreamChecker, StreamName,
     Strength, Ticket, Work, stream_calls,
@@ -73,6 +75,18 @@ impl Answer for bool {
     }
 }
 
+impl Answer for Option<Meeting> {
+    fn new(_: &str, _: u64) -> Option<Meeting> {
+        None
+    }
+}
+
+impl Answer for Making {
+    fn new(_: &str, _: u64) -> Making {
+        Making::default()
+    }
+}
+
 impl Answer for Ticket {
     fn new(_: &str, last: u64) -> Ticket {
         Ticket(last)
@@ -82,7 +96,7 @@ impl Answer for Ticket {
 impl Lines {
     fn called<A: Answer>(&mut self, call: &str, arguments: &[(&str, &dyn Debug)]) -> A {
         match call {
-            "wants" | "suspects" => A::new(call, self.last),
+            "wants" | "suspects" | "host_waits" => A::new(call, self.last),
             _ => self.line(call, &Called(call, arguments)),
         }
     }
@@ -117,6 +131,10 @@ macro_rules! print {
 
             fn set(&mut self, set: &Set, _: &dyn Place, _: &mut dyn Findings) -> Ticket {
                 self.line("set", &format_args!("Set({set:?})"))
+            }
+
+            fn nccl(&mut self, act: Act, _: &dyn Place, _: &mut dyn Findings) -> Option<Meeting> {
+                self.called("nccl", &[("act", &act)])
             }
 
             fn graph_launched(

@@ -4,6 +4,7 @@ use crate::call::{Call, DefaultStream};
 use crate::process::{process, quietly};
 use crate::real::{INVALID_VALUE, SUCCESS};
 use crate::symbols;
+use commsan_cuda::nccl::waiting::HostWait;
 use commsan_cuda_abi::is_sticky;
 use commsan_process::inside::Inside;
 use commsan_process::stack::Caller;
@@ -80,6 +81,32 @@ pub(crate) fn waits(
         });
     }
     code
+}
+
+/// Calls the library to wait for work, which may need other ranks, and says what the host has waited
+/// for.
+pub(crate) fn blocks(
+    call: Option<&Call>,
+    wait: impl FnOnce(&Call) -> HostWait,
+    real: impl FnOnce() -> c_int,
+    says: impl FnOnce(&Call),
+) -> c_int {
+    let shown = call.filter(|call| {
+        let shows = || {
+            let wait = wait(call);
+            call.with(|streams, place, _| streams.host_waits(wait, call.name, place))
+        };
+        quietly(shows).flatten() == Some(true)
+    });
+    let Some(shown) = shown else { return waits(call, real, says) };
+    let (mut real, mut code) = (Some(real), INVALID_VALUE);
+    shown.process.waits(shown.here.thread, &mut || {
+        if let Some(real) = real.take() {
+            code = real();
+        }
+    });
+    quietly(|| shown.with(|streams, _, _| streams.host_goes_on()));
+    waits(call, || code, says)
 }
 
 /// Calls the library, and says what accesses memory. So does a refusal: the memory may be gone.

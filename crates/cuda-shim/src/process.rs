@@ -17,6 +17,10 @@ pub trait Process: Sync {
     }
     /// Runs `f` with what checks the work of streams, locked; not at all if nothing is checked.
     fn with(&self, thread: &Thread, f: &mut dyn FnMut(&mut dyn StreamChecker, &mut dyn Findings));
+    /// Runs what waits for work that needs other ranks.
+    fn waits(&self, _: &Thread, wait: &mut dyn FnMut()) {
+        wait();
+    }
     /// Whether what moves is counted.
     fn counts(&self) -> bool {
         false

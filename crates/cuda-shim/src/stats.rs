@@ -6,6 +6,8 @@
 //! what the graph has then.
 
 use commsan_callsite::{Findings, Place};
+use commsan_cuda::nccl::waiting::{HostWait, Meeting};
+use commsan_cuda::nccl::{Act, Making, Origin};
 use commsan_cuda::{
     Allocation, Bytes, Copy, Failure, Gpu, KernelAccess, Line, MemoryKind, NodeKind, Release, Set,
     StreamChecker, StreamName, Strength, Ticket, Wait, Work, stream_calls,
@@ -186,6 +188,15 @@ macro_rules! pass_on {
                 }
                 self.work(work);
                 self.0.enqueue(work, place, out)
+            }
+
+            fn nccl(
+                &mut self,
+                act: Act,
+                place: &dyn Place,
+                out: &mut dyn Findings,
+            ) -> Option<Meeting> {
+                self.0.nccl(act, place, out)
             }
 
             fn copy(&mut self, copy: &Copy, place: &dyn Place, out: &mut dyn Findings) -> Ticket {

@@ -5,6 +5,7 @@ mod failure;
 mod graphs;
 mod may_conflict;
 mod memory;
+mod nccl;
 mod observed;
 mod polling;
 mod shared;
@@ -18,6 +19,7 @@ use crate::clock::{Clock, Epoch};
 use crate::graphs::{Act, Graphs};
 use crate::ipc::{Ipc, Recorded, SharedEvent};
 use crate::memory::{Block, Memory};
+use crate::nccl::Nccl;
 use crate::order::{Kind, Order};
 use crate::work::{Copy, KernelAccess, Line, Rows, Set, StreamName, Wait, Work};
 use commsan_callsite::{Doing, Findings, Place, Site, Stacks, Subscribers};
@@ -54,6 +56,7 @@ pub struct Gpu {
     /// What threads are giving back: the call may fail.
     released: FxHashMap<u32, Block>,
     graphs: Graphs,
+    nccl: Nccl,
     /// Work that some thread of the host may not know to be complete, with what it certainly
     /// touches.
     live: Live<Flight>,
@@ -157,6 +160,7 @@ impl Gpu {
             shared: Shared::default(),
             released: FxHashMap::default(),
             graphs: Graphs::default(),
+            nccl: Nccl::default(),
             live: Live::unmarked(),
             possible: PossibleConflicts::default(),
             launches: Launches::default(),

@@ -10,6 +10,7 @@ mod graphs;
 mod ipc;
 mod kernels;
 mod memory;
+pub mod nccl;
 mod order;
 mod rules;
 mod stream_checker;

@@ -1,6 +1,8 @@
 //! What checks the work of streams, as the calls of a program need it.
 
 use crate::gpu::{Failure, Gpu, NodeKind, Ticket};
+use crate::nccl::waiting::{HostWait, Meeting};
+use crate::nccl::{Act, Making, Origin};
 use crate::work::{Allocation, Copy, Line, Release, Set, StreamName, Work};
 use commsan_callsite::{Findings, Place};
 use commsan_ptx::Strength;
@@ -95,6 +97,19 @@ macro_rules! stream_calls {
             fn graph_instantiated(exec: usize, graph: usize;);
             /// What could be launched is about to go.
             fn exec_destroyed(exec: usize;);
+            /// A communicator of NCCL is about to be made; its rank and size, if the program passes
+            /// them.
+            fn nccl_making(
+                origin: Origin<'_>, known: [Option<u32>; 2], call: &'static str;
+                place: &dyn Place, out: &mut dyn Findings
+            ) -> Making;
+            /// Work in a stream needs other ranks.
+            fn nccl_in_stream(ticket: Ticket, meeting: Meeting;);
+            /// The host is about to wait for work; whether some of it needs other ranks, so that this
+            /// rank waits for them.
+            fn host_waits(wait: HostWait, call: &'static str; place: &dyn Place) -> bool;
+            /// The host does not wait any more.
+            fn host_goes_on();
             /// Some device will say what work really accesses of which that is not certain.
             fn observe_accesses();
             /// A kernel has failed.
@@ -165,6 +180,15 @@ macro_rules! declare {
                 place: &dyn Place,
                 out: &mut dyn Findings,
             );
+
+            /// A call of NCCL is about to be made, or has been. Returns what it needs of other ranks,
+            /// as far as it is compared with their calls.
+            fn nccl(
+                &mut self,
+                act: Act,
+                place: &dyn Place,
+                out: &mut dyn Findings,
+            ) -> Option<Meeting>;
 
             /// A copy was put into a stream.
             fn copy(&mut self, copy: &Copy, place: &dyn Place, out: &mut dyn Findings) -> Ticket {
@@ -251,5 +275,9 @@ impl StreamChecker for Gpu {
         _: &dyn Place,
         _: &mut dyn Findings,
     ) {
+    }
+
+    fn nccl(&mut self, act: Act, place: &dyn Place, out: &mut dyn Findings) -> Option<Meeting> {
+        Gpu::nccl(self, act, None, place, out)
     }
 }

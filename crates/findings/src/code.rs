@@ -204,6 +204,18 @@ codes! {
         "data race between processes on device memory", "CS-GPU-10.md";
     FreedWhileOpen = "CS-GPU-11", Error,
         "device memory freed while another process has it open", "CS-GPU-11.md";
+    NcclCollectivesDiffer = "CS-NCC-01", Error,
+        "mismatch of NCCL collectives", "CS-NCC-01.md";
+    NcclMessagesDiffer = "CS-NCC-02", Error,
+        "size or type mismatch between ncclSend and ncclRecv", "CS-NCC-02.md";
+    NcclGroupUnbalanced = "CS-NCC-03", Error,
+        "NCCL group without its begin or end", "CS-NCC-03.md";
+    NcclDestroyedUsed = "CS-NCC-04", Error,
+        "NCCL communicator used after it was destroyed", "CS-NCC-04.md";
+    NcclIdReused = "CS-NCC-05", Error,
+        "unique identifier of NCCL used twice", "CS-NCC-05.md";
+    NcclNotDestroyed = "CS-NCC-06", Warning,
+        "NCCL communicator never destroyed", "CS-NCC-06.md";
 }
 
 impl Code {
@@ -226,6 +238,8 @@ impl Code {
                 | Code::CollectivesConcurrent
                 | Code::RequestShared
                 | Code::ProcessesRace
+                | Code::NcclCollectivesDiffer
+                | Code::NcclMessagesDiffer
         )
     }
 }
@@ -244,6 +258,8 @@ impl Code {
                 | Code::AssertionsDiffer
                 | Code::ArgumentsDiffer
                 | Code::Deadlock
+                | Code::NcclCollectivesDiffer
+                | Code::NcclMessagesDiffer
         )
     }
 }

@@ -99,7 +99,7 @@ pub use {
     real::loaded,
     stats::each_call,
     user_operations::accessed as accessed_by_operation,
-    waiting::gone,
+    waiting::{during_work, gone},
 };
 
 /// Types, constants and functions of the family's C interface.

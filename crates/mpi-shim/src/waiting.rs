@@ -48,6 +48,9 @@ const ALONE: usize = 0;
 /// Threads that can wait besides others; further ones count as being at work.
 const MAX_THREADS: usize = 64;
 
+/// A thread that alone calls waits for work of a device, which needs other ranks.
+static BY_WORK: AtomicBool = AtomicBool::new(false);
+
 /// The call is being inspected.
 static LOOKING: AtomicBool = AtomicBool::new(false);
 
@@ -134,6 +137,18 @@ pub(crate) fn begin_to_wait(thread: &Thread) {
     prepare(thread);
     BLOCKED[ALONE].store(thread.calling.get() as *mut Calling, Release);
     rendezvous.enter(*me);
+}
+
+/// Runs what waits for work of a device that needs other ranks. Only a thread that calls alone
+/// counts as waiting.
+pub fn during_work(thread: &Thread, wait: &mut dyn FnMut()) {
+    let rendezvous = RENDEZVOUS.get().filter(|_| is_owner() && is_alone(thread));
+    let Some((rendezvous, me)) = rendezvous else { return wait() };
+    BY_WORK.store(true, Release);
+    rendezvous.enter(*me);
+    wait();
+    rendezvous.leave(*me);
+    BY_WORK.store(false, Release);
 }
 
 /// Resolves what only this thread can ask the library.
@@ -233,7 +248,13 @@ fn answer(rank: &'static dyn Rank, rendezvous: Rendezvous, me: usize, mut before
                 unsafe { look(rank, &*call, (moves, beside), &inside) }
             };
             let answers = blocked.map(look);
-            if let Some(answer) = answers.reduce(Answer::and) {
+            let mut answer = answers.reduce(Answer::and);
+            if answer.is_none() && moves % 2 == 1 && BY_WORK.load(Acquire) {
+                rank.look(&inside, &mut |tracker, out| {
+                    answer = Some(tracker.waits_for_work((moves, beside), &facts(), out));
+                });
+            }
+            if let Some(answer) = answer {
                 rendezvous.answer(me, moves, answer);
             }
         }

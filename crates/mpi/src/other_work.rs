@@ -5,8 +5,8 @@
 //! with it. Programs without such work pay for none of it: what is asked at each call is kept in a
 //! [`Status`].
 
-use commsan_callsite::{Findings, MetWork, Place, Stacks};
-use commsan_job_shm::RankTime;
+use commsan_callsite::{Findings, MetWork, Need, Place, Site, Stacks};
+use commsan_job_shm::{RankTime, Rendezvous};
 use commsan_shadow::{Access, Actor, Footprint, Mode, OpId};
 use std::any::Any;
 use std::ops::Range;
@@ -95,6 +95,18 @@ pub trait OtherWork: Any + Send {
     /// The block of device memory that an address lies in.
     fn block_around(&self, address: usize) -> Option<Range<usize>> {
         None
+    }
+
+    /// Where the host waits for such work, and what this needs of other ranks of a job, with places
+    /// in `stacks`; `None` if the host does not wait for it, or that is not known.
+    fn needs(&self, job: (Rendezvous, u32), stacks: &mut Stacks) -> Option<(Site, Vec<Need>)> {
+        None
+    }
+
+    /// Calls of other communication than MPI's that other ranks may need, by names and numbers as
+    /// in a [`Need`]; `None` if they are not all known, or such work may call more by itself.
+    fn entered(&self) -> Option<Vec<(u64, u32)>> {
+        Some(Vec::new())
     }
 }
 

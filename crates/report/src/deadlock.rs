@@ -134,7 +134,9 @@ impl<'r> Job<'r> {
     fn missing(&self, rank: usize, need: &RawNeed) -> Vec<u32> {
         let others = need.ranks.iter().copied();
         let is_missing = |other: u32| {
-            let Some(stuck) = self.stuck(other as usize) else { return true };
+            // What a rank had called of NCCL when it ended is not known.
+            let of_nccl = need.call.starts_with("nccl");
+            let Some(stuck) = self.stuck(other as usize) else { return !of_nccl };
             let mut entered = stuck.calls.iter().flat_map(|(_, waiting)| &*waiting.entered);
             match need.kind {
                 NeedKind::Collective => {
@@ -236,6 +238,12 @@ impl<'r> Job<'r> {
         })
     }
 
+    /// Whether some host waits for work of a device.
+    fn waits_for_work(&self) -> bool {
+        let mut calls = self.ranks.iter().flat_map(|stuck| &stuck.calls);
+        calls.any(|(_, waiting)| called(waiting).starts_with("cuda"))
+    }
+
     fn message(&self, links: &[Link]) -> String {
         if let [Link { rank, next, .. }] = links
             && next != rank
@@ -300,7 +308,8 @@ impl<'r> Job<'r> {
             seconds => format!("{seconds} seconds"),
         };
         parts.push(format!(
-            "no rank can make progress: all are inside MPI, and none has moved for {time}"
+            "no rank can make progress: all are inside MPI{}, and none has moved for {time}",
+            if self.waits_for_work() { " or wait for a device" } else { "" }
         ));
         parts.join("; ")
     }

@@ -51,6 +51,7 @@
 mod buffers;
 mod concurrency;
 mod device;
+mod nccl;
 mod windows;
 
 use crate::facts::{Case, Facts};
@@ -58,6 +59,7 @@ use buffers::BUFFERS;
 use commsan_findings::Code;
 use concurrency::CONCURRENCY;
 use device::DEVICE;
+use nccl::NCCL;
 use windows::WINDOWS;
 
 /// The texts of one code.
@@ -114,7 +116,7 @@ const BETWEEN_THREADS: &[Wording] = &[
 
 /// All rows.
 pub fn wordings() -> impl Iterator<Item = &'static Wording> {
-    [BUFFERS, WINDOWS, CONCURRENCY, DEVICE, BETWEEN_THREADS].into_iter().flatten()
+    [BUFFERS, WINDOWS, CONCURRENCY, DEVICE, NCCL, BETWEEN_THREADS].into_iter().flatten()
 }
 
 /// The row for an observation.

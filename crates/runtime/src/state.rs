@@ -143,7 +143,10 @@ pub fn exited() {
     }
     if let Some(state) = STATE.get() {
         if state.phase() == Phase::Active && state.options.check {
-            thread::with(commsan_cuda_shim::execute_suspects);
+            thread::with(|thread| {
+                commsan_cuda_shim::execute_suspects(thread);
+                state.with_state(thread, |checker, out| checker.ends(true, out));
+            });
         }
         match state.stop() {
             Phase::Active => thread::with(|thread| state.end(thread, AT_EXIT)),

@@ -1,6 +1,7 @@
 //! The work of streams, as MPI's operations meet it.
 
-use commsan_callsite::{Findings, MetWork, Place, Stacks};
+use commsan_callsite::{Findings, MetWork, Need, Place, Site, Stacks};
+use commsan_cuda::nccl::Ranks;
 use commsan_cuda::{Gpu, KernelAccess};
 use commsan_mpi::{OtherWork, RankTime, Status};
 use commsan_shadow::{Access, Actor, Footprint, Mode, OpId, Pages};
@@ -105,5 +106,13 @@ impl OtherWork for Streams {
 
     fn block_around(&self, address: usize) -> Option<Range<usize>> {
         self.gpu.block_around(address)
+    }
+
+    fn needs(&self, job: Ranks, stacks: &mut Stacks) -> Option<(Site, Vec<Need>)> {
+        self.gpu.needs_of_host(job, stacks)
+    }
+
+    fn entered(&self) -> Option<Vec<(u64, u32)>> {
+        self.gpu.nccl_entered()
     }
 }

@@ -3,6 +3,7 @@
 use crate::call::{Call, device_changes, device_is};
 use crate::real::SUCCESS;
 use crate::{streams, symbols};
+use commsan_cuda::nccl::waiting::HostWait;
 use std::ffi::c_int;
 
 entries! {
@@ -17,11 +18,11 @@ entries! {
         code
     }
 
-    fn cudaDeviceSynchronize() waits(call) {
+    fn cudaDeviceSynchronize() blocks(call, |call: &Call| HostWait::Device(call.device())) {
         call.device_synchronized();
     }
 
-    fn cudaThreadSynchronize() waits(call) {
+    fn cudaThreadSynchronize() blocks(call, |call: &Call| HostWait::Device(call.device())) {
         call.device_synchronized();
     }
 

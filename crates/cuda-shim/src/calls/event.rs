@@ -2,6 +2,7 @@
 
 use crate::arguments::Out;
 use crate::call::Call;
+use commsan_cuda::nccl::waiting::HostWait;
 use commsan_cuda_abi::IpcHandle;
 use std::ffi::c_uint;
 
@@ -21,7 +22,7 @@ entries! {
         recorded(call, event, stream, flags & EXTERNAL != 0);
     }
 
-    fn cudaEventSynchronize(event: usize) waits(call) {
+    fn cudaEventSynchronize(event: usize) blocks(call, |_: &Call| HostWait::Event(event)) {
         has_come(call, event);
     }
 

@@ -4,6 +4,7 @@ use crate::arguments::{In, Out};
 use crate::call::Call;
 use crate::host::{self, Callback, Function};
 use crate::{ask, graphs, streams, traffic};
+use commsan_cuda::nccl::waiting::HostWait;
 use commsan_cuda::{Wait, Work};
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{Arc, LazyLock};
@@ -32,7 +33,8 @@ entries! {
         call.with(|streams, _, _| streams.stream_destroyed(stream));
     }
 
-    fn cudaStreamSynchronize, cudaStreamSynchronize_ptsz(stream: usize) waits(call) {
+    fn cudaStreamSynchronize, cudaStreamSynchronize_ptsz(stream: usize)
+    blocks(call, |call: &Call| HostWait::Stream(call.stream(stream))) {
         waited(call, stream);
     }
 

@@ -8,7 +8,7 @@ use crate::rma::remote::{Meeting, Remote};
 use commsan_callsite::{Doing, Findings, MetWork, Place, Site, Stacks};
 use commsan_findings::Code;
 use commsan_findings::record::{RawAccess, RawOperation, RawWork};
-use commsan_job_shm::{ENTRY, RankTime};
+use commsan_job_shm::{ENTRY, RankTime, Rendezvous};
 use commsan_mpi_calls::Call;
 use commsan_shadow::{Access, Conflict, OpId, Past, When};
 use std::ffi::CStr;
@@ -41,6 +41,11 @@ impl MetRemote {
 }
 
 impl Together {
+    /// Where ranks compare what they call together, and this rank, if they do.
+    pub fn compared(&self) -> Option<(Rendezvous, u32)> {
+        self.rendezvous.filter(|_| !self.ignored)
+    }
+
     /// What was published for a handle by which processes share something.
     pub fn find_handle(&self, key: u64) -> Option<(u64, u64)> {
         let (rendezvous, _) = self.rendezvous?;

@@ -4,8 +4,10 @@
 //! **Soundness.** Only other ranks can end a wait if everything that it needs is known: messages
 //! and collectives of communicators whose members are ranks of this job, and windows. That excludes
 //! requests of files and of `MPI_Grequest_start`, intercommunicators to other jobs, reductions by
-//! functions of the program, which MPI runs within the call, and calls beside device work that has
-//! not been waited for, behind which MPI's own copies may queue.
+//! functions of the program, which MPI runs within the call, and messages beside device work that
+//! has not been waited for, behind which MPI's own copies may queue. Of collectives it is known
+//! whether all have come to them, in which case they may go on. A host that waits for device work
+//! needs what that needs of other ranks ([`OtherWork::needs`](crate::OtherWork::needs)).
 //!
 //! One-sided operations are carried out while their target is in MPI: they wait for other ranks
 //! only where a lock excludes them or their target has not exposed its part. A lock counts as held
@@ -275,8 +277,14 @@ impl Tracker {
             }
             _ => self.needs_of_call(asked, place.thread(), facts),
         };
-        let is_sure =
-            needs.as_ref().is_ok_and(|needs| !needs.is_empty()) && !self.others.work().has_work();
+        // That all have come to a collective, the report finds out: then it may go on.
+        let by_work = self.others.work().entered();
+        let has_work = self.others.work().has_work();
+        let is_sure = needs.as_ref().is_ok_and(|needs| {
+            let mut kinds = needs.iter().map(|need| need.kind);
+            !needs.is_empty() && (!has_work || kinds.all(|kind| kind == NeedKind::Collective))
+        });
+        let is_sure = is_sure && by_work.is_some();
         let mut needs = needs.unwrap_or_default();
         let mut pending = self.pending(asked.tokens, facts);
         let bytes = self.operations.bytes_pending() + self.together.bytes_of(asked, facts);
@@ -287,6 +295,7 @@ impl Tracker {
         entered.extend(self.together.name_between(asked.args).map(|name| (name, 0)));
         entered.extend(self.together.on.entered().take(MAX_ENTERED));
         entered.extend(self.rma.holds().take(MAX_ENTERED));
+        entered.extend(by_work.unwrap_or_default());
         if call.ends() {
             entered.push((FINALIZE.0, 1));
         }
@@ -305,6 +314,44 @@ impl Tracker {
         };
         out.emit(Record::Waiting(waiting), &self.reporter.stacks);
         if is_sure { Answer::Others(bytes) } else { Answer::Unsure }
+    }
+
+    /// Writes what this process waits for to the log if it waits for other work, beside so many
+    /// other threads; returns whether only other ranks can end that.
+    pub fn waits_for_work(
+        &mut self,
+        (moves, beside): (u64, u32),
+        facts: &Facts,
+        out: &mut dyn Findings,
+    ) -> Answer {
+        self.settle();
+        let Some(job) = self.together.rendezvous else { return Answer::Unsure };
+        let work = self.others.work();
+        let needs = work.needs(job, &mut self.reporter.stacks);
+        let needs = needs.filter(|(_, needs)| !needs.is_empty());
+        let (Some((site, mut needs)), Some(mut entered)) = (needs, work.entered()) else {
+            return Answer::Unsure;
+        };
+        let mut pending = self.pending(&[], facts);
+        let bytes = self.operations.bytes_pending();
+        let mut room = MAX_RANKS;
+        cut(&mut needs, &mut room);
+        cut(&mut pending, &mut room);
+        entered.extend(self.together.meetings());
+        entered.extend(self.together.on.entered().take(MAX_ENTERED));
+        entered.extend(self.rma.holds().take(MAX_ENTERED));
+        let waiting = RawWaiting {
+            moves,
+            site: (Role::Wait, site),
+            again: false,
+            beside,
+            any: false,
+            needs: needs.into(),
+            pending: pending.into(),
+            entered: entered.into(),
+        };
+        out.emit(Record::Waiting(waiting), &self.reporter.stacks);
+        Answer::Others(bytes)
     }
 
     /// Writes where a process that does not wait was last: its latest call, whether it repeats it,

@@ -95,24 +95,43 @@ pub(crate) mod tests {
             Code::ThreadExcluded | Code::LevelNotProvided => ("MPI_Send", "MPI_Init_thread", None),
             Code::CallsConcurrent => ("MPI_Send", "MPI_Recv", None),
             Code::CollectivesConcurrent => ("MPI_Barrier", "MPI_Allreduce", None),
+            Code::NcclCollectivesDiffer => {
+                let passed = [
+                    "ncclReduce of 64 ncclFloat32 by ncclSum to rank 0 as its rank 1",
+                    "ncclAllGather of 64 ncclFloat32 as its rank 0",
+                ];
+                ("ncclReduce", "ncclAllGather", Some(passed))
+            }
+            Code::NcclMessagesDiffer => {
+                let passed = [
+                    "ncclRecv of 128 ncclFloat64 from rank 0 as its rank 1",
+                    "ncclSend of 64 ncclFloat64 to rank 1 as its rank 0",
+                ];
+                ("ncclRecv", "ncclSend", Some(passed))
+            }
+            Code::NcclGroupUnbalanced => ("ncclGroupEnd", "ncclGroupEnd", None),
+            Code::NcclDestroyedUsed => ("ncclAllReduce", "ncclCommDestroy", None),
+            Code::NcclIdReused => ("ncclCommInitRank", "ncclCommInitRank", None),
+            Code::NcclNotDestroyed => ("ncclCommInitAll", "ncclCommInitAll", None),
             Code::FinalizedElsewhere => ("MPI_Finalize", "MPI_Init_thread", None),
             _ => ("MPI_Wait", "MPI_Waitall", None),
         };
-        let ranks = code < Code::ThreadExcluded;
+        let is_nccl = code >= Code::NcclCollectivesDiffer;
+        let ranks = code.is_between_ranks() || code < Code::ThreadExcluded;
         let finding = &mut observation.finding;
         (finding.code, finding.access) = (code, None);
         let [first, second] = &mut finding.sites.to_mut()[..] else { panic!() };
         (first.call, second.call) = (Some(by.into()), Some(other.into()));
         finding.operation.call = other.into();
         finding.collective = Some(RawCollective {
-            on: "MPI_COMM_WORLD".into(),
+            on: if is_nccl { "an NCCL communicator of 2 ranks" } else { "MPI_COMM_WORLD" }.into(),
             number: 3,
             passed: passed.map(|both| both.map(Into::into)),
             between_groups: case == Case::BetweenGroups,
         });
         if ranks {
             (observation.rank, second.rank) = (1, Some(0));
-        } else {
+        } else if !is_nccl {
             first.thread = u32::from(case != Case::MainThread);
             finding.level = Some(RawLevel {
                 required: "MPI_THREAD_MULTIPLE".into(),

@@ -136,7 +136,9 @@ fn by_another_thread(observation: &mut Observation) {
 fn texts_of_all_codes() {
     let mut text = String::new();
     for row in wordings() {
-        let mut observation = if row.code >= Code::StreamsRace {
+        let mut observation = if row.code >= Code::NcclCollectivesDiffer {
+            crate::facts::tests::together(row.code, row.case)
+        } else if row.code >= Code::StreamsRace {
             crate::facts::tests::device(row.code, row.case)
         } else if row.code >= Code::CollectivesDiffer {
             crate::facts::tests::together(row.code, row.case)

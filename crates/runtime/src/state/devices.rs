@@ -41,4 +41,9 @@ impl Process for State {
             });
         }
     }
+
+    #[cfg(not(feature = "serial"))]
+    fn waits(&self, thread: &Thread, wait: &mut dyn FnMut()) {
+        commsan_mpi_shim::during_work(thread, wait);
+    }
 }

@@ -297,6 +297,7 @@ impl Rank for State {
         let (mut gaps, mut cut_off) = (false, false);
         if self.options.check {
             commsan_cuda_shim::execute_suspects(here.thread);
+            self.with_state(here.thread, |checker, out| checker.ends(false, out));
             Rank::with(self, here.thread, &mut |tracker, out| {
                 tracker.finalize(here, out);
                 (gaps, cut_off) = (tracker.rma.has_gaps(), tracker.rma.is_cut_off());

@@ -1,0 +1,14 @@
+// Communicators of devices are destroyed.
+//# mpi: none
+//# np: 1
+//# gpu: 2
+//# flags: -lnccl
+#include <nccl.h>
+
+int main() {
+  ncclComm_t comms[2], world[2];
+  ncclCommInitAll(world, 2, nullptr);
+  ncclCommInitAll(comms, 2, nullptr);
+  for (ncclComm_t comm : world) ncclCommDestroy(comm);
+  for (ncclComm_t comm : comms) ncclCommDestroy(comm);
+}
