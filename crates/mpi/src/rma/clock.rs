@@ -656,7 +656,11 @@ mod tests {
                         let (from, segment, history) = messages[nth];
                         rank.clock.join(from, segment, actor);
                         rank.clock.end_segment(actor, None);
-                        rank.histories[thread] |= history;
+                        // What this rank's threads have done orders them by their own clocks.
+                        let is_own = |event: &Event| event.rank as usize == *at;
+                        let own = work.iter().enumerate().filter(|(_, event)| is_own(event));
+                        let own = own.fold(0, |own, (index, _)| own | 1 << index);
+                        rank.histories[thread] |= history & !own;
                     }
                 }
                 Step::Join => {
@@ -701,6 +705,23 @@ mod tests {
         fn threads_know_what_happens_before(steps in steps()) {
             execute(&steps)?;
         }
+    }
+
+    #[test]
+    fn a_rank_orders_its_own_threads_by_their_clocks() {
+        use Step::*;
+        let all = [
+            (1, 0, Fork),
+            (0, 0, Send),
+            (1, 1, Work),
+            (1, 1, Send),
+            (0, 0, Send),
+            (0, 0, Send),
+            (2, 0, Receive(13)),
+            (2, 0, Send),
+            (1, 2, Receive(34)),
+        ];
+        execute(&all).unwrap();
     }
 
     #[test]
