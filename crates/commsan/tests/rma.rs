@@ -34,6 +34,9 @@ use tools::{Mpi, Tools};
 
 /// Scripts of a trial.
 const BATCH: u64 = 25;
+/// Jobs in which a race of ranks with threads, once missed, may show. One misses it in up to a sixth
+/// of them.
+const RUNS_ALONE: usize = 10;
 /// Jobs that making a script smaller may take.
 const ATTEMPTS: usize = 60;
 
@@ -201,15 +204,23 @@ impl Job<'_> {
     /// Runs scripts of ranks with threads, and compares what is found with the model.
     fn check_threads(&self, scripts: &[hybrid::Script], name: &str) -> Result<(), Failed> {
         let mut problems = Vec::new();
-        for (number, difference) in self.run_threads(scripts, name)? {
+        for (number, mut difference) in self.run_threads(scripts, name)? {
             let script = &scripts[number];
             let seed = script.seed;
-            // As of other scripts, what is missed now and then is missed of none twice.
+            // Whether such a race shows depends on how the threads meet; one run in some has to show it.
             let alone = format!("rma/random/threads-script-{seed}");
-            if difference.only_misses()
-                && self.run_threads(std::slice::from_ref(script), &alone)?.is_empty()
-            {
-                println!("script {seed}: missed once {:?}", difference.missing);
+            for _ in 0..RUNS_ALONE {
+                if difference.is_empty() || !difference.only_misses() {
+                    break;
+                }
+                println!("script {seed}: missed {:?}", difference.missing);
+                let again = self.run_threads(std::slice::from_ref(script), &alone)?.remove(&0);
+                let again = again.unwrap_or_default();
+                difference.missing.retain(|race| again.missing.contains(race));
+                difference.unexpected.extend(again.unexpected);
+                difference.strange.extend(again.strange);
+            }
+            if difference.is_empty() {
                 continue;
             }
             problems.push(format!("script {seed} ({number}): {}", difference.shown()));
