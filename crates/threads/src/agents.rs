@@ -19,10 +19,10 @@ static CLOCKS: [Row; AGENTS] = [const { [const { AtomicU32::new(0) }; AGENTS] };
 static CELLS: [Row; CELL_COUNT] = [const { [const { AtomicU32::new(0) }; AGENTS] }; CELL_COUNT];
 /// What was released to all agents, also to those that begin later.
 static RELEASED_TO_ALL: Row = [const { AtomicU32::new(0) }; AGENTS];
-/// A bit for each running agent; the first always runs.
-static RUNNING: [AtomicU64; AGENTS / 64] = [AtomicU64::new(1), AtomicU64::new(0)];
-/// A bit for each agent number in use.
-static ALLOCATED: [AtomicU64; AGENTS / 64] = [AtomicU64::new(1), AtomicU64::new(0)];
+/// The running agents; the first always runs.
+static RUNNING: AgentSet = AgentSet::of_first();
+/// The agents' numbers in use.
+static ALLOCATED: AgentSet = AgentSet::of_first();
 /// The thread that each agent runs on.
 static THREADS: Row = [const { AtomicU32::new(0) }; AGENTS];
 /// Agents from this number on have never run.
@@ -31,6 +31,36 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 const CELL_COUNT: usize = 1024;
 const NONE: usize = usize::MAX;
+
+/// A set of agents, a bit for each, which any thread may change.
+struct AgentSet([AtomicU64; AGENTS / 64]);
+
+impl AgentSet {
+    const fn empty() -> AgentSet {
+        AgentSet([const { AtomicU64::new(0) }; AGENTS / 64])
+    }
+
+    /// The set of the first agent alone.
+    const fn of_first() -> AgentSet {
+        let AgentSet(mut words) = AgentSet::empty();
+        words[0] = AtomicU64::new(1);
+        AgentSet(words)
+    }
+
+    fn contains(&self, agent: usize) -> bool {
+        self.0[agent / 64].load(Acquire) >> (agent % 64) & 1 != 0
+    }
+
+    /// Whether the agent was not in the set before.
+    fn insert(&self, agent: usize) -> bool {
+        let bit = 1 << (agent % 64);
+        self.0[agent / 64].fetch_or(bit, AcqRel) & bit == 0
+    }
+
+    fn remove(&self, agent: usize) {
+        self.0[agent / 64].fetch_and(!(1 << (agent % 64)), AcqRel);
+    }
+}
 
 struct This {
     /// The agent and epoch that hooks record accesses with.
@@ -225,8 +255,7 @@ pub fn acquire_release_all() {
 }
 
 fn running() -> impl Iterator<Item = usize> {
-    let runs = |agent: &usize| RUNNING[agent / 64].load(Acquire) >> (agent % 64) & 1 != 0;
-    (0..USED.load(Relaxed)).filter(runs)
+    (0..USED.load(Relaxed)).filter(|agent| RUNNING.contains(*agent))
 }
 
 /// Agents that are announced and have not begun.
@@ -260,7 +289,7 @@ pub fn begin(after: Cell) -> Suspended {
         row[agent].store(own, Relaxed);
         worksharing::begins(agent, own);
         by_thread::begins(agent);
-        RUNNING[agent / 64].fetch_or(1 << (agent % 64), Release);
+        RUNNING.insert(agent);
     }
     expect(-1);
     set(agent);
@@ -282,8 +311,8 @@ pub fn end(release_to: &[Cell], suspended: Suspended) {
 
 /// An agent's work is over; its number will be another one's.
 fn free(agent: usize) {
-    RUNNING[agent / 64].fetch_and(!(1 << (agent % 64)), Release);
-    ALLOCATED[agent / 64].fetch_and(!(1 << (agent % 64)), AcqRel);
+    RUNNING.remove(agent);
+    ALLOCATED.remove(agent);
 }
 
 /// A free agent number, preferably one that has been free for long: a new agent with a reused
@@ -291,10 +320,7 @@ fn free(agent: usize) {
 fn allocate() -> Option<usize> {
     static LAST: AtomicUsize = AtomicUsize::new(0);
     let last = LAST.load(Relaxed);
-    let number = (last + 1..AGENTS).chain(0..=last).find(|number| {
-        let bit = 1 << (number % 64);
-        ALLOCATED[number / 64].fetch_or(bit, AcqRel) & bit == 0
-    })?;
+    let number = (last + 1..AGENTS).chain(0..=last).find(|number| ALLOCATED.insert(*number))?;
     LAST.store(number, Relaxed);
     USED.fetch_max(number + 1, Relaxed);
     Some(number)

@@ -1,13 +1,15 @@
 //! Tasks that threads execute in turns against an oracle: random programs of two threads. One test,
 //! since agents belong to the process.
 
+mod team;
+
 use commsan_process::abi;
 use commsan_shadow::Epoch;
 use commsan_threads::agents::{self, Suspended, by_thread};
 use commsan_threads::{Observer, agents::Kind};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use std::sync::mpsc::channel;
+use team::{Answers, Steps};
 
 const THREADS: usize = 2;
 
@@ -41,61 +43,33 @@ fn is_ordered(past: Epoch) -> bool {
         || by_thread::has_executed(past) && by_thread::both_have_asked(past)
 }
 
-/// For each use of the program, which earlier ones commsan orders before it.
-fn by_clocks(program: &[(usize, Step)]) -> Vec<Vec<bool>> {
-    let id = agents::new_id();
+/// Runs a thread of the team, step by step.
+fn work(id: u64, steps: &Steps<Step>, answers: &Answers) {
     let cell = agents::cell(Kind::Begin, id);
-    agents::enter_parallel();
-    agents::expect(THREADS as i64);
-    agents::release(cell);
-    let (mut uses, mut found) = (Vec::new(), Vec::new());
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..THREADS)
-            .map(|_| {
-                let (steps, taken) = channel::<(Step, Vec<Epoch>)>();
-                let (answers, made) = channel();
-                scope.spawn(move || {
-                    let first = agents::begin(cell);
-                    let mut begun: Vec<Suspended> = Vec::new();
-                    for (step, earlier) in taken {
-                        let mut answer = None;
-                        match step {
-                            Step::Begin => {
-                                agents::expect(1);
-                                begun.push(agents::begin(cell));
-                            }
-                            Step::End => _ = begun.pop().map(|task| agents::end(&[], task)),
-                            Step::Ask => by_thread::ask(),
-                            Step::Use => {
-                                let ordered: Vec<bool> =
-                                    earlier.into_iter().map(is_ordered).collect();
-                                answer = Some((agents::stamp(), ordered));
-                            }
-                        }
-                        answers.send(answer).expect("the test waits");
-                    }
-                    begun.into_iter().rev().for_each(|task| agents::end(&[], task));
-                    agents::end(&[agents::cell(Kind::End, id)], first);
-                });
-                (steps, made)
-            })
-            .collect();
-        for (thread, step) in program {
-            let (steps, made) = &workers[*thread];
-            steps.send((*step, uses.clone())).expect("the thread runs");
-            if let Some((stamp, ordered)) = made.recv().expect("it answers") {
-                uses.push(stamp);
-                found.push(ordered);
+    let first = agents::begin(cell);
+    let mut begun: Vec<Suspended> = Vec::new();
+    for (step, earlier) in steps {
+        let mut answer = None;
+        match step {
+            Step::Begin => {
+                agents::expect(1);
+                begun.push(agents::begin(cell));
+            }
+            Step::End => _ = begun.pop().map(|task| agents::end(&[], task)),
+            Step::Ask => by_thread::ask(),
+            Step::Use => {
+                let ordered = earlier.into_iter().map(is_ordered).collect();
+                answer = Some((agents::stamp(), ordered));
             }
         }
-    });
-    agents::acquire(agents::cell(Kind::End, id));
-    agents::leave_parallel();
-    found
+        answers.send(answer).expect("the test waits");
+    }
+    begun.into_iter().rev().for_each(|task| agents::end(&[], task));
+    agents::end(&[agents::cell(Kind::End, id)], first);
 }
 
-/// The same by definition: two uses are ordered if one task makes both, or one thread, of which
-/// both tasks have asked who it is.
+/// For each use of the program, which earlier ones are ordered before it: those of the same task,
+/// and those of tasks of the same thread if both tasks have asked for its number.
 fn by_definition(program: &[(usize, Step)]) -> Vec<Vec<bool>> {
     let mut begun: Vec<Vec<usize>> = (0..THREADS).map(|thread| vec![thread]).collect();
     let mut has_asked = vec![false; THREADS];
@@ -130,7 +104,7 @@ fn tasks_of_a_thread_take_turns_with_what_is_its_own() {
     let suspended = agents::begin(agents::cell(Kind::Begin, agents::new_id()));
     let mut runner = TestRunner::new(Config { cases: 300, ..Config::default() });
     let result = runner.run(&programs(), |program| {
-        prop_assert_eq!(by_clocks(&program), by_definition(&program));
+        prop_assert_eq!(team::execute(THREADS, &program, work), by_definition(&program));
         Ok(())
     });
     result.unwrap();

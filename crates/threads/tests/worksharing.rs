@@ -1,12 +1,14 @@
 //! Pieces of worksharing constructs against an oracle: random programs of two threads that take
 //! pieces, and order them by locks. One test, since agents belong to the process.
 
+mod team;
+
 use commsan_process::abi;
 use commsan_shadow::Epoch;
 use commsan_threads::{Observer, agents};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use team::{Answers, Steps};
 
 use agents::worksharing;
 
@@ -40,21 +42,12 @@ fn programs() -> impl Strategy<Value = Vec<(usize, Step)>> {
     prop::collection::vec((0..THREADS, step), 1..60)
 }
 
-/// A use that was made: its epoch, and for each earlier use whether commsan orders it.
-type Made = (Epoch, Vec<bool>);
-
-/// The threads of a program, which act one at a time.
-struct Worker {
-    steps: Sender<(Step, Vec<Epoch>, u64)>,
-    made: Receiver<Option<Made>>,
-}
-
 /// Runs a thread as a member of a team, step by step.
-fn work(id: u64, steps: &Receiver<(Step, Vec<Epoch>, u64)>, made: &Sender<Option<Made>>) {
+fn work(id: u64, steps: &Steps<Step>, answers: &Answers) {
     let suspended = agents::begin(agents::cell(agents::Kind::Begin, id));
     worksharing::join();
-    for (step, earlier, program) in steps {
-        let lock = |number| agents::cell(agents::Kind::Lock, program * LOCKS + number);
+    let lock = |number| agents::cell(agents::Kind::Lock, id * LOCKS + number);
+    for (step, earlier) in steps {
         let mut answer = None;
         match step {
             Step::Open => worksharing::open(),
@@ -70,7 +63,7 @@ fn work(id: u64, steps: &Receiver<(Step, Vec<Epoch>, u64)>, made: &Sender<Option
                 answer = Some((actor.stamp, earlier.iter().map(ordered).collect()));
             }
         }
-        made.send(answer).expect("the test waits");
+        answers.send(answer).expect("the test waits");
     }
     worksharing::close();
     agents::end(&[agents::cell(agents::Kind::End, id)], suspended);
@@ -78,32 +71,7 @@ fn work(id: u64, steps: &Receiver<(Step, Vec<Epoch>, u64)>, made: &Sender<Option
 
 /// For each use of the program, which earlier ones commsan orders before it.
 fn by_clocks(program: &[(usize, Step)]) -> Vec<Vec<bool>> {
-    let id = agents::new_id();
-    agents::enter_parallel();
-    agents::expect(THREADS as i64);
-    agents::release(agents::cell(agents::Kind::Begin, id));
-    let mut uses: Vec<Epoch> = Vec::new();
-    let mut found = Vec::new();
-    std::thread::scope(|scope| {
-        let workers: Vec<Worker> = (0..THREADS)
-            .map(|_| {
-                let ((steps, taken), (answers, made)) = (channel(), channel());
-                scope.spawn(move || work(id, &taken, &answers));
-                Worker { steps, made }
-            })
-            .collect();
-        for (thread, step) in program {
-            let worker = &workers[*thread];
-            worker.steps.send((*step, uses.clone(), id)).expect("the thread runs");
-            if let Some((stamp, ordered)) = worker.made.recv().expect("it answers") {
-                uses.push(stamp);
-                found.push(ordered);
-            }
-        }
-    });
-    agents::acquire(agents::cell(agents::Kind::End, id));
-    agents::leave_parallel();
-    found
+    team::execute(THREADS, program, work)
 }
 
 /// A logical task: a piece of a construct of a thread, or what the thread does besides.

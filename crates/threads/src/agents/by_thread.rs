@@ -13,10 +13,9 @@
 //! known is a number that a task has from the one that created it, or asks a library for that
 //! commsan does not see.
 
-use super::{AGENTS, CLOCKS, NONE, current, worksharing};
+use super::{AGENTS, AgentSet, CLOCKS, NONE, current, worksharing};
 use commsan_shadow::Epoch;
 use std::cell::Cell as Local;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 thread_local! {
@@ -24,25 +23,21 @@ thread_local! {
     static EXECUTED: [Local<u32>; AGENTS] = const { [const { Local::new(0) }; AGENTS] };
 }
 
-/// A bit for each agent that has asked for its thread's number.
-static HAVE_ASKED: [AtomicU64; AGENTS / 64] = [const { AtomicU64::new(0) }; AGENTS / 64];
-
-fn has_asked(agent: usize) -> bool {
-    HAVE_ASKED[agent / 64].load(Relaxed) >> (agent % 64) & 1 != 0
-}
+/// The agents that have asked for their thread's number.
+static HAVE_ASKED: AgentSet = AgentSet::empty();
 
 /// This thread's agent asks for the thread's number.
 pub fn ask() {
     if let Some(me) = current()
-        && !has_asked(me)
+        && !HAVE_ASKED.contains(me)
     {
-        HAVE_ASKED[me / 64].fetch_or(1 << (me % 64), Relaxed);
+        HAVE_ASKED.insert(me);
     }
 }
 
 /// An agent begins.
 pub(super) fn begins(agent: usize) {
-    HAVE_ASKED[agent / 64].fetch_and(!(1 << (agent % 64)), Relaxed);
+    HAVE_ASKED.remove(agent);
 }
 
 /// This thread stops being an agent, for a while or for good.
@@ -61,6 +56,6 @@ pub fn has_executed(past: Epoch) -> bool {
 /// as is known.
 pub fn both_have_asked(past: Epoch) -> bool {
     let other = past.agent as usize % AGENTS;
-    current().is_some_and(has_asked)
-        && (has_asked(other) || !worksharing::is_present(other, past.time))
+    current().is_some_and(|me| HAVE_ASKED.contains(me))
+        && (HAVE_ASKED.contains(other) || !worksharing::is_present(other, past.time))
 }

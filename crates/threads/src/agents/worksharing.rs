@@ -173,7 +173,7 @@ pub(super) fn begin_piece(this: &This) {
     BEGAN[piece].store(own, Relaxed);
     by_thread::begins(piece);
     CONSTRUCTS[piece].store(work.number, Release);
-    RUNNING[piece / 64].fetch_or(1 << (piece % 64), Release);
+    RUNNING.insert(piece);
     WORK.set(Work { piece, ..work });
     set(piece);
 }
