@@ -1,12 +1,12 @@
 //! Deadlock detection while the command runs. Mismatched collectives are reported at once, since
 //! the job may hang; if it does hang, it is terminated.
 //!
-//! **Soundness.** A job is terminated only if all its ranks wait within MPI calls, or for device work
-//! that needs other ranks, and none of them has moved for `stuck_after` seconds. In addition, either some of its collectives do not match,
-//! or each rank, when queried, has answered that only calls of other ranks can end its wait. Then
-//! no rank is left that could make such a call. A slow program does not qualify, since one of its
-//! ranks computes; only where collectives do not match may the device that a rank waits for be at
-//! work yet.
+//! **Soundness.** A job is terminated only if all its ranks wait within MPI calls, or for device
+//! work that needs other ranks, and none of them has moved for `stuck_after` seconds. In addition,
+//! either some of its collectives do not match, or each rank, when queried, has answered that only
+//! calls of other ranks can end its wait. Then no rank is left that could make such a call. A slow
+//! program does not qualify, since one of its ranks computes; only where collectives do not match
+//! may the device that a rank waits for still be at work.
 //!
 //! Two things could still change the state, and get time for it. A sent message may be in transit:
 //! its bytes are assumed to travel more slowly than within any node, and so is each of thousands of

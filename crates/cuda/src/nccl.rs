@@ -37,7 +37,8 @@ use waiting::{Meeting, Waiting};
 /// Where ranks of a job meet, and this one.
 pub type Ranks = (Rendezvous, u32);
 
-/// The same, if there are others.
+/// Where ranks of the job meet, and this one; `None` if the job has no rendezvous, or does not
+/// compare collectives.
 pub type Job = Option<Ranks>;
 
 /// How a communicator is made.
@@ -99,7 +100,7 @@ pub enum Act {
 /// What is known of a communicator.
 #[derive(Debug)]
 struct Communicator {
-    /// The same on all ranks, and of no other communicator.
+    /// A number that all its ranks compute alike, and no other communicator has; 0 if it has none.
     name: u64,
     rank: Option<u32>,
     ranks: Option<u32>,

@@ -291,10 +291,8 @@ impl Tracker {
         let mut room = MAX_RANKS;
         cut(&mut needs, &mut room);
         cut(&mut pending, &mut room);
-        let mut entered: Vec<_> = self.together.meetings().collect();
+        let mut entered: Vec<_> = self.entered().collect();
         entered.extend(self.together.name_between(asked.args).map(|name| (name, 0)));
-        entered.extend(self.together.on.entered().take(MAX_ENTERED));
-        entered.extend(self.rma.holds().take(MAX_ENTERED));
         entered.extend(by_work.unwrap_or_default());
         if call.ends() {
             entered.push((FINALIZE.0, 1));
@@ -314,6 +312,12 @@ impl Tracker {
         };
         out.emit(Record::Waiting(waiting), &self.reporter.stacks);
         if is_sure { Answer::Others(bytes) } else { Answer::Unsure }
+    }
+
+    /// What this process has called of MPI, and holds, that other ranks may need.
+    fn entered(&self) -> impl Iterator<Item = (u64, u32)> {
+        let on = self.together.on.entered().take(MAX_ENTERED);
+        self.together.meetings().chain(on).chain(self.rma.holds().take(MAX_ENTERED))
     }
 
     /// Writes what this process waits for to the log if it waits for other work, beside so many
@@ -337,9 +341,7 @@ impl Tracker {
         let mut room = MAX_RANKS;
         cut(&mut needs, &mut room);
         cut(&mut pending, &mut room);
-        entered.extend(self.together.meetings());
-        entered.extend(self.together.on.entered().take(MAX_ENTERED));
-        entered.extend(self.rma.holds().take(MAX_ENTERED));
+        entered.extend(self.entered());
         let waiting = RawWaiting {
             moves,
             site: (Role::Wait, site),
