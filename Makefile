@@ -144,8 +144,9 @@ pictures: build ## take the README's pictures anew
 DEMO := target/demo/dist
 DEMO_MPI = $(shell { command -v mpicc.openmpi || { ! command -v mpicc.mpich && mpicc --showme; }; } \
   >/dev/null 2>&1 && echo openmpi || echo mpich)
-demo: ## check a heat solver with a real bug, then its fix
-	@./scripts/setup.sh demo
+# Which MPI there is, is asked when `setup` has installed one: make expands a recipe before it runs its first line.
+demo: NEEDS := demo
+demo: setup ## check a heat solver with a real bug, then its fix
 	@mkdir -p $(DEMO)/bin $(DEMO)/lib/commsan
 	$(CARGO) build --profile demo --bins --lib --no-default-features -p commsan -p commsan-preload \
 	  -p commsan-runtime --features commsan-runtime/$(DEMO_MPI)
