@@ -177,6 +177,10 @@ options! {
         "Report MPI calls by threads that the thread level forbids, or that are unordered";
     collective_checks: bool = "true", "BOOL", Rank,
         "Compare arguments and order of collectives between ranks";
+    guards: bool = "false", "BOOL", Rank,
+        "Watch buffers of pending operations in code that was not compiled by commsan, by protecting their pages";
+    guard_budget: Bounded<0, 100> = "5", "PERCENT", Rank,
+        "Share of the run time that guards may take; buffers beyond it are not watched, which the report says; 100 for any";
     leaks: Leaks = "auto", "auto|all|BOOL", Rank,
         "Report objects that are never freed; auto omits groups; all lists what libraries leak, which else one note counts";
     profile: bool = "false", "BOOL", Rank,

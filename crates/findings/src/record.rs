@@ -106,6 +106,8 @@ pub enum Record<'a, S: Clone = RawSite<'a>> {
         /// Keys and numbers; what is not there is 0.
         counts: Cow<'a, [(Cow<'a, str>, u64)]>,
     },
+    /// What guards have watched in this rank until now.
+    Guarded(Guarded),
     /// Something the user should know about this rank that is not a finding.
     Note {
         /// What to know and what to do about it.
@@ -118,6 +120,21 @@ pub enum Record<'a, S: Clone = RawSite<'a>> {
     },
     /// Last line; missing when the rank was killed.
     End(End),
+}
+
+/// What guards have watched of the buffers of started operations, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guarded {
+    /// Operations that were watched, at least in part.
+    pub operations: u64,
+    /// In pages that were closed to the program.
+    pub closed: u64,
+    /// In pages that hold other data, too.
+    pub shared: u64,
+    /// In memory that is not guarded: stacks, mappings of the program's own.
+    pub elsewhere: u64,
+    /// Left out to stay within the budget, or since there were too many.
+    pub over_budget: u64,
 }
 
 /// Who writes a log.

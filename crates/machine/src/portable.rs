@@ -50,6 +50,41 @@ pub unsafe fn is_store_fault(_: *mut c_void) -> bool {
     false
 }
 
+/// Whether memory may have protection keys: not known here.
+pub fn has_protection_keys() -> bool {
+    false
+}
+
+/// This thread's rights by key.
+///
+/// # Safety
+/// Never called without protection keys.
+pub unsafe fn key_rights() -> u32 {
+    0
+}
+
+/// Sets this thread's rights by key.
+///
+/// # Safety
+/// Never called without protection keys.
+pub unsafe fn set_key_rights(_: u32) {}
+
+/// The rights by key with which an interrupted thread goes on: none.
+///
+/// # Safety
+/// None is needed.
+pub unsafe fn key_rights_of<'c>(_: *mut c_void) -> Option<&'c mut u32> {
+    None
+}
+
+/// The general registers of an interrupted thread: not known here.
+///
+/// # Safety
+/// None is needed.
+pub unsafe fn registers(_: *mut c_void) -> [u64; 16] {
+    [0; 16]
+}
+
 /// A frame above which there are none.
 #[macro_export]
 macro_rules! frame_pointer {

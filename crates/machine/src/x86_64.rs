@@ -1,6 +1,8 @@
 //! x86-64.
 
+use core::arch::x86_64::{__cpuid, __cpuid_count};
 use std::ffi::{CStr, c_void};
+use std::sync::OnceLock;
 
 /// The dynamic linker.
 pub const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
@@ -60,6 +62,106 @@ pub unsafe fn is_store_fault(context: *mut c_void) -> bool {
     // SAFETY: by the caller.
     let machine = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext };
     machine.gregs[libc::REG_ERR as usize] & WRITE != 0
+}
+
+/// Whether memory may have protection keys, of which a thread's own register says what it may do
+/// (Intel SDM vol. 3, §5.6.2): the processor has them, and the system has switched them on.
+pub fn has_protection_keys() -> bool {
+    const OSPKE: u32 = 1 << 4;
+    __cpuid(0).eax >= 0xd && __cpuid_count(7, 0).ecx & OSPKE != 0 && rights_offset().is_some()
+}
+
+/// This thread's rights by key: the bits 2n and 2n + 1 are set where it may not access, or not
+/// write, memory with key n.
+///
+/// # Safety
+/// The processor has protection keys.
+#[inline]
+pub unsafe fn key_rights() -> u32 {
+    let rights;
+    // SAFETY: by the caller.
+    unsafe {
+        core::arch::asm!(
+            "rdpkru", in("ecx") 0, out("eax") rights, out("edx") _,
+            options(nomem, nostack, preserves_flags)
+        );
+    }
+    rights
+}
+
+/// Sets this thread's rights. No access to memory moves across it.
+///
+/// # Safety
+/// The processor has protection keys, and the thread goes on with memory of key 0.
+#[inline]
+pub unsafe fn set_key_rights(rights: u32) {
+    // SAFETY: by the caller.
+    unsafe {
+        core::arch::asm!(
+            "wrpkru", in("eax") rights, in("ecx") 0, in("edx") 0,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+/// Where the extended state has the rights: offset in bytes, for the standard layout, which signal
+/// frames have (Intel SDM vol. 1, §13.4.3).
+fn rights_offset() -> Option<usize> {
+    static OFFSET: OnceLock<Option<usize>> = OnceLock::new();
+    *OFFSET.get_or_init(|| {
+        let part = __cpuid_count(0xd, STATE_OF_KEYS);
+        (part.eax >= 4).then_some(part.ebx as usize)
+    })
+}
+
+/// Number of the extended state's component that has the rights by key.
+const STATE_OF_KEYS: u32 = 9;
+
+/// The rights by key with which an interrupted thread goes on, to be read and set; `None` where the
+/// system has not saved them.
+///
+/// # Safety
+/// `context` is what the kernel has passed to a signal handler that has not returned.
+pub unsafe fn key_rights_of<'c>(context: *mut c_void) -> Option<&'c mut u32> {
+    // The kernel's `_fpx_sw_bytes` and `_xstate` (arch/x86/include/uapi/asm/sigcontext.h).
+    const DESCRIPTION: usize = 464;
+    const EXTENDED: u32 = 0x4650_5853;
+    const PRESENT: usize = 512;
+    // SAFETY: by the caller: the kernel says how long the state is, and what is in it.
+    unsafe {
+        let state = (*context.cast::<libc::ucontext_t>()).uc_mcontext.fpregs.cast::<u8>();
+        if state.is_null() {
+            return None;
+        }
+        let [magic, _, components, _, size] = *state.add(DESCRIPTION).cast::<[u32; 5]>();
+        let offset = rights_offset()?;
+        if magic != EXTENDED || components & 1 << STATE_OF_KEYS == 0 || offset + 4 > size as usize {
+            return None;
+        }
+        let (present, rights) = (state.add(PRESENT).cast::<u64>(), state.add(offset).cast::<u32>());
+        // A component that is absent has its initial value, which is 0.
+        if *present & 1 << STATE_OF_KEYS == 0 {
+            *present |= 1 << STATE_OF_KEYS;
+            *rights = 0;
+        }
+        Some(&mut *rights)
+    }
+}
+
+/// The general registers of an interrupted thread, by their numbers in instructions: rax, rcx, rdx,
+/// rbx, rsp, rbp, rsi, rdi, r8 to r15.
+///
+/// # Safety
+/// `context` is what the kernel has passed to a signal handler.
+pub unsafe fn registers(context: *mut c_void) -> [u64; 16] {
+    use libc::*;
+    const ORDER: [c_int; 16] = [
+        REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI, REG_R8, REG_R9,
+        REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+    ];
+    // SAFETY: by the caller.
+    let machine = unsafe { &(*context.cast::<ucontext_t>()).uc_mcontext };
+    ORDER.map(|register| machine.gregs[register as usize] as u64)
 }
 
 /// The frame pointer of the function that this is used in: the address of the caller's frame

@@ -19,6 +19,7 @@ use commsan_mpi_calls::Effect;
 use commsan_process::modules;
 use commsan_process::next::Next;
 use commsan_process::thread::{self, Thread};
+use commsan_process::transfers;
 use commsan_process::unwind;
 use commsan_threads::Here;
 use std::cell::Cell;
@@ -216,15 +217,10 @@ pub unsafe extern "C" fn _exit(status: c_int) -> ! {
     unsafe { next(status) }
 }
 
-/// Interposes `write`, by which MPICH asks its launcher to end the job, which may happen before the
+/// Looks at what is written: MPICH so asks its launcher to end the job, which may happen before the
 /// library comes to `exit`.
-///
-/// # Safety
-///
-/// As of `write`.
 #[cfg(any(feature = "mpich", feature = "mpiabi"))]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn write(file: c_int, data: *const std::ffi::c_void, size: usize) -> isize {
+unsafe fn asks_to_abort(data: *const std::ffi::c_void, size: usize) {
     const ABORT: &[u8] = b"cmd=abort";
     if size >= ABORT.len()
         && thread::with(|thread| thread.is_inside())
@@ -236,11 +232,6 @@ pub unsafe extern "C" fn write(file: c_int, data: *const std::ffi::c_void, size:
     {
         rank.exited();
     }
-    // SAFETY: the C library's own.
-    let next: unsafe extern "C" fn(c_int, *const std::ffi::c_void, usize) -> isize =
-        unsafe { std::mem::transmute(WRITE.required()) };
-    // SAFETY: the caller's arguments.
-    unsafe { next(file, data, size) }
 }
 
 /// The exit code that MPICH asks its launcher for: its code of the error.
@@ -252,11 +243,9 @@ fn exit_code(request: &[u8]) -> Option<c_int> {
     code[..end].parse().ok()
 }
 
-#[cfg(any(feature = "mpich", feature = "mpiabi"))]
-static WRITE: Next = Next::new(c"write");
-
-/// Signal handlers may write, in which the next definition could not be looked up.
+/// What must be there before the program runs.
 pub fn prepare() {
+    transfers::prepare();
     #[cfg(any(feature = "mpich", feature = "mpiabi"))]
-    WRITE.get();
+    transfers::read_along(asks_to_abort);
 }

@@ -18,17 +18,15 @@
 use crate::calling::{Calling, Frames, handles_signal, is_owner, walk};
 use crate::datatypes;
 use crate::rank::{Rank, mode, rank};
-use commsan_callsite::{DEPTH, Place};
 use commsan_mpi::Args;
 use commsan_mpi_calls::{CALLS, Call, Extent, Role, Times};
 use commsan_process::own_memory;
 use commsan_process::thread::{self, Thread};
-use commsan_process::{machine, modules, unwind};
-use commsan_shadow::Epoch;
-use commsan_threads::{Here, agents};
+use commsan_process::{machine, modules};
+use commsan_threads::{Here, Interrupted};
 use std::ffi::{CStr, c_int, c_void};
 use std::mem::MaybeUninit;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
@@ -238,8 +236,8 @@ fn outside(
     (signal, info): (c_int, &libc::siginfo_t),
     (pc, stores): (usize, bool),
 ) {
-    let mut at = Interrupted::find(thread, pc);
-    let stores_error_code = |call: &&Call| stores && at.depth > 1 && !has_converted_results(call);
+    let mut at = Interrupted::at(thread, pc);
+    let stores_error_code = |call: &&Call| stores && at.depth() > 1 && !has_converted_results(call);
     if let Some(call) = fortran_call(pc).filter(stores_error_code) {
         at.drop_innermost();
         let address = address(signal, info).unwrap_or(0);
@@ -297,74 +295,6 @@ fn at_address(name: &str, address: Option<usize>) -> String {
         Some(0..4096) => format!("{name}, by a null pointer or one near it"),
         Some(address) => format!("{name} at address {address:#x}"),
         None => name.to_owned(),
-    }
-}
-
-/// Where a signal has interrupted the program.
-struct Interrupted<'t> {
-    thread: &'t Thread,
-    frames: [usize; DEPTH],
-    depth: usize,
-}
-
-impl Interrupted<'_> {
-    /// The callers of the instruction at `pc`; that alone where its function has no unwind table.
-    fn find(thread: &Thread, pc: usize) -> Interrupted<'_> {
-        let mut found = Interrupted { thread, frames: [0; DEPTH], depth: 0 };
-        let mut is_reached = false;
-        unwind::walk(|frame| {
-            is_reached |= frame.pc == pc;
-            if is_reached {
-                found.push(frame.pc + usize::from(frame.is_interrupted));
-            }
-            if found.depth < DEPTH { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
-        if found.depth == 0 {
-            found.push(pc + 1);
-        }
-        found
-    }
-
-    fn drop_innermost(&mut self) {
-        self.frames.copy_within(1..self.depth, 0);
-        self.depth -= 1;
-    }
-
-    /// Adds what counts as a return address: that behind the instruction.
-    fn push(&mut self, pc: usize) {
-        self.frames[self.depth] = pc;
-        self.depth += 1;
-    }
-}
-
-impl Place for Interrupted<'_> {
-    fn pc(&self) -> usize {
-        self.frames[0]
-    }
-
-    fn thread(&self) -> u32 {
-        self.thread.number()
-    }
-
-    fn frames(&self, frames: &mut [usize; DEPTH]) -> usize {
-        *frames = self.frames;
-        self.depth
-    }
-
-    fn frame_of(&self, _: usize) -> Option<usize> {
-        None
-    }
-
-    fn thread_of(&self, stamp: Epoch) -> u32 {
-        agents::thread_of(stamp)
-    }
-
-    fn name_at(&self, _: usize) -> Option<&'static str> {
-        None
-    }
-
-    fn is_popped(&self, _: usize) -> bool {
-        false
     }
 }
 

@@ -29,6 +29,7 @@ use crate::traffic;
 use crate::waiting;
 use crate::windows;
 use crate::word::{Language, table};
+use commsan_guards::keys::Open;
 use commsan_mpi::{Args, Token};
 use commsan_mpi_calls::Effect;
 use commsan_process::inside::Inside;
@@ -78,7 +79,12 @@ pub(crate) fn around(
     let here = Here::new(inside.outer.get().unwrap_or(caller), &inside);
     let args = Args::new(&table()[row], words, language == Language::Fortran);
     let mode = mode();
+    // Whatever the library does until the call returns.
+    let _open;
     if !mode.is_usual() {
+        if mode.is_guarded() {
+            _open = Open::new();
+        }
         if mode.has_statistics() {
             stats::called(rank, row, &here);
         }

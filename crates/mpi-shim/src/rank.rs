@@ -2,6 +2,7 @@
 
 use commsan_callsite::Findings;
 use commsan_counters::Traffic;
+use commsan_guards::keys;
 use commsan_job_shm::JobShm;
 use commsan_mpi::Tracker;
 use commsan_process::stats;
@@ -89,14 +90,17 @@ const ACTIVE: u8 = 1;
 const COUNTS: u8 = 2;
 const ORDERED: u8 = 4;
 const STATISTICS: u8 = 8;
+const GUARDED: u8 = 16;
 
 /// Sets whether calls are checked, whether their transfers are counted, and whether order between
-/// ranks is followed. Whether they are counted for statistics is decided once and for all.
+/// ranks is followed. Whether they are counted for statistics, and whether buffers are guarded, is
+/// decided once and for all.
 pub fn set_mode(active: bool, counts: bool, ordered: bool) {
     let bit = |is: bool, bit: u8| if is { bit } else { 0 };
     let statistics = bit(stats::are_wanted(), STATISTICS);
-    let mode = bit(active, ACTIVE) | bit(counts, COUNTS) | bit(ordered, ORDERED) | statistics;
-    MODE.store(mode, Release);
+    let guarded = bit(keys::are_taken(), GUARDED);
+    let followed = bit(active, ACTIVE) | bit(counts, COUNTS) | bit(ordered, ORDERED);
+    MODE.store(followed | statistics | guarded, Release);
 }
 
 #[cfg(has_mpi)]
@@ -112,10 +116,16 @@ impl Mode {
         self.0 & ACTIVE != 0
     }
 
-    /// Whether calls are checked or counted, and not for statistics: the usual case, in one test.
+    /// Whether calls are checked or counted, not for statistics, and without guards: the usual
+    /// case, in one test.
     #[inline]
     pub fn is_usual(self) -> bool {
-        self.0 & (ACTIVE | STATISTICS) == ACTIVE
+        self.0 & (ACTIVE | STATISTICS | GUARDED) == ACTIVE
+    }
+
+    /// Whether pages may be closed to the program.
+    pub fn is_guarded(self) -> bool {
+        self.0 & GUARDED != 0
     }
 
     /// Whether calls are counted for statistics.

@@ -23,6 +23,7 @@ mod collectives;
 mod concurrent;
 mod conflicts;
 mod group_creation;
+mod guarded;
 mod handles;
 mod levels;
 mod matched;
@@ -83,6 +84,7 @@ use collectives::Together;
 use commsan_callsite::{Findings, Place, Report, Site};
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
+use commsan_mpi_calls::Effect;
 use commsan_shadow::{Access, Footprint, OpId, Pages};
 use levels::ThreadCalls;
 use objects::Objects;
@@ -197,6 +199,9 @@ impl Tracker {
         let site = operation.site;
         let id = self.operations.begin(accesses, operation, place);
         self.starts_for_others(id, place, out);
+        if args.call.effect == Effect::Start {
+            self.operations.close(id);
+        }
         let request = Request::new(key, variable, args.call, State::Active(id));
         if let Some(lost) = self.requests.insert(request)
             && lost.is_active()
@@ -349,6 +354,7 @@ impl Tracker {
         let all: Vec<OpId> = self.operations.live.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.finish(id, None, place, out));
         self.requests.unwatch();
+        self.write_watched(out);
     }
 
     /// Ends an operation, and writes the site of its completion to the findings that wait for it.
@@ -361,6 +367,7 @@ impl Tracker {
     ) {
         self.note_use(id);
         self.ends_for_others(id);
+        self.operations.open(id);
         let Some(operation) = self.operations.live.get_mut(id) else { return };
         let findings = std::mem::take(&mut operation.findings);
         self.operations.forget_frame(id);

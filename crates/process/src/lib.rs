@@ -8,6 +8,7 @@ pub use commsan_machine as machine;
 
 pub mod abi;
 pub mod allocate;
+pub mod faults;
 pub mod fence;
 pub mod heap;
 pub mod inside;
@@ -21,4 +22,5 @@ pub mod release;
 pub mod stack;
 pub mod stats;
 pub mod thread;
+pub mod transfers;
 pub mod unwind;

@@ -173,6 +173,60 @@ pub fn communication_data() -> Vec<Range<usize>> {
     data
 }
 
+/// Beginnings of the names of communication libraries, and of the modules that these load.
+const COMMUNICATION_PREFIXES: [&str; 5] = ["libmpi", "libpmpi", "libopen-", "libmca_", "mca_"];
+
+/// Whether `pc` is in code of a communication library.
+pub fn is_communication_code(pc: usize) -> bool {
+    let communicates = |module: &Loaded<'_>| {
+        let name = str::from_utf8(module.file_name()).unwrap_or_default();
+        let stem = name.split(".so").next().unwrap_or_default();
+        COMMUNICATION.contains(&stem)
+            || COMMUNICATION_PREFIXES.iter().any(|prefix| stem.starts_with(prefix))
+    };
+    loaded::visit(|module| match module.holds(pc) {
+        true => ControlFlow::Break(communicates(module)),
+        false => ControlFlow::Continue(()),
+    })
+    .unwrap_or(false)
+}
+
+/// Whether `pc` is in a module that carries hooks.
+pub fn is_hooked_code(pc: usize) -> bool {
+    loaded::visit(|module| match module.holds(pc) {
+        true => ControlFlow::Break(is_checked(module)),
+        false => ControlFlow::Continue(()),
+    })
+    .unwrap_or(false)
+}
+
+/// The variables of all modules, without what the loader has made constant.
+pub fn variables() -> Vec<Range<usize>> {
+    let mut variables = Vec::new();
+    loaded::visit::<()>(|module| {
+        for part in module.parts(libc::PT_LOAD, libc::PF_W) {
+            let constant = module.parts(libc::PT_GNU_RELRO, 0).find(|c| part.contains(&c.start));
+            let start = constant.map_or(part.start, |constant| constant.end.max(part.start));
+            variables.push(start..part.end.max(start));
+        }
+        ControlFlow::Continue(())
+    });
+    variables
+}
+
+/// Whether the program has loaded a library by which it uses devices.
+pub fn has_devices() -> bool {
+    const LIBRARIES: [&[u8]; 4] =
+        [b"libcuda.so", b"libcudart.so", b"libamdhip64.so", b"libze_loader.so"];
+    loaded::visit(|module| {
+        match LIBRARIES.iter().any(|library| module.file_name().starts_with(library)) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    })
+    .is_some()
+}
+
 /// Whether a module carries hooks.
 fn is_checked(module: &Loaded<'_>) -> bool {
     module.parts(libc::PT_NOTE, 0).any(|notes| {

@@ -3,10 +3,12 @@
 use crate::Suppressed;
 use crate::facts::file_name;
 use crate::names::runs_scripts;
+use crate::stats;
 use crate::symbols::Symbols;
+use commsan_findings::stats::Unit;
 use commsan_findings::{Code, Finding};
 use commsan_rundir::RankLog;
-use commsan_rundir::record::Ending;
+use commsan_rundir::record::{Ending, Guarded};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -88,6 +90,7 @@ impl Notes {
         let halted =
             stopped || logs.iter().any(|log| log.end.is_some_and(|end| end.how == Ending::Halted));
         let cause = cause_of_end(logs);
+        self.add_guarded(logs);
         for log in logs {
             let rank = Some(log.rank);
             for text in &log.notes {
@@ -98,7 +101,9 @@ impl Notes {
             }
             if let Some(why) = &log.unchecked {
                 self.warn(format!("not checked: {why}"), rank);
-            } else if let Some(start) = log.start.as_ref().filter(|start| !start.instrumented) {
+            } else if let Some(start) = log.start.as_ref().filter(|start| !start.instrumented)
+                && log.guarded.is_none()
+            {
                 let program = file_name(&start.program);
                 let text = match runs_scripts(program) {
                     true => format!(
@@ -127,6 +132,45 @@ impl Notes {
                 Some(rank),
             );
         }
+    }
+
+    /// What guards have watched, and what they have not.
+    fn add_guarded(&mut self, logs: &[RankLog]) {
+        let all = logs.iter().filter_map(|log| log.guarded);
+        let sum =
+            |part: fn(&Guarded) -> u64| all.clone().map(|guarded| part(&guarded)).sum::<u64>();
+        if all.clone().next().is_none() {
+            return;
+        }
+        let (operations, closed) = (sum(|g| g.operations), sum(|g| g.closed));
+        let reasons = [
+            (sum(|g| g.shared), "in pages that hold other data, too"),
+            (sum(|g| g.elsewhere), "on stacks or in mappings of the program's own"),
+            (sum(|g| g.over_budget), "over the budget (--guard-budget)"),
+        ];
+        let total = closed + reasons.iter().map(|(bytes, _)| bytes).sum::<u64>();
+        let bytes = |count| stats::number(count, Unit::Bytes);
+        let mut text = format!(
+            "guards watched {} of {} in buffers of pending operations ({})",
+            bytes(closed),
+            bytes(total),
+            match operations {
+                1 => "1 operation".to_owned(),
+                many => format!("{many} operations"),
+            }
+        );
+        let missed: Vec<_> = reasons
+            .iter()
+            .filter(|(missed, _)| *missed > 0)
+            .map(|(missed, why)| format!("{} {why}", bytes(*missed)))
+            .collect();
+        if !missed.is_empty() {
+            text += &format!(
+                "; not watched: {}. `commsan cc` checks every load and store",
+                missed.join(", ")
+            );
+        }
+        self.add(text, None);
     }
 
     /// `halted`: some rank has ended the job; `is_ended`: another one has ended this one by
@@ -311,6 +355,34 @@ mod tests {
                 (Some("ended"), &[3]),
             ]
         );
+    }
+
+    #[test]
+    fn what_guards_have_not_watched_is_summed_up() {
+        let mut notes = Notes::default();
+        let guarded = |closed, elsewhere| {
+            let shared = 512;
+            Some(Guarded { operations: 3, closed, shared, elsewhere, over_budget: 0 })
+        };
+        let finalized = Some(Ending::Finalized);
+        let logs = [
+            RankLog { guarded: guarded(1 << 20, 0), ..log(0, finalized) },
+            RankLog { guarded: guarded(3 << 20, 1 << 20), ..log(1, finalized) },
+        ];
+        notes.add_logs(&logs, false);
+        let notes = notes.into_sorted();
+        let [note] = &*notes else { panic!("{notes:?}") };
+        assert_eq!(
+            note.text,
+            "guards watched 4096 KiB of 5121 KiB in buffers of pending operations (6 operations); not \
+             watched: 1024 B in pages that hold other data, too, 1024 KiB on stacks or in mappings of the \
+             program's own. `commsan cc` checks every load and store"
+        );
+        let mut notes = Notes::default();
+        let all = Some(Guarded { operations: 1, closed: 4096, ..Guarded::default() });
+        notes.add_logs(&[RankLog { guarded: all, ..log(0, finalized) }], false);
+        let text = "guards watched 4096 B of 4096 B in buffers of pending operations (1 operation)";
+        assert_eq!(notes.into_sorted()[0].text, text);
     }
 
     #[test]

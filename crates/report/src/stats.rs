@@ -258,7 +258,7 @@ fn range((least, most): (u64, u64), unit: Unit) -> String {
 }
 
 /// A count, or bytes in a unit in which they have at most four digits.
-fn number(value: u64, unit: Unit) -> String {
+pub(crate) fn number(value: u64, unit: Unit) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     if unit == Unit::Count {
         return value.to_string();

@@ -7,8 +7,8 @@
 mod older;
 
 use crate::record::{
-    self, End, RawFinding, RawMessages, RawParts, RawRace, RawSite, RawUse, RawWaiting, Record,
-    Start,
+    self, End, Guarded, RawFinding, RawMessages, RawParts, RawRace, RawSite, RawUse, RawWaiting,
+    Record, Start,
 };
 use commsan_findings::Step;
 use std::borrow::Cow;
@@ -57,6 +57,8 @@ pub struct RankLog {
     pub waits: Vec<(u32, RawWaiting<'static>)>,
     /// What it had counted when it last wrote that, by key; absent if it was not asked to.
     pub stats: Option<BTreeMap<String, u64>>,
+    /// What guards have watched; absent if there were none.
+    pub guarded: Option<Guarded>,
     /// What the rank wanted the user to know.
     pub notes: Vec<String>,
     /// Why the rank was not checked, if so.
@@ -301,6 +303,7 @@ impl RankLog {
                 let counts = counts.iter().map(|(key, count)| (key.to_string(), *count));
                 self.stats.get_or_insert_default().extend(counts);
             }
+            Record::Guarded(guarded) => self.guarded = Some(guarded),
             Record::Note { text } => self.notes.push(text.into_owned()),
             Record::Unchecked { why } => self.unchecked = Some(why.into_owned()),
             Record::End(end) => self.end = Some(end),

@@ -7,6 +7,8 @@
 //! is left alone.
 #![cfg(one_runtime)]
 
+#[cfg(not(feature = "serial"))]
+mod guards;
 mod hooks;
 mod lock;
 mod options;
@@ -72,6 +74,10 @@ extern "C" fn loaded() {
     #[cfg(not(feature = "serial"))]
     commsan_mpi_shim::follow_objects(options.mpi.leaks);
     #[cfg(not(feature = "serial"))]
+    if ready.is_ok() && options.check && options.mpi.guards.is_some() {
+        guards::want();
+    }
+    #[cfg(not(feature = "serial"))]
     commsan_mpi_shim::prepare();
     #[cfg(not(feature = "serial"))]
     commsan_mpi_shim::set_mode(false, false, false);
@@ -82,6 +88,8 @@ extern "C" fn loaded() {
 
 /// A forked child shares the rank's log and must not write to it.
 unsafe extern "C" fn forked() {
+    #[cfg(not(feature = "serial"))]
+    guards::forked();
     state::abandon();
     commsan_threads::activity::unpublish();
 }

@@ -50,12 +50,12 @@ pub struct State {
     phase: AtomicU8,
     /// What of it is read without the lock.
     published: Published,
-    inner: Lock<Option<Inner>>,
+    pub inner: Lock<Option<Inner>>,
 }
 
-struct Inner {
-    checker: Checker,
-    recorder: Recorder,
+pub struct Inner {
+    pub checker: Checker,
+    pub recorder: Recorder,
 }
 
 /// Where this process is on its way.
@@ -88,7 +88,7 @@ impl Phase {
     }
 }
 
-static STATE: OnceLock<State> = OnceLock::new();
+pub static STATE: OnceLock<State> = OnceLock::new();
 
 /// Sets the state up; it becomes active when MPI does, or a device is used.
 pub fn install(

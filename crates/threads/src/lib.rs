@@ -32,6 +32,7 @@ pub mod agents;
 mod depend;
 mod gomp;
 mod here;
+mod interrupted;
 mod kmp;
 mod ompt;
 mod posix;
@@ -39,6 +40,7 @@ mod tasks;
 mod unjoined;
 
 pub use here::Here;
+pub use interrupted::Interrupted;
 pub use tasks::ignore_locks_in;
 
 use commsan_process::inside::Inside;

@@ -29,6 +29,7 @@ impl<'a, S: Clone> Record<'a, S> {
             Record::Waiting(waiting) => Record::Waiting(waiting.map_sites(to)),
             Record::Stats { counts } => Record::Stats { counts },
             Record::Note { text } => Record::Note { text },
+            Record::Guarded(guarded) => Record::Guarded(guarded),
             Record::Unchecked { why } => Record::Unchecked { why },
             Record::End(end) => Record::End(end),
         }

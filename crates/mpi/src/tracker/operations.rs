@@ -8,17 +8,24 @@ use crate::threads::Threads;
 use commsan_callsite::{Findings, Place, Report};
 use commsan_findings::record::RawOperation;
 use commsan_findings::{Code, Role};
+use commsan_guards::Guards;
 use commsan_shadow::{Access, Live, Mode, OpId, Pages};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 /// Accesses by threads that come after its completion, after which an operation is forgotten.
 pub(super) const MAX_TOUCHES: u8 = 4;
+
+/// Runs of bytes of an operation that are looked at for pages to close. Those of many columns of a
+/// matrix are short.
+const MAX_RUNS: usize = 256;
 
 /// The live operations, with what must be forgotten together with them.
 pub(super) struct Operations {
     pub live: Live<Operation>,
     pub on_stack: OnStack,
     pub arrays: Arrays,
+    /// Closed pages of their buffers, where those are wanted.
+    pub guards: Option<Guards<OpId>>,
 }
 
 impl Operations {
@@ -28,6 +35,7 @@ impl Operations {
             live: Live::new(pages),
             on_stack: OnStack::default(),
             arrays: Arrays::default(),
+            guards: None,
         }
     }
 
@@ -50,8 +58,33 @@ impl Operations {
         id
     }
 
+    /// Closes the pages of an operation's buffers to the program, until [`open`](Self::open).
+    pub fn close(&mut self, id: OpId) {
+        let Some(guards) = &mut self.guards else { return };
+        let mut runs: Vec<(Range<usize>, bool)> = Vec::new();
+        for access in self.live.accesses(id) {
+            let span = access.footprint.span();
+            let _ = access.footprint.visit(&span, &mut |run| {
+                runs.push((run, access.mode == Mode::Write));
+                match runs.len() <= MAX_RUNS {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                }
+            });
+        }
+        guards.begin(id, runs.into_iter());
+    }
+
+    /// What an operation uses is the program's again.
+    pub fn open(&mut self, id: OpId) {
+        if let Some(guards) = &mut self.guards {
+            guards.end(id);
+        }
+    }
+
     /// Ends an operation; nothing of it is remembered.
     pub fn end(&mut self, id: OpId) {
+        self.open(id);
         self.forget_frame(id);
         self.live.end(id);
     }

@@ -100,6 +100,7 @@ impl Tracker {
                 let mut accesses: Vec<_> = accesses.into_iter().map(Some).collect();
                 let id = self.operations.begin(&mut accesses, operation, place);
                 self.starts_for_others(id, place, out);
+                self.operations.close(id);
                 State::Active(id)
             }
         };

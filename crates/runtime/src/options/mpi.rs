@@ -25,6 +25,8 @@ pub struct Options {
     pub thread_checks: bool,
     /// Compare collectives of different ranks.
     pub collective_checks: bool,
+    /// Close pages of buffers, for at most this percentage of the time; 100 for any.
+    pub guards: Option<u32>,
     /// Look for such objects that are never freed.
     pub leaks: &'static [Object],
 }
@@ -37,6 +39,7 @@ impl Default for Options {
             strict_collectives: false,
             thread_checks: true,
             collective_checks: true,
+            guards: None,
             leaks: LASTING,
         }
     }
@@ -50,6 +53,10 @@ impl Options {
             "strict_collectives" => self.strict_collectives = is_true(value),
             "thread_checks" => self.thread_checks = is_true(value),
             "collective_checks" => self.collective_checks = is_true(value),
+            "guards" if is_true(value) => self.guards = self.guards.or(Some(5)),
+            "guard_budget" => {
+                self.guards = self.guards.map(|known| value.parse().unwrap_or(known));
+            }
             "leaks" => {
                 self.leaks = match value {
                     "auto" => LASTING,

@@ -1,6 +1,7 @@
 //! The state of a rank, as hooks and the entry points of MPI need it.
 
 use super::{Inner, Phase, STATE, State, exited};
+use crate::guards;
 use crate::recorder::Recorder;
 use crate::serial;
 use crate::traffic::counter;
@@ -83,6 +84,7 @@ impl Published {
 /// What others say is not relied upon any more, nor on what this rank says.
 pub(super) fn disconnect(checker: &mut Checker) {
     checker.tracker.rma.disconnect();
+    checker.tracker.stop_guarding();
 }
 
 /// Whether some window may expose these bytes.
@@ -173,6 +175,11 @@ impl State {
         tracker.rma.assume_memory_model(self.options.mpi.memory_model);
         tracker.limit(self.options.mpi.thread_checks, self.options.mpi.collective_checks);
         tracker.sees_accesses(abi::abi().hooked.load(Ordering::Relaxed) > 0);
+        if let Some(percent) = self.options.mpi.guards
+            && let Some(why) = guards::begin(percent, tracker)
+        {
+            recorder.note(why);
+        }
         match shared {
             Shared::Unneeded => {}
             Shared::Impossible { why, windows } => recorder.note(&match windows {

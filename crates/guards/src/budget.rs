@@ -1,0 +1,60 @@
+//! What guards may cost: a share of the time that the process runs.
+
+use std::time::{Duration, Instant};
+
+/// Time that guards may take at first, whatever the share: short programs are watched as a whole.
+const AT_FIRST: Duration = Duration::from_millis(50);
+
+/// Time to be spent.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    percent: u32,
+    since: Instant,
+    spent: Duration,
+    is_exhausted: bool,
+}
+
+impl Budget {
+    /// `percent` of the time from `now` on; 100 for any.
+    pub fn new(percent: u32, now: Instant) -> Budget {
+        Budget { percent, since: now, spent: Duration::ZERO, is_exhausted: false }
+    }
+
+    /// Whether more may be spent at this time.
+    pub fn allows(&self, now: Instant) -> bool {
+        let earned = now.saturating_duration_since(self.since) * self.percent / 100;
+        !self.is_exhausted && (self.percent >= 100 || self.spent <= earned + AT_FIRST)
+    }
+
+    /// So much has been spent.
+    pub fn spend(&mut self, time: Duration) {
+        self.spent += time;
+    }
+
+    /// Nothing may be spent any more.
+    pub fn exhaust(&mut self) {
+        self.is_exhausted = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_the_time_may_be_spent() {
+        let begun = Instant::now();
+        let mut budget = Budget::new(5, begun);
+        budget.spend(AT_FIRST);
+        assert!(budget.allows(begun));
+        budget.spend(Duration::from_millis(1));
+        assert!(!budget.allows(begun));
+        assert!(!budget.allows(begun + Duration::from_millis(19)));
+        assert!(budget.allows(begun + Duration::from_millis(21)));
+        budget.exhaust();
+        assert!(!budget.allows(begun + Duration::from_secs(1)));
+        let mut any = Budget::new(100, begun);
+        any.spend(Duration::from_secs(9));
+        assert!(any.allows(begun));
+    }
+}

@@ -1,0 +1,181 @@
+//! Protection keys of memory (pkeys(7)): the two that guards use, and this thread's rights to them.
+//!
+//! **Soundness.** A thread that was created before the keys were taken, and any signal handler, has
+//! no rights to pages with keys at first: where it faults, it gets those of every other
+//! thread. Keys that the program uses itself keep their rights.
+
+use crate::Rights;
+use commsan_machine::{has_protection_keys, key_rights, set_key_rights};
+use std::ffi::c_int;
+use std::ops::Range;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Set for a key whose memory must not be accessed; beside it, for one whose memory must not be
+/// written.
+const NO_ACCESS: u32 = 1;
+const NO_WRITE: u32 = 2;
+
+/// The key of pages that may be read, and that of closed ones; 0 until they are taken.
+static READ: AtomicU32 = AtomicU32::new(0);
+static NONE: AtomicU32 = AtomicU32::new(0);
+
+/// Why there are no guards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unavailable {
+    /// The processor has no protection keys, or the system does not use them.
+    Unsupported,
+    /// The program uses all of them.
+    Taken,
+}
+
+/// Takes the keys; the calling thread gets the rights of the program.
+///
+/// # Errors
+/// There are none.
+pub fn acquire() -> Result<(), Unavailable> {
+    if !has_protection_keys() {
+        return Err(Unavailable::Unsupported);
+    }
+    let (read, none) = (allocate(NO_WRITE)?, allocate(NO_ACCESS)?);
+    READ.store(read, Relaxed);
+    NONE.store(none, Relaxed);
+    Ok(())
+}
+
+fn allocate(rights: u32) -> Result<u32, Unavailable> {
+    // SAFETY: a system call that takes a key nobody has, and sets this thread's rights to it.
+    match unsafe { libc::syscall(libc::SYS_pkey_alloc, 0, rights) } {
+        key @ 1..16 => Ok(key as u32),
+        _ => match std::io::Error::last_os_error().raw_os_error() {
+            Some(libc::ENOSPC) => Err(Unavailable::Taken),
+            _ => Err(Unavailable::Unsupported),
+        },
+    }
+}
+
+/// Whether the keys were taken.
+#[inline]
+pub fn are_taken() -> bool {
+    READ.load(Relaxed) != 0
+}
+
+/// Whether a key is one of the two, and if so whether its pages may be read.
+pub fn is_own(key: u32) -> Option<bool> {
+    match key {
+        0 => None,
+        key if key == READ.load(Relaxed) => Some(true),
+        key if key == NONE.load(Relaxed) => Some(false),
+        _ => None,
+    }
+}
+
+/// The bits of both keys.
+#[inline]
+fn mask() -> u32 {
+    (NO_ACCESS | NO_WRITE) << (2 * READ.load(Relaxed))
+        | (NO_ACCESS | NO_WRITE) << (2 * NONE.load(Relaxed))
+}
+
+/// Rights as the program has them.
+#[inline]
+pub fn closed(rights: u32) -> u32 {
+    rights & !mask()
+        | NO_WRITE << (2 * READ.load(Relaxed))
+        | (NO_ACCESS | NO_WRITE) << (2 * NONE.load(Relaxed))
+}
+
+/// Rights as MPI has them.
+#[inline]
+pub fn opened(rights: u32) -> u32 {
+    rights & !mask()
+}
+
+/// As long as it is there, this thread may access all pages.
+pub struct Open(());
+
+impl Open {
+    /// Opens all pages to this thread, if there are keys.
+    #[inline]
+    pub fn new() -> Option<Open> {
+        // SAFETY: there are keys; the others keep their rights.
+        are_taken().then(|| unsafe {
+            set_key_rights(opened(key_rights()));
+            Open(())
+        })
+    }
+}
+
+impl Drop for Open {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: it was made, so there are keys.
+        unsafe { set_key_rights(closed(key_rights())) };
+    }
+}
+
+/// Gives pages the key for what the program may do with them. They can be read and written
+/// otherwise. Returns whether the system has done it.
+pub fn give(pages: Range<usize>, rights: Rights) -> bool {
+    let key = match rights {
+        Rights::All => 0,
+        Rights::Read => READ.load(Relaxed),
+        Rights::None => NONE.load(Relaxed),
+    };
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: memory that the program may read and write; who has no rights to the key comes to the
+    // handler of faults.
+    unsafe {
+        libc::syscall(libc::SYS_pkey_mprotect, pages.start, pages.len(), access, key as c_int) == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PAGE;
+
+    /// Where there are keys, a page that was closed is so to this thread, and open while it is in a
+    /// call. Looked at by system calls, which fail where a load would fault.
+    #[test]
+    fn closed_pages_are_open_within_calls() {
+        if acquire().is_err() {
+            eprintln!("no protection keys here");
+            return;
+        }
+        // SAFETY: a mapping of its own.
+        let page = unsafe {
+            let (rights, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE);
+            libc::mmap(std::ptr::null_mut(), PAGE, rights, flags | libc::MAP_ANONYMOUS, -1, 0)
+        };
+        let mut ends = [0; 2];
+        // SAFETY: room for two.
+        assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
+        // SAFETY: the page is there, whatever may be done with it.
+        let can_be_read = || unsafe { libc::write(ends[1], page, 1) == 1 };
+        let can_be_written = || {
+            // SAFETY: as above.
+            unsafe { libc::write(ends[1], [7].as_ptr().cast(), 1) };
+            // SAFETY: as above.
+            let done = unsafe { libc::read(ends[0], page, 1) == 1 };
+            let mut rest = [0; 64];
+            // SAFETY: what is left in the pipe, so that it never blocks.
+            unsafe {
+                libc::write(ends[1], [7].as_ptr().cast(), 1);
+                libc::read(ends[0], rest.as_mut_ptr().cast(), rest.len());
+            }
+            done
+        };
+        let pages = page as usize..page as usize + PAGE;
+        for (rights, read, written) in
+            [(Rights::Read, true, false), (Rights::None, false, false), (Rights::All, true, true)]
+        {
+            assert!(give(pages.clone(), rights));
+            assert_eq!((can_be_read(), can_be_written()), (read, written), "{rights:?}");
+            let open = Open::new();
+            assert_eq!((can_be_read(), can_be_written()), (true, true), "{rights:?}, open");
+            drop(open);
+            assert_eq!((can_be_read(), can_be_written()), (read, written), "{rights:?}, closed");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Guards of buffers, for code without hooks: what comes of a fault, and of system calls that
+//! access buffers.
+
+use crate::state::{self, Inner, STATE, State};
+use commsan_callsite::Findings;
+use commsan_guards::Guards;
+use commsan_guards::keys::{self, Open, Unavailable};
+use commsan_mpi::Tracker;
+use commsan_process::faults::{self, Fault};
+use commsan_process::inside::Inside;
+use commsan_process::stack::Caller;
+use commsan_process::{heap, modules, transfers};
+use commsan_shadow::Mode;
+use commsan_threads::Interrupted;
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The keys of this process, or why it has none; nothing if they are not wanted.
+static KEYS: OnceLock<Result<(), Unavailable>> = OnceLock::new();
+
+/// The process that is the rank; forked children have its pages as they are, and nobody to open
+/// them.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+
+/// Variables of modules, as far as these were loaded when guards began.
+static VARIABLES: OnceLock<Vec<Range<usize>>> = OnceLock::new();
+
+/// Guards are wanted. Threads that the program creates from now on have its rights.
+pub fn want() {
+    let taken = keys::acquire();
+    if taken.is_ok() {
+        faults::want();
+        OWNER.store(std::process::id(), Relaxed);
+    }
+    let _ = KEYS.set(taken);
+}
+
+/// This process is a forked child of a rank, with one thread: all is open to it.
+pub fn forked() {
+    std::mem::forget(Open::new());
+}
+
+/// MPI is initialised: guards begin, if they are wanted. Returns why there are none.
+pub fn begin(percent: u32, tracker: &mut Tracker) -> Option<&'static str> {
+    match KEYS.get()? {
+        Err(Unavailable::Unsupported) => {
+            return Some(
+                "buffers are not guarded: neither this processor nor its system has protection \
+                 keys of memory. Recompile with `commsan cc`, or run where /proc/cpuinfo lists \
+                 `ospke`",
+            );
+        }
+        Err(Unavailable::Taken) => {
+            return Some("buffers are not guarded: the program uses all protection keys of memory");
+        }
+        Ok(()) => {}
+    }
+    if modules::has_devices() {
+        return Some(
+            "buffers are not guarded: the program uses devices, which may access them. Recompile \
+             with `commsan cc`",
+        );
+    }
+    let _ = VARIABLES.set(modules::variables());
+    if !faults::begin(on_fault) {
+        return Some("buffers are not guarded: SIGSEGV cannot be handled");
+    }
+    transfers::observe(on_transfer, on_protected);
+    tracker.close_pages(Guards::new(percent, may_be_guarded));
+    None
+}
+
+/// Whether a buffer is memory of the program's own that can be read and written: in an allocated
+/// block, or in a variable.
+fn may_be_guarded(bytes: &Range<usize>) -> bool {
+    let holds = |part: &Range<usize>| part.start <= bytes.start && bytes.end <= part.end;
+    heap::block_of(bytes.start).is_some_and(|block| holds(&block))
+        || VARIABLES.get().is_some_and(|variables| variables.iter().any(holds))
+}
+
+/// An instruction has come to a closed page.
+fn on_fault(fault: &Fault) {
+    if std::process::id() != OWNER.load(Relaxed) {
+        return fault.open();
+    }
+    // MPI, or a signal handler that has interrupted it.
+    let Some(inside) = Inside::enter() else { return fault.open() };
+    fault.close();
+    // A thread, or signal handler, that had fewer rights than others.
+    if fault.is_readable && !fault.writes {
+        return;
+    }
+    let place = Interrupted::at(&inside, fault.pc);
+    let bytes = fault.bytes();
+    let mut is_open = false;
+    with_tracker(&inside, |tracker, out| {
+        let is_known =
+            place.return_addresses().iter().any(|pc| modules::is_communication_code(*pc))
+                || modules::is_hooked_code(fault.pc);
+        match is_known {
+            true => tracker.open_pages(bytes.start.min(fault.address)..bytes.end),
+            false => {
+                let mode = if fault.writes { Mode::Write } else { Mode::Read };
+                let by = if fault.writes { "store" } else { "load" };
+                tracker.used_while_closed(by, mode, bytes, &place.with_python(), out);
+            }
+        }
+        is_open = true;
+    });
+    if !is_open {
+        fault.open();
+    }
+}
+
+fn with_tracker(inside: &Inside, f: impl FnOnce(&mut Tracker, &mut dyn Findings)) {
+    state::with(inside, |checker, out| f(&mut checker.tracker, out));
+}
+
+/// The system is about to access memory for the program.
+fn on_transfer(by: &'static str, mode: Mode, bytes: Range<usize>, caller: Caller) {
+    if bytes.is_empty() || !state::may_conflict(&bytes, mode) || modules::is_hooked_code(caller.pc)
+    {
+        return;
+    }
+    let Some(inside) = Inside::enter() else { return };
+    let place = Interrupted::returning_to(&inside, caller.pc).with_python();
+    with_tracker(&inside, |tracker, out| {
+        tracker.used_while_closed(by, mode, bytes, &place, out);
+    });
+}
+
+/// The program changes what may be done with pages. Where these may be guarded, it would not find
+/// them as it has left them.
+fn on_protected(pages: Range<usize>) {
+    if !may_be_guarded(&(pages.start..pages.start + 1)) {
+        return;
+    }
+    let Some(inside) = Inside::enter() else { return };
+    let Some(state) = STATE.get() else { return };
+    state.stop_guarding(&inside);
+}
+
+impl State {
+    fn stop_guarding(&self, inside: &Inside) {
+        static WHY: &str =
+            "buffers were not guarded any more, since the program protects pages of its own";
+        if let Some(Some(Inner { checker, recorder })) = self.inner.lock(inside).as_deref_mut() {
+            checker.tracker.stop_guarding();
+            recorder.note(WHY);
+        }
+    }
+}
