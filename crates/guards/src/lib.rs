@@ -16,7 +16,8 @@
 //!   the program has mapped itself or shares with other processes;
 //! - of an operation with more than [`MAX_RUNS`] separate runs of pages, those that follow; of more
 //!   than [`MAX_ENTRIES`] runs at a time, those of later operations;
-//! - further accesses to a page, as long as the operation is pending, once one has been reported;
+//! - accesses to a page after the same instruction has accessed it [`REPETITIONS`] times while the
+//!   operation is pending, which opens it;
 //! - what functions do that the library calls back, and any code that has left a call by `longjmp`;
 //! - operations without guards for the sake of the budget.
 
@@ -67,7 +68,23 @@ pub struct Guards<O> {
     watched: Watched,
     /// Whether memory may be guarded.
     may_be: fn(&Range<usize>) -> bool,
+    /// Which instructions have come to closed pages, and how often; others may have taken their
+    /// places.
+    met: [Met; MET],
 }
+
+/// An instruction that has accessed a closed page.
+#[derive(Clone, Copy, Default)]
+struct Met {
+    pc: usize,
+    page: usize,
+    times: u8,
+}
+
+const MET: usize = 256;
+
+/// Accesses of one instruction to a page, after which it is opened.
+pub const REPETITIONS: u8 = 3;
 
 impl<O: Copy + PartialEq> Guards<O> {
     /// Guards that take up `percent` of the time the process runs from now on; 100 for any. `may_be`
@@ -77,7 +94,8 @@ impl<O: Copy + PartialEq> Guards<O> {
     /// [`keys::acquire`] must have succeeded.
     pub fn new(percent: u32, may_be: fn(&Range<usize>) -> bool) -> Guards<O> {
         let budget = Budget::new(percent, Instant::now());
-        Guards { table: Table::default(), budget, watched: Watched::default(), may_be }
+        let met = [Met::default(); MET];
+        Guards { table: Table::default(), budget, watched: Watched::default(), may_be, met }
     }
 
     /// An operation has started that uses these runs of bytes, each as long as it goes on: whether
@@ -131,6 +149,22 @@ impl<O: Copy + PartialEq> Guards<O> {
         self.changed(begun);
     }
 
+    /// The instruction at `pc` accesses the closed page that holds an address: whether it has done so
+    /// often enough.
+    pub fn is_often(&mut self, pc: usize, address: usize) -> bool {
+        let page = address / PAGE;
+        let known = &mut self.met[(pc ^ page) % MET];
+        if (known.pc, known.page) != (pc, page) {
+            *known = Met { pc, page, times: 0 };
+        }
+        known.times += 1;
+        if known.times == REPETITIONS {
+            known.times = 0;
+            return true;
+        }
+        false
+    }
+
     /// Opens all pages for good: nothing is guarded from now on.
     pub fn open_all(&mut self) {
         self.table.clear(&mut set);
@@ -177,5 +211,19 @@ mod tests {
         assert!(inside(&(8..16)).is_empty());
         assert_eq!(around(&(PAGE + 7..PAGE + 8)), PAGE..2 * PAGE);
         assert_eq!(around(&(PAGE..2 * PAGE + 1)), PAGE..3 * PAGE);
+    }
+
+    #[test]
+    fn an_instruction_meets_a_page_often_when_it_comes_again() {
+        let mut guards = Guards::<u32>::new(100, |_| true);
+        for _ in 0..2 {
+            for _ in 1..REPETITIONS {
+                assert!(!guards.is_often(7, PAGE + 1));
+                assert!(!guards.is_often(8, PAGE + 2));
+            }
+            assert!(guards.is_often(7, PAGE));
+            assert!(guards.is_often(8, PAGE));
+            assert!(!guards.is_often(7, 2 * PAGE));
+        }
     }
 }

@@ -82,6 +82,12 @@ pub unsafe fn key_rights_of<'c>(_: *mut c_void) -> Option<&'c mut u32> {
     None
 }
 
+/// Lets a thread stop after the next instruction: not done here.
+///
+/// # Safety
+/// None is needed.
+pub unsafe fn set_single_step(_: *mut c_void, _: bool) {}
+
 /// The general registers of an interrupted thread: not known here.
 ///
 /// # Safety

@@ -148,6 +148,20 @@ pub unsafe fn key_rights_of<'c>(context: *mut c_void) -> Option<&'c mut u32> {
     }
 }
 
+/// Whether the thread stops, by SIGTRAP, after the next instruction when its handler has returned.
+///
+/// # Safety
+/// `context` is what the kernel has passed to a signal handler that has not returned.
+pub unsafe fn set_single_step(context: *mut c_void, steps: bool) {
+    /// The trap flag.
+    const TF: i64 = 1 << 8;
+    // SAFETY: by the caller.
+    let flags = unsafe {
+        &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_EFL as usize]
+    };
+    *flags = if steps { *flags | TF } else { *flags & !TF };
+}
+
 /// The general registers of an interrupted thread, by their numbers in instructions: rax, rcx, rdx,
 /// rbx, rsp, rbp, rsi, rdi, r8 to r15.
 ///

@@ -1,18 +1,20 @@
-//! Faults by which guards show accesses, and the program's own handling of that signal.
+//! Faults by which guards show accesses, and the program's own handling of these signals.
 //!
-//! From [`begin`] on this process's handler of SIGSEGV is commsan's. What the program does about the
-//! signal is remembered, and done where the fault is none of a guard's: `sigaction` and `signal`,
-//! interposed, change and return that.
+//! From [`begin`] on this process's handler of SIGSEGV is commsan's, and that of SIGTRAP, by which a
+//! thread stops after it has executed one instruction with all pages open. What the program does
+//! about the signals is remembered, and done where they are none of a guard's: `sigaction` and
+//! `signal`, interposed, change and return that.
 //!
 //! A fault while the signal is blocked ends the process. So from [`want`] on no thread blocks it,
-//! nor does any handler: without guards that would make no difference to faults, but to
-//! signals sent by others.
+//! nor does any handler: without guards that would make no difference to faults, but to signals
+//! sent by others.
 //!
 //! **Soundness.** Handlers set by system calls of the program's own are not known; they get faults
-//! of guards, too.
+//! of guards, too. Under a debugger no thread stops: the page is opened.
 
 use crate::machine;
 use crate::next::Next;
+use crate::thread;
 use commsan_guards::keys::{self, Open};
 use commsan_guards::{PAGE, instruction};
 use std::cell::UnsafeCell;
@@ -54,6 +56,19 @@ impl Fault {
         }
     }
 
+    /// The thread executes the instruction with all pages open, and goes on with the rights of the
+    /// program's threads. Returns whether that is possible.
+    pub fn step(&self) -> bool {
+        if is_traced() {
+            return false;
+        }
+        self.open();
+        thread::with(|thread| thread.steps.set(thread.steps.get() + 1));
+        // SAFETY: the handler has not returned.
+        unsafe { machine::set_single_step(self.context, true) };
+        true
+    }
+
     /// The bytes that the instruction accesses, as far as that is certain.
     pub fn bytes(&self) -> Range<usize> {
         // The next page may hold no code.
@@ -68,6 +83,13 @@ impl Fault {
     }
 }
 
+/// Whether a debugger would see the thread stop.
+fn is_traced() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
+    tracer.is_none_or(|tracer| tracer.trim() != "0")
+}
+
 /// Called in the handler, with all pages open. The instruction is repeated when it returns, so that
 /// it must have opened the page, or the thread's rights.
 pub type Observer = fn(&Fault);
@@ -75,11 +97,14 @@ pub type Observer = fn(&Fault);
 static OBSERVER: OnceLock<Observer> = OnceLock::new();
 static IS_WANTED: AtomicBool = AtomicBool::new(false);
 
-/// What the program does about the signal: the latest of some actions, which signal handlers may
-/// change, and others read meanwhile.
-static PROGRAMS: Actions =
-    Actions { latest: AtomicUsize::new(0), all: UnsafeCell::new([None; 64]) };
+/// The signals that are taken over.
+const SIGNALS: [c_int; 2] = [libc::SIGSEGV, libc::SIGTRAP];
 
+/// What the program does about each.
+static PROGRAMS: [Actions; SIGNALS.len()] = [const { Actions::new() }; SIGNALS.len()];
+
+/// What the program does about a signal: the latest of some actions, which signal handlers may
+/// change, and others read meanwhile.
 struct Actions {
     /// How many there have been.
     latest: AtomicUsize,
@@ -91,6 +116,10 @@ struct Actions {
 unsafe impl Sync for Actions {}
 
 impl Actions {
+    const fn new() -> Actions {
+        Actions { latest: AtomicUsize::new(0), all: UnsafeCell::new([None; 64]) }
+    }
+
     fn set(&self, action: libc::sigaction) {
         let next = self.latest.load(Relaxed) + 1;
         // SAFETY: nobody reads this one.
@@ -105,18 +134,31 @@ impl Actions {
     }
 }
 
-/// Guards are wanted in this process: from now on nothing blocks the signal.
+/// What the program does about a signal that commsan handles for it; `None` for others.
+fn programs(signal: c_int) -> Option<&'static Actions> {
+    let index = SIGNALS.iter().position(|taken| *taken == signal)?;
+    Some(&PROGRAMS[index]).filter(|actions| actions.latest.load(Relaxed) != 0)
+}
+
+/// Guards are wanted in this process: from now on nothing blocks the signals.
 pub fn want() {
     IS_WANTED.store(true, Relaxed);
-    SIGACTION.get();
-    SIGNAL.get();
-    SIGPROCMASK.get();
-    PTHREAD_SIGMASK.get();
+    for next in [&SIGACTION, &SIGNAL, &SIGPROCMASK, &PTHREAD_SIGMASK] {
+        next.get();
+    }
     let mut own = none();
-    // SAFETY: a set of one signal.
+    // SAFETY: a set of signals.
     unsafe {
-        libc::sigaddset(&mut own, libc::SIGSEGV);
+        SIGNALS.iter().for_each(|signal| _ = libc::sigaddset(&mut own, *signal));
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &own, null_mut());
+    }
+}
+
+/// Takes the signals out of a set of signals to be blocked.
+fn admit(set: &mut libc::sigset_t) {
+    for signal in SIGNALS {
+        // SAFETY: a set of signals.
+        unsafe { libc::sigdelset(set, signal) };
     }
 }
 
@@ -129,42 +171,67 @@ fn none() -> libc::sigset_t {
     }
 }
 
-/// Takes the signal over: faults of guards go to `observer`. Returns whether that has succeeded.
+/// Takes the signals over: faults of guards go to `observer`. Returns whether that has succeeded.
 pub fn begin(observer: Observer) -> bool {
-    if OBSERVER.set(observer).is_err() {
-        return false;
-    }
-    let mut before = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: asks only; the action is the one to be kept.
-    unsafe {
-        if real_sigaction(libc::SIGSEGV, null(), before.as_mut_ptr()) != 0 {
-            return false;
-        }
-        let before = before.assume_init();
-        PROGRAMS.set(before);
-        install(&before)
-    }
+    OBSERVER.set(observer).is_ok()
+        && SIGNALS.iter().zip(&PROGRAMS).all(|(signal, programs)| {
+            let mut before = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+            // SAFETY: asks only, and fills the place if it succeeds.
+            let before = unsafe {
+                if real_sigaction(*signal, null(), before.as_mut_ptr()) != 0 {
+                    return false;
+                }
+                before.assume_init()
+            };
+            programs.set(before);
+            install(*signal, &before)
+        })
 }
 
 /// Makes commsan's handler that of the process, under the conditions of the program's action.
-fn install(programs: &libc::sigaction) -> bool {
+fn install(signal: c_int, programs: &libc::sigaction) -> bool {
+    let handler: Handler = if signal == libc::SIGTRAP { has_stepped } else { has_faulted };
     let ours = libc::sigaction {
-        sa_sigaction: come as *const () as usize,
+        sa_sigaction: handler as *const () as usize,
         sa_flags: programs.sa_flags & (libc::SA_NODEFER | libc::SA_RESTART)
             | libc::SA_SIGINFO
             | libc::SA_ONSTACK,
         ..*programs
     };
     // SAFETY: a handler for three arguments.
-    unsafe { real_sigaction(libc::SIGSEGV, &ours, null_mut()) == 0 }
+    unsafe { real_sigaction(signal, &ours, null_mut()) == 0 }
 }
+
+type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
 /// What the kernel says about a fault of a key: the code, and where the key is in the description.
 const SEGV_PKUERR: c_int = 4;
 const KEY_AT: usize = 32;
 
-/// The signal has come.
-unsafe extern "C" fn come(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+/// A thread has executed an instruction, perhaps with all pages open for it alone.
+unsafe extern "C" fn has_stepped(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let has_stepped = thread::with(|thread| {
+        let steps = thread.steps.get();
+        // SAFETY: the kernel's description.
+        let has = steps > 0 && unsafe { (*info).si_code } == libc::TRAP_TRACE;
+        thread.steps.set(steps - u32::from(has));
+        has
+    });
+    // SAFETY: in the handler, with its arguments.
+    unsafe {
+        if has_stepped {
+            machine::set_single_step(context, false);
+            if let Some(rights) = machine::key_rights_of(context) {
+                *rights = keys::closed(*rights);
+            }
+        } else {
+            pass_on(signal, info, context);
+        }
+    }
+}
+
+/// A thread has faulted.
+unsafe extern "C" fn has_faulted(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the C library's own variable; the kernel's descriptions.
     unsafe {
         let errno = *libc::__errno_location();
@@ -196,7 +263,8 @@ unsafe extern "C" fn come(signal: c_int, info: *mut libc::siginfo_t, context: *m
 /// # Safety
 /// Only in the handler, with its arguments.
 unsafe fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let Some(action) = PROGRAMS.get() else { return };
+    let Some(programs) = programs(signal) else { return };
+    let Some(action) = programs.get() else { return };
     // SAFETY: by the caller.
     let was_sent = unsafe { (*info).si_code } <= 0;
     match action.sa_sigaction {
@@ -215,9 +283,8 @@ unsafe fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
         }
         handler => {
             if action.sa_flags & libc::SA_RESETHAND != 0 {
-                PROGRAMS.set(libc::sigaction { sa_sigaction: libc::SIG_DFL, ..action });
+                programs.set(libc::sigaction { sa_sigaction: libc::SIG_DFL, ..action });
             }
-            type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
             // SAFETY: the program's handler; one that takes a single argument ignores the others,
             // which it would also get from the kernel.
             unsafe { std::mem::transmute::<usize, Handler>(handler)(signal, info, context) };
@@ -243,11 +310,6 @@ unsafe fn real_sigaction(
     unsafe { std::mem::transmute::<*mut c_void, Sigaction>(SIGACTION.required())(signal, new, old) }
 }
 
-/// Whether commsan handles the signal for the program.
-fn is_taken(signal: c_int) -> bool {
-    signal == libc::SIGSEGV && PROGRAMS.latest.load(Relaxed) != 0
-}
-
 /// Interposes `sigaction`.
 ///
 /// # Safety
@@ -265,23 +327,22 @@ pub unsafe extern "C" fn sigaction(
     // SAFETY: null or an action.
     let mut action = unsafe { new.as_ref() }.copied();
     if let Some(action) = &mut action {
-        // SAFETY: a set of signals.
-        unsafe { libc::sigdelset(&mut action.sa_mask, libc::SIGSEGV) };
+        admit(&mut action.sa_mask);
     }
-    if !is_taken(signal) {
+    let Some(programs) = programs(signal) else {
         let new = action.as_ref().map_or(null(), |action| action as *const _);
         // SAFETY: as the caller has asked, but for the mask.
         return unsafe { real_sigaction(signal, new, old) };
-    }
-    if let Some(before) = PROGRAMS.get()
+    };
+    if let Some(before) = programs.get()
         && !old.is_null()
     {
         // SAFETY: the caller's room for an action.
         unsafe { old.write(before) };
     }
     if let Some(action) = action {
-        PROGRAMS.set(action);
-        install(&action);
+        programs.set(action);
+        install(signal, &action);
     }
     0
 }
@@ -292,25 +353,25 @@ pub unsafe extern "C" fn sigaction(
 /// The contract of `signal`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn signal(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t {
-    if !is_taken(signal) {
+    let Some(programs) = programs(signal) else {
         // SAFETY: the C library's function, with the caller's arguments.
         return unsafe {
             std::mem::transmute::<*mut c_void, Signal>(SIGNAL.required())(signal, handler)
         };
-    }
+    };
     let new = libc::sigaction {
         sa_sigaction: handler,
         sa_mask: none(),
         sa_flags: libc::SA_RESTART,
         sa_restorer: None,
     };
-    let before = PROGRAMS.get().map_or(libc::SIG_DFL, |before| before.sa_sigaction);
-    PROGRAMS.set(new);
-    install(&new);
+    let before = programs.get().map_or(libc::SIG_DFL, |before| before.sa_sigaction);
+    programs.set(new);
+    install(signal, &new);
     before
 }
 
-/// Calls one of the functions that change this thread's mask, which never blocks the signal.
+/// Calls one of the functions that change this thread's mask, which never blocks the signals.
 ///
 /// # Safety
 /// The contract of `sigprocmask`.
@@ -325,11 +386,10 @@ unsafe fn mask(
     if let Some(changed) = &mut changed
         && how != libc::SIG_UNBLOCK
     {
-        // SAFETY: a set of signals.
-        unsafe { libc::sigdelset(changed, libc::SIGSEGV) };
+        admit(changed);
     }
     let set = changed.as_ref().map_or(set, |changed| changed as *const _);
-    // SAFETY: the C library's function, with the caller's arguments, but for that signal.
+    // SAFETY: the C library's function, with the caller's arguments, but for these signals.
     unsafe { std::mem::transmute::<*mut c_void, Sigmask>(next.required())(how, set, old) }
 }
 

@@ -26,6 +26,9 @@ pub struct Thread {
     pub user_operation: Cell<usize>,
     /// The Fortran caller, while the library's Fortran layer is on its way to the C entry point.
     pub outer: Cell<Option<Caller>>,
+    /// Instructions that it executes with all pages open, and that have not been completed: one, and
+    /// in signal handlers others.
+    pub(crate) steps: Cell<u32>,
     /// Whether the thread is looking up a function that the lookup itself may call.
     pub(crate) looks_up: Cell<bool>,
 }
@@ -41,6 +44,7 @@ thread_local! {
             calls_back: Cell::new(false),
             user_operation: Cell::new(0),
             outer: Cell::new(None),
+            steps: Cell::new(0),
             looks_up: Cell::new(false),
         }
     };

@@ -94,25 +94,33 @@ fn on_fault(fault: &Fault) {
     }
     let place = Interrupted::at(&inside, fault.pc);
     let bytes = fault.bytes();
-    let mut is_open = false;
+    let is_known = place.return_addresses().iter().any(|pc| modules::is_communication_code(*pc))
+        || modules::is_hooked_code(fault.pc);
+    let mut goes_on = false;
     with_tracker(&inside, |tracker, out| {
-        let is_known =
-            place.return_addresses().iter().any(|pc| modules::is_communication_code(*pc))
-                || modules::is_hooked_code(fault.pc);
-        match is_known {
-            true => tracker.open_pages(bytes.start.min(fault.address)..bytes.end),
-            false => {
-                let mode = if fault.writes { Mode::Write } else { Mode::Read };
-                let by = if fault.writes { "store" } else { "load" };
-                tracker.used_while_closed(by, mode, bytes, &place.with_python(), out);
-            }
+        let pages = bytes.start.min(fault.address)..bytes.end;
+        if !is_known {
+            let mode = if fault.writes { Mode::Write } else { Mode::Read };
+            let by = if fault.writes { "store" } else { "load" };
+            tracker.used_while_closed(by, mode, bytes.clone(), &place.with_python(), out);
         }
-        is_open = true;
+        // What an instruction repeats, it would do step by step.
+        let opens = is_known
+            || bytes.len() > LARGEST_OPERAND
+            || tracker.has_met_often(fault.pc, fault.address)
+            || !fault.step();
+        if opens {
+            tracker.open_pages(pages);
+        }
+        goes_on = true;
     });
-    if !is_open {
+    if !goes_on {
         fault.open();
     }
 }
+
+/// Bytes that an instruction accesses at once, at most.
+const LARGEST_OPERAND: usize = 64;
 
 fn with_tracker(inside: &Inside, f: impl FnOnce(&mut Tracker, &mut dyn Findings)) {
     state::with(inside, |checker, out| f(&mut checker.tracker, out));

@@ -40,6 +40,8 @@ pub struct Case {
     pub mpi: Option<String>,
     /// Whether it is about devices alone: of MPI it calls what all programs call.
     pub devices_only: bool,
+    /// Whether it is compiled by commsan; what is not shows its accesses by guards alone.
+    pub hooks: bool,
     /// The only compiler that it is for, `gcc` or `clang`.
     pub compiler: Option<String>,
     /// Simulated devices of each rank, where it is a CUDA program.
@@ -121,6 +123,7 @@ impl Case {
             options: Vec::new(),
             mpi: None,
             devices_only: is_about_devices_only(path, &text),
+            hooks: true,
             compiler: None,
             devices: 1,
             seed: 0,
@@ -179,6 +182,7 @@ impl Case {
             "levels" => self.levels = words(),
             "args" => self.args = words(),
             "options" => self.options = words(),
+            "hooks" if value == "none" => self.hooks = false,
             "mpi" if matches!(value, "openmpi" | "mpich" | "none") => {
                 self.mpi = Some(value.to_owned())
             }

@@ -220,14 +220,19 @@ impl Tools {
         if self.is_current(&program, case) {
             return Ok(program);
         }
-        let mut command = Command::new(&self.commsan);
-        command.arg(match language {
-            Language::C => "cc",
-            Language::Cxx => "cxx",
-            Language::Fortran => "fc",
-            Language::Cuda => "nvcc",
-        });
         let compiler = self.compiler(case, mpi, language);
+        let mut command = match case.hooks {
+            true => Command::new(&self.commsan),
+            false => Command::new(&compiler),
+        };
+        if case.hooks {
+            command.arg(match language {
+                Language::C => "cc",
+                Language::Cxx => "cxx",
+                Language::Fortran => "fc",
+                Language::Cuda => "nvcc",
+            });
+        }
         if language == Language::Cuda {
             if !self.nvcc.is_file() {
                 return Err(format!("missing: {}; run `scripts/cuda.sh`", self.nvcc.display()));
@@ -243,7 +248,7 @@ impl Tools {
             if !case.flags.iter().any(|flag| flag.starts_with("-std=")) {
                 command.arg("-std=c++14");
             }
-        } else {
+        } else if case.hooks {
             command.arg(compiler);
         }
         let of = |wrapper: &&Wrapper| wrapper.mpi == mpi && wrapper.language == language;

@@ -22,7 +22,7 @@ impl Tracker {
         self.operations.guards = Some(guards);
     }
 
-    /// The program accesses memory in a closed page, which is open when this returns.
+    /// The program accesses memory in a closed page.
     pub fn used_while_closed(
         &mut self,
         by: &str,
@@ -31,7 +31,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let access = Access::dense(mode, bytes.clone());
+        let access = Access::dense(mode, bytes);
         for conflict in self.conflicts(&access).into_iter().flatten().flatten() {
             let operation = self.operations.live.get(conflict.id);
             let Some(operation) = operation.filter(|operation| operation.retired.is_none()) else {
@@ -41,7 +41,12 @@ impl Tracker {
             let side = RawAccess::new(by, mode.is_write(), &conflict.bytes);
             self.report(code, Role::Access, side, None, &conflict, place, out);
         }
-        self.open_pages(bytes);
+    }
+
+    /// The instruction at `pc` has accessed a closed page: whether that was often enough to open it.
+    pub fn has_met_often(&mut self, pc: usize, address: usize) -> bool {
+        let guards = self.operations.guards.as_mut();
+        guards.is_none_or(|guards| guards.is_often(pc, address))
     }
 
     /// Opens the pages that hold these bytes, as far as any are closed.
