@@ -54,6 +54,8 @@ class Size:
     shared: tuple = (1000, 500)  # 8 MB a rank
     windows: tuple = (1, 16, 256)  # open at once
     ranks: tuple = (4, 16, 64)
+    # bytes of a row, rows, target
+    exchange: tuple = ((1 << 20, 64, 1.05), (8 << 10, 256, 1.2))
     steps: int = 100
     jacobi: tuple = (512, 512, 30)  # nx, ny, steps
     edge: tuple = (1024, 2000, 100)  # nx, ny, steps: 8 KiB to each neighbour
@@ -165,13 +167,13 @@ class Workshop:
         call([*command, *(f"-l{library}" for library in libraries)])
         return target
 
-    def run(self, mpi, ranks, program, *arguments, checked=False, profiled=False):
+    def run(self, mpi, ranks, program, *arguments, checked=False, profiled=False, options=()):
         """The command line; `checked` or `profiled` puts it under commsan."""
         _, launcher, _, bind = MPIS[mpi]
         prefix = []
         if checked or profiled:
             what = "run" if checked else "profile"
-            prefix = [COMMSAN, what, "--quiet", "--output", "RUN_DIRECTORY", "--"]
+            prefix = [COMMSAN, what, "--quiet", *options, "--output", "RUN_DIRECTORY", "--"]
         bind = bind if cores() >= ranks else []
         return [*prefix, launcher, "-n", ranks, *bind, program, *arguments]
 
@@ -276,6 +278,22 @@ def halo(shop, size):
                 ),
             ]
             yield Comparison("halo", f"{mpi}, {compiler}", "ms/step", 1e3 / steps, variants)
+
+
+def guards(shop, size):
+    """Buffers of a program that was not recompiled are watched by their pages."""
+    for mpi in MPIS:
+        program = shop.build("exchange", mpi)
+        for row, rows, target in size.exchange:
+            job = (mpi, 2, program, row, rows, 2 * size.seconds)
+            variants = [
+                Variant("native", shop.run(*job)),
+                Variant("commsan", shop.run(*job, checked=True)),
+                Variant("commsan, guards", shop.run(*job, checked=True, options=["--guards"]), target),
+                Variant("commsan, guards without limit",
+                        shop.run(*job, checked=True, options=["--guards", "--guard-budget", "100"])),
+            ]
+            yield Comparison("guards", f"{mpi}, {row // 1024} KiB", "µs/step", 1e6, variants)
 
 
 def traffic(shop, size):
@@ -488,6 +506,7 @@ BENCHMARKS = {
     "pingpong": pingpong,
     "heap": heap,
     "halo": halo,
+    "guards": guards,
     "traffic": traffic,
     "gups": gups,
     "pending": pending,

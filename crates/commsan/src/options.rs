@@ -581,7 +581,7 @@ mod tests {
     #[test]
     fn ranks_get_their_options_only() {
         let expected = "stats=false:halt_on_error=false:max_findings=1000:stack_depth=16:memory_model=auto:\
-                        strict_sends=false:strict_collectives=false:thread_checks=true:collective_checks=true:leaks=auto:profile=false:check=true:sample=1/1:objects_from=1024";
+                        strict_sends=false:strict_collectives=false:thread_checks=true:collective_checks=true:guards=false:guard_budget=5:leaks=auto:profile=false:check=true:sample=1/1:objects_from=1024";
         let mut options = Options::default();
         assert_eq!(options.for_ranks(), expected);
         options.set("only", "object:u,region:solve", Path::new("")).unwrap();

@@ -3,7 +3,11 @@
 use std::time::{Duration, Instant};
 
 /// Time that guards may take at first, whatever the share: short programs are watched as a whole.
-const AT_FIRST: Duration = Duration::from_millis(50);
+const AT_FIRST: Duration = Duration::from_millis(20);
+
+/// What time in system calls counts for: afterwards the processor looks up again where the pages
+/// are, and another process that copies from them may have waited.
+const CONSEQUENCES: u32 = 2;
 
 /// Time to be spent.
 #[derive(Clone, Copy, Debug)]
@@ -26,9 +30,9 @@ impl Budget {
         !self.is_exhausted && (self.percent >= 100 || self.spent <= earned + AT_FIRST)
     }
 
-    /// So much has been spent.
+    /// So much has been spent in system calls.
     pub fn spend(&mut self, time: Duration) {
-        self.spent += time;
+        self.spent += time * CONSEQUENCES;
     }
 
     /// Nothing may be spent any more.
@@ -45,9 +49,9 @@ mod tests {
     fn a_share_of_the_time_may_be_spent() {
         let begun = Instant::now();
         let mut budget = Budget::new(5, begun);
-        budget.spend(AT_FIRST);
+        budget.spend(AT_FIRST / CONSEQUENCES);
         assert!(budget.allows(begun));
-        budget.spend(Duration::from_millis(1));
+        budget.spend(Duration::from_millis(1) / CONSEQUENCES);
         assert!(!budget.allows(begun));
         assert!(!budget.allows(begun + Duration::from_millis(19)));
         assert!(budget.allows(begun + Duration::from_millis(21)));

@@ -98,6 +98,19 @@ impl<O: Copy + PartialEq> Guards<O> {
         Guards { table: Table::default(), budget, watched: Watched::default(), may_be, met }
     }
 
+    /// Whether pages inside of one run of bytes would be closed for an operation that uses it alone;
+    /// it is passed to [`begin`](Self::begin) then, else to [`leave_out`](Self::leave_out).
+    pub fn want(&self, run: &Range<usize>) -> bool {
+        !inside(run).is_empty() && self.budget.allows(Instant::now())
+    }
+
+    /// An operation has started that uses this run of bytes, and is not watched.
+    pub fn leave_out(&mut self, run: &Range<usize>) {
+        let pages = inside(run).len() as u64;
+        self.watched.over_budget += pages;
+        self.watched.shared += run.len() as u64 - pages;
+    }
+
     /// An operation has started that uses these runs of bytes, each as long as it goes on: whether
     /// it writes them. Closes the pages that lie inside.
     pub fn begin(&mut self, operation: O, runs: impl Iterator<Item = (Range<usize>, bool)>) {

@@ -34,7 +34,7 @@ use commsan_mpi::{Args, Token};
 use commsan_mpi_calls::Effect;
 use commsan_process::inside::Inside;
 use commsan_process::stack::Caller;
-use commsan_process::thread;
+use commsan_process::thread::{self, Thread};
 use commsan_threads::{Here, agents};
 use std::ffi::c_int;
 use std::sync::atomic::AtomicBool;
@@ -82,7 +82,7 @@ pub(crate) fn around(
     // Whatever the library does until the call returns.
     let _open;
     if !mode.is_usual() {
-        if mode.is_guarded() {
+        if mode.is_guarded() && (commsan_guards::are_any() || !only_completes(&args, here.thread)) {
             _open = Open::new();
         }
         if mode.has_statistics() {
@@ -108,6 +108,16 @@ pub(crate) fn around(
         true => observed(rank, &args, sum, &here, call),
         false => checked(rank, &args, sum, &here, call),
     }
+}
+
+/// Whether pages may stay as they are during a call while none is closed: it creates no threads, to
+/// which all must be open, and no other thread can start an operation meanwhile, whose
+/// buffers the library might pass to the system here. Programs that poll notice the difference.
+fn only_completes(args: &Args, thread: &Thread) -> bool {
+    use Effect::*;
+    let effect = args.call.effect;
+    matches!(effect, Wait | Test | WaitAll | TestAll | WaitAny | TestAny | Some | GetStatus)
+        && levels::is_only(thread)
 }
 
 /// A call while nothing is followed: before MPI is initialised, or after the end.

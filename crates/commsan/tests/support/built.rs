@@ -17,7 +17,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// What takes longer hangs: much more than any needs, for machines may be slow and busy.
-const LIMIT: Duration = Duration::from_secs(90);
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// The families of which the distribution has a library.
 pub const MPIS: [Mpi; 2] = [Mpi::OpenMpi, Mpi::Mpich];

@@ -5,7 +5,6 @@
 
 use super::Tracker;
 use super::concurrent::code;
-use crate::nursery::Nursery;
 use commsan_callsite::{Findings, Place};
 use commsan_findings::Role;
 use commsan_findings::record::{Guarded, RawAccess, Record};
@@ -16,9 +15,6 @@ use std::ops::Range;
 impl Tracker {
     /// From now on pages of buffers are closed to the program while operations use them.
     pub fn close_pages(&mut self, guards: Guards<OpId>) {
-        self.settle();
-        // Each operation needs an identity at once.
-        self.nursery = Nursery::closed();
         self.operations.guards = Some(guards);
     }
 

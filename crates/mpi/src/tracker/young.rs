@@ -20,6 +20,10 @@ impl Tracker {
         (key, variable): (usize, usize),
         place: &impl Place,
     ) -> bool {
+        let guards = self.operations.guards.as_ref();
+        if guards.is_some_and(|guards| guards.want(bytes)) {
+            return false;
+        }
         let strange =
             !self.requests.is_empty() && (self.requests.hold(variable) || !self.requests.lack(key));
         let strange = strange || self.others.status().shares_memory;
@@ -36,6 +40,9 @@ impl Tracker {
             true => (place.stack(&mut self.reporter.stacks), None),
             false => place.stack_around(bytes.start, &mut self.reporter.stacks),
         };
+        if let Some(guards) = &mut self.operations.guards {
+            guards.leave_out(bytes);
+        }
         self.nursery.push(Young {
             key,
             variable,
