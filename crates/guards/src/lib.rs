@@ -38,7 +38,7 @@ use std::time::Instant;
 pub const PAGE: usize = 4096;
 
 /// Whether any page is closed: what system calls, and functions of libc, have to look at.
-static ANY: AtomicBool = AtomicBool::new(false);
+pub static ANY: AtomicBool = AtomicBool::new(false);
 
 /// Whether any page is closed.
 #[inline]

@@ -136,7 +136,7 @@ impl<O: Copy + PartialEq> Table<O> {
 
     /// The next address after `from`, `limit` at most, where pages of an operation begin or end.
     fn next_bound(&self, from: usize, limit: usize) -> usize {
-        debug_assert!(from % PAGE == 0 && limit % PAGE == 0);
+        debug_assert!(from.is_multiple_of(PAGE) && limit.is_multiple_of(PAGE));
         let bounds = self.0.iter().flat_map(|entry| [entry.pages.start, entry.pages.end]);
         bounds.filter(|bound| *bound > from).fold(limit, usize::min)
     }

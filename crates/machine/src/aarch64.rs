@@ -129,6 +129,16 @@ macro_rules! weak_address {
     }};
 }
 
+/// Leaves a function to the C library: what is interposed so is of use with protection keys only.
+#[macro_export]
+macro_rules! interpose {
+    ($name:ident, $real:path, $flag:path, $other:path, $instead:path) => {
+        const _: () = {
+            let _ = (&$real, &$flag, &$other, $instead as *const ());
+        };
+    };
+}
+
 /// Defines `dlsym`, without a frame of its own.
 #[macro_export]
 macro_rules! interpose_dlsym {

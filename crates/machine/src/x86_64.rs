@@ -211,6 +211,40 @@ macro_rules! weak_address {
     }};
 }
 
+/// Defines the exported function `$name`, without a frame of its own: a jump to the function at
+/// `$real`, whatever its arguments are, or to `$instead` if that is null, or one of the two flags is
+/// set. A library of the program may mean something else by the name.
+#[macro_export]
+macro_rules! interpose {
+    ($name:ident, $real:path, $flag:path, $other:path, $instead:path) => {
+        #[doc = concat!("Interposes `", stringify!($name), "`.")]
+        ///
+        /// # Safety
+        ///
+        /// As of the function that it stands in front of, whose arguments it passes on.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name() {
+            ::core::arch::naked_asm!(
+                "cmp byte ptr [rip + {flag}], 0",
+                "jne 2f",
+                "cmp byte ptr [rip + {other}], 0",
+                "jne 2f",
+                "mov r11, qword ptr [rip + {real}]",
+                "test r11, r11",
+                "jz 2f",
+                "jmp r11",
+                "2:",
+                "jmp {instead}",
+                flag = sym $flag,
+                other = sym $other,
+                real = sym $real,
+                instead = sym $instead,
+            )
+        }
+    };
+}
+
 /// Defines `dlsym`, without a frame of its own: lookups are jumps to the C library's function
 /// `$real` (`$find` finds it), which tells by its return address what the caller's scope is. Those
 /// of names that begin with MPI, in a library that was opened, go to `$in_library`.

@@ -16,11 +16,11 @@ use crate::refused;
 use crate::waiting;
 use commsan_mpi::Args;
 use commsan_mpi_calls::Effect;
-use commsan_process::modules;
 use commsan_process::next::Next;
 use commsan_process::thread::{self, Thread};
 use commsan_process::transfers;
 use commsan_process::unwind;
+use commsan_process::{faults, modules};
 use commsan_threads::Here;
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -246,6 +246,7 @@ fn exit_code(request: &[u8]) -> Option<c_int> {
 /// What must be there before the program runs.
 pub fn prepare() {
     transfers::prepare();
+    faults::prepare();
     #[cfg(any(feature = "mpich", feature = "mpiabi"))]
     transfers::read_along(asks_to_abort);
 }

@@ -17,13 +17,14 @@ use crate::next::Next;
 use crate::thread;
 use commsan_guards::keys::{self, Open};
 use commsan_guards::{PAGE, instruction};
+use commsan_machine::interpose;
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
 
 /// A page was closed to an instruction of the program.
 pub struct Fault {
@@ -143,9 +144,6 @@ fn programs(signal: c_int) -> Option<&'static Actions> {
 /// Guards are wanted in this process: from now on nothing blocks the signals.
 pub fn want() {
     IS_WANTED.store(true, Relaxed);
-    for next in [&SIGACTION, &SIGNAL, &SIGPROCMASK, &PTHREAD_SIGMASK] {
-        next.get();
-    }
     let mut own = none();
     // SAFETY: a set of signals.
     unsafe {
@@ -301,6 +299,25 @@ static SIGNAL: Next = Next::new(c"signal");
 static SIGPROCMASK: Next = Next::new(c"sigprocmask");
 static PTHREAD_SIGMASK: Next = Next::new(c"pthread_sigmask");
 
+/// Where the C library's functions are, once they have been looked up.
+static REAL_SIGACTION: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+static REAL_SIGNAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+static REAL_SIGPROCMASK: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+static REAL_PTHREAD_SIGMASK: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+
+interpose!(sigaction, REAL_SIGACTION, IS_WANTED, IS_WANTED, set_action);
+interpose!(signal, REAL_SIGNAL, IS_WANTED, IS_WANTED, set_handler);
+interpose!(sigprocmask, REAL_SIGPROCMASK, IS_WANTED, IS_WANTED, set_process_mask);
+interpose!(pthread_sigmask, REAL_PTHREAD_SIGMASK, IS_WANTED, IS_WANTED, set_thread_mask);
+
+/// Looks up the C library's functions.
+pub fn prepare() {
+    REAL_SIGACTION.store(SIGACTION.get(), Relaxed);
+    REAL_SIGNAL.store(SIGNAL.get(), Relaxed);
+    REAL_SIGPROCMASK.store(SIGPROCMASK.get(), Relaxed);
+    REAL_PTHREAD_SIGMASK.store(PTHREAD_SIGMASK.get(), Relaxed);
+}
+
 unsafe fn real_sigaction(
     signal: c_int,
     new: *const libc::sigaction,
@@ -310,12 +327,8 @@ unsafe fn real_sigaction(
     unsafe { std::mem::transmute::<*mut c_void, Sigaction>(SIGACTION.required())(signal, new, old) }
 }
 
-/// Interposes `sigaction`.
-///
-/// # Safety
-/// The contract of `sigaction`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sigaction(
+/// Instead of `sigaction`.
+unsafe extern "C" fn set_action(
     signal: c_int,
     new: *const libc::sigaction,
     old: *mut libc::sigaction,
@@ -347,12 +360,8 @@ pub unsafe extern "C" fn sigaction(
     0
 }
 
-/// Interposes `signal`.
-///
-/// # Safety
-/// The contract of `signal`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn signal(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t {
+/// Instead of `signal`.
+unsafe extern "C" fn set_handler(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t {
     let Some(programs) = programs(signal) else {
         // SAFETY: the C library's function, with the caller's arguments.
         return unsafe {
@@ -393,12 +402,8 @@ unsafe fn mask(
     unsafe { std::mem::transmute::<*mut c_void, Sigmask>(next.required())(how, set, old) }
 }
 
-/// Interposes `sigprocmask`.
-///
-/// # Safety
-/// The contract of `sigprocmask`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sigprocmask(
+/// Instead of `sigprocmask`.
+unsafe extern "C" fn set_process_mask(
     how: c_int,
     set: *const libc::sigset_t,
     old: *mut libc::sigset_t,
@@ -407,12 +412,8 @@ pub unsafe extern "C" fn sigprocmask(
     unsafe { mask(&SIGPROCMASK, how, set, old) }
 }
 
-/// Interposes `pthread_sigmask`.
-///
-/// # Safety
-/// The contract of `pthread_sigmask`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn pthread_sigmask(
+/// Instead of `pthread_sigmask`.
+unsafe extern "C" fn set_thread_mask(
     how: c_int,
     set: *const libc::sigset_t,
     old: *mut libc::sigset_t,

@@ -2,7 +2,7 @@
 //! is closed to the calling thread, a system call fails instead of faulting: so they are interposed,
 //! tell what they access, and run with all pages open.
 //!
-//! They are interposed for the whole process, and cost a load while nothing is closed. Within MPI
+//! They are interposed for the whole process, and are jumps while nothing is closed. Within MPI
 //! everything is open.
 //!
 //! **Soundness.** What a function may access at most counts as accessed: the whole of a buffer that
@@ -17,7 +17,10 @@ use commsan_guards::keys::Open;
 use commsan_shadow::Mode;
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
+use std::ptr::null_mut;
 use std::sync::OnceLock;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicPtr};
 
 /// Called before the system accesses memory of the program, some of which may be closed.
 pub type Observer = fn(by: &'static str, mode: Mode, bytes: Range<usize>, caller: Caller);
@@ -30,21 +33,29 @@ pub type Protected = fn(pages: Range<usize>);
 
 static OBSERVER: OnceLock<(Observer, Protected)> = OnceLock::new();
 static READER: OnceLock<Reader> = OnceLock::new();
+/// Whether there is a reader.
+static IS_READ: AtomicBool = AtomicBool::new(false);
+/// Whether `mprotect` is observed.
+static IS_OBSERVED: AtomicBool = AtomicBool::new(false);
+/// Never set.
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Starts to report to `observer`, and to `protected` pages that `mprotect` concerns.
 pub fn observe(observer: Observer, protected: Protected) {
     let _ = OBSERVER.set((observer, protected));
+    IS_OBSERVED.store(true, Relaxed);
 }
 
 /// Starts to show what `write` writes to `reader`.
 pub fn read_along(reader: Reader) {
     let _ = READER.set(reader);
+    IS_READ.store(true, Relaxed);
 }
 
 /// Functions are looked up before signal handlers may call them.
 pub fn prepare() {
-    for next in all() {
-        next.get();
+    for (next, real) in all() {
+        real.store(next.get(), Relaxed);
     }
 }
 
@@ -108,26 +119,38 @@ fn watched(by: &'static str, mode: Mode, memory: impl Memory, caller: Caller) ->
 
 macro_rules! transfers {
     ($($name:ident($($parameter:ident: $type:ty),*) -> $result:ty = $mode:ident $memory:expr;)*) => {
-        $(
-            #[doc = concat!("Interposes `", stringify!($name), "`.")]
-            ///
-            /// # Safety
-            /// The contract of the C library's function.
-            #[unsafe(no_mangle)]
-            #[inline(never)]
-            pub unsafe extern "C" fn $name($($parameter: $type),*) -> $result {
-                let _open = match commsan_guards::are_any() {
-                    true => watched(stringify!($name), Mode::$mode, $memory, caller!()),
-                    false => None,
-                };
-                type Real = unsafe extern "C" fn($($type),*) -> $result;
-                // SAFETY: the C library's function, with the caller's arguments.
-                unsafe {
-                    let next = next::$name.required();
-                    std::mem::transmute::<*mut c_void, Real>(next)($($parameter),*)
+        $(commsan_machine::interpose!(
+            $name,
+            real::$name,
+            commsan_guards::ANY,
+            NEVER,
+            instead::$name
+        );)*
+
+        mod instead {
+            use super::*;
+            $(
+                #[inline(never)]
+                pub unsafe extern "C" fn $name($($parameter: $type),*) -> $result {
+                    let _open = watched(stringify!($name), Mode::$mode, $memory, caller!());
+                    type Real = unsafe extern "C" fn($($type),*) -> $result;
+                    // SAFETY: the C library's function, with the caller's arguments.
+                    unsafe {
+                        let next = next::$name.required();
+                        std::mem::transmute::<*mut c_void, Real>(next)($($parameter),*)
+                    }
                 }
-            }
-        )*
+            )*
+        }
+
+        /// Where the C library's functions are, once they have been looked up.
+        #[allow(non_upper_case_globals, reason = "named after the functions")]
+        mod real {
+            use super::{AtomicPtr, c_void, null_mut};
+            $(pub static $name: AtomicPtr<c_void> = AtomicPtr::new(null_mut());)*
+            pub static write: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+            pub static mprotect: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+        }
 
         #[allow(non_upper_case_globals, reason = "named after the functions")]
         mod next {
@@ -141,10 +164,13 @@ macro_rules! transfers {
                     },
                 );
             )*
+            pub static write: Next = Next::new(c"write");
+            pub static mprotect: Next = Next::new(c"mprotect");
         }
 
-        fn all() -> impl Iterator<Item = &'static Next> {
-            [$(&next::$name),*].into_iter().chain([&WRITE, &MPROTECT])
+        fn all() -> impl Iterator<Item = (&'static Next, &'static AtomicPtr<c_void>)> {
+            let own = [(&next::write, &real::write), (&next::mprotect, &real::mprotect)];
+            [$((&next::$name, &real::$name)),*].into_iter().chain(own)
         }
     };
 }
@@ -189,16 +215,12 @@ transfers! {
         Read Bytes(data, size.saturating_mul(count));
 }
 
-static WRITE: Next = Next::new(c"write");
-static MPROTECT: Next = Next::new(c"mprotect");
+commsan_machine::interpose!(write, real::write, commsan_guards::ANY, IS_READ, written);
+commsan_machine::interpose!(mprotect, real::mprotect, IS_OBSERVED, NEVER, protected);
 
-/// Interposes `write`.
-///
-/// # Safety
-/// The contract of the C library's function.
-#[unsafe(no_mangle)]
+/// Instead of `write`.
 #[inline(never)]
-pub unsafe extern "C" fn write(file: c_int, data: *const c_void, size: usize) -> isize {
+unsafe extern "C" fn written(file: c_int, data: *const c_void, size: usize) -> isize {
     if let Some(reader) = READER.get() {
         // SAFETY: the caller's arguments.
         unsafe { reader(data, size) };
@@ -209,19 +231,16 @@ pub unsafe extern "C" fn write(file: c_int, data: *const c_void, size: usize) ->
     };
     type Real = unsafe extern "C" fn(c_int, *const c_void, usize) -> isize;
     // SAFETY: the C library's function, with the caller's arguments.
-    unsafe { std::mem::transmute::<*mut c_void, Real>(WRITE.required())(file, data, size) }
+    unsafe { std::mem::transmute::<*mut c_void, Real>(next::write.required())(file, data, size) }
 }
 
-/// Interposes `mprotect`.
-///
-/// # Safety
-/// The contract of the C library's function.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn mprotect(start: *mut c_void, size: usize, rights: c_int) -> c_int {
-    if let Some((_, protected)) = OBSERVER.get() {
-        protected(start as usize..(start as usize).saturating_add(size));
+/// Instead of `mprotect`.
+unsafe extern "C" fn protected(start: *mut c_void, size: usize, rights: c_int) -> c_int {
+    if let Some((_, observer)) = OBSERVER.get() {
+        observer(start as usize..(start as usize).saturating_add(size));
     }
     type Real = unsafe extern "C" fn(*mut c_void, usize, c_int) -> c_int;
+    let next = next::mprotect.required();
     // SAFETY: the C library's function, with the caller's arguments.
-    unsafe { std::mem::transmute::<*mut c_void, Real>(MPROTECT.required())(start, size, rights) }
+    unsafe { std::mem::transmute::<*mut c_void, Real>(next)(start, size, rights) }
 }
