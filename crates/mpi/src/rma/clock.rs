@@ -330,17 +330,20 @@ impl Clock {
     }
 
     /// Acquires what each of these ranks had released when it entered a collective; calls `entered`
-    /// with each rank and its segment then, where that is known.
+    /// with each rank and its segment then, where that is known. Returns whether each of them, as
+    /// far as is known, [was alone](Self::was_alone) then.
     pub fn gather(
         &mut self,
         key: u64,
         members: &[u32],
         actor: Option<&Actor>,
         mut entered: impl FnMut(u32, u32),
-    ) {
+    ) -> bool {
         if self.is_simple(actor) {
-            return self.shm.gather(key, members, self.any.row.components_mut(), entered);
+            self.shm.gather(key, members, self.any.row.components_mut(), entered);
+            return true;
         }
+        let mut alone = true;
         let mut all = Knowledge::new(RankClock::new(vec![0; self.ranks()]));
         let (here, there): (Vec<u32>, Vec<u32>) =
             members.iter().partition(|member| self.shm.is_here(**member as usize));
@@ -357,9 +360,23 @@ impl Clock {
                     self.limit(member, segment, &mut one);
                 }
             }
+            alone &= segment != 0 && self.was_alone(member, segment);
             all.join(&one);
         }
         self.take_in(&all, actor);
+        alone
+    }
+
+    /// Whether a segment of a rank is not that of one of several threads: all that the rank had done
+    /// before happens before the segment's end, and the segment before all that the rank does next.
+    pub fn was_alone(&self, rank: u32, segment: u32) -> bool {
+        if !self.shm.has_threads() {
+            return true;
+        }
+        let mut known = Knowledge::default();
+        known.reset(self.ranks());
+        self.limit(rank, segment, &mut known);
+        !known.is_limited(rank)
     }
 
     /// Releases the present to a cell of a rank, as an unlock does, and ends the segment.
