@@ -264,6 +264,7 @@ impl Job<'_> {
             mpi: None,
             devices_only: false,
             compiler: None,
+            hooks: true,
             devices: 1,
             seed: 0,
             exit: None,

@@ -742,6 +742,22 @@ mod tests {
     }
 
     #[test]
+    fn who_enters_a_collective_as_one_of_several_threads_is_known() {
+        let (memory, _file, _) = Memory::create(2).unwrap();
+        let [mut first, mut second] = [0, 1].map(|rank| Rank::new(memory, rank));
+        let entered = [true, false, true, false, false, true].into_iter().zip(1..);
+        for (alone, key) in entered {
+            second.alone = alone;
+            let actor = second.act(0);
+            let segment = second.clock.end_segment(actor.as_ref(), None);
+            second.clock.shm().enter(key, segment);
+            assert_eq!(first.clock.gather(key, &[1], None, |_, _| {}), alone, "{key}");
+            assert_eq!(second.clock.was_alone(1, segment), alone, "{key}");
+        }
+        assert!(!first.clock.gather(99, &[1], None, |_, _| {}), "nobody has entered it");
+    }
+
+    #[test]
     fn what_one_thread_releases_does_not_include_another() {
         use Step::*;
         let all = [
