@@ -37,5 +37,5 @@ int main(int argc, char **argv) {
   MPI_Win_unlock_all(win);
   MPI_Win_free(&win);
   MPI_Finalize();
-  return 0;
+  return seen[0] + seen[1] > 14;
 }
