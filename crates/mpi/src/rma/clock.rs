@@ -367,8 +367,8 @@ impl Clock {
         alone
     }
 
-    /// Whether a segment of a rank is not that of one of several threads: all that the rank had done
-    /// before happens before the segment's end, and the segment before all that the rank does next.
+    /// Whether a segment of a rank is not that of one of several threads: all that the rank had
+    /// done before happens before its end, and this before all that the rank does next.
     pub fn was_alone(&self, rank: u32, segment: u32) -> bool {
         if !self.shm.has_threads() {
             return true;
