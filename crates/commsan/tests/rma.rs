@@ -34,9 +34,8 @@ use tools::{Mpi, Tools};
 
 /// Scripts of a trial.
 const BATCH: u64 = 25;
-/// Jobs in which a race of ranks with threads, once missed, may show. On a loaded machine up to half
-/// of them miss one.
-const RUNS_ALONE: usize = 25;
+/// Jobs in which a race of ranks with threads, once missed, may show.
+const RUNS_ALONE: usize = 3;
 /// Jobs that making a script smaller may take.
 const ATTEMPTS: usize = 60;
 
@@ -265,6 +264,7 @@ impl Job<'_> {
             mpi: None,
             devices_only: false,
             compiler: None,
+            hooks: true,
             devices: 1,
             seed: 0,
             exit: None,

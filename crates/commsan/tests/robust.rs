@@ -211,6 +211,20 @@ fn without_recompiling_calls_are_checked() {
     }
 }
 
+/// Their threads are not followed, so another one may enter what one has not.
+#[test]
+fn without_recompiling_threads_may_have_communicators_of_their_own() {
+    for mpi in MPIS {
+        let work = Work::new("communicators", mpi);
+        let program = work.path("communicators");
+        work.compile_plain(&program, "robust/communicators.c", &["-g", "-pthread"]);
+        for way in ["both", "main"] {
+            work.run(&[], 2, &program, &[way]).ends_with(0).finds(&[]);
+        }
+        work.run(&[], 2, &program, &["crossing"]).ends_with(66).finds(&["CS-COL-05 main"]);
+    }
+}
+
 #[test]
 fn without_debug_information_findings_name_functions_or_addresses() {
     for mpi in MPIS {

@@ -3,6 +3,7 @@
 use crate::datatypes;
 use crate::groups;
 use crate::handles::{comm_from_fortran, handle, handle_at};
+use crate::levels;
 use crate::library::{Mpi, reduction};
 use crate::objects;
 use crate::outcome::by_reference;
@@ -75,7 +76,9 @@ pub(crate) fn enter(rank: &dyn Rank, args: &Args, here: &Here) -> Option<Entered
 }
 
 fn enter_on(rank: &dyn Rank, args: &Args, on: On, here: &Here) -> Option<Entered> {
-    let parallel = agents::is_parallel();
+    // What another thread enters need not wait for this one.
+    let parallel =
+        agents::is_parallel() || levels::may_be_several() && commsan_threads::are_unseen();
     let blocking = args.call.blocks();
     let op = args.call.at.op.map_or(0, |index| reduction(args.words[index]));
     let data = data(args);

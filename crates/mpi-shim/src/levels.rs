@@ -18,13 +18,17 @@ use commsan_threads::Here;
 use smallvec::SmallVec;
 use std::ffi::c_int;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU8, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
 /// The number of the thread that has initialised MPI, if it alone may call; else [`ANY_THREAD`].
 static ONLY: AtomicU32 = AtomicU32::new(ANY_THREAD);
 const ANY_THREAD: u32 = u32::MAX;
 /// Whether threads must not call at once.
 static SERIALISED: AtomicU8 = AtomicU8::new(0);
+
+/// Whether threads may call at once; so it is where sessions alone are in use, whose level is not
+/// asked.
+static MULTIPLE: AtomicBool = AtomicBool::new(true);
 
 /// MPI has been initialised by this call.
 pub(crate) fn begin(rank: &dyn Rank, args: &Args, here: &Here) {
@@ -42,6 +46,12 @@ pub(crate) fn begin(rank: &dyn Rank, args: &Args, here: &Here) {
         false => waiting::follow_threads(),
     }
     SERIALISED.store((provided == ThreadLevel::Serialized).into(), Release);
+    MULTIPLE.store(provided == ThreadLevel::Multiple, Release);
+}
+
+/// Whether several threads may call at once.
+pub(crate) fn may_be_several() -> bool {
+    MULTIPLE.load(Relaxed)
 }
 
 fn level(number: c_int) -> Option<ThreadLevel> {

@@ -111,6 +111,7 @@ pub(crate) fn templates(args: &Args) -> smallvec::SmallVec<[Template; 2]> {
             flow: call.flow,
             root,
             sources,
+            blocks: call.effect == Effect::Block,
         });
         return found;
     }

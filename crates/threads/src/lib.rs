@@ -41,6 +41,7 @@ mod unjoined;
 
 pub use here::Here;
 pub use interrupted::Interrupted;
+pub use posix::are_unseen;
 pub use tasks::ignore_locks_in;
 
 use commsan_process::inside::Inside;

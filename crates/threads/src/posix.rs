@@ -48,8 +48,16 @@ thread_local! {
 
 /// Threads that are not followed, as many as fit.
 static UNOBSERVED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+/// Whether threads that may be the program's are not followed.
+static ARE_UNSEEN: AtomicBool = AtomicBool::new(false);
 /// Whether more threads were not followed.
 static UNOBSERVED_OVERFLOW: AtomicBool = AtomicBool::new(false);
+
+/// Whether threads are not followed that the program may have: code that commsan has not compiled
+/// has created some, other than within calls of MPI.
+pub fn are_unseen() -> bool {
+    ARE_UNSEEN.load(Relaxed)
+}
 
 fn note_unobserved(thread: libc::pthread_t) {
     let takes = |slot: &&AtomicU64| slot.compare_exchange(0, thread, AcqRel, Relaxed).is_ok();
@@ -101,7 +109,12 @@ unsafe fn create<R>(
     (routine, argument): (Routine<R>, *mut c_void),
     next: impl FnOnce(Routine<R>, *mut c_void) -> c_int,
 ) -> c_int {
-    if !from_program() || agents::current().is_none() || !modules::is_program_code(caller) {
+    let is_from_program = from_program();
+    if !is_from_program || agents::current().is_none() || !modules::is_program_code(caller) {
+        // Those that the MPI library creates for itself use none of the program's objects.
+        if is_from_program {
+            ARE_UNSEEN.store(true, Relaxed);
+        }
         let code = next(routine, argument);
         if code == 0 {
             // SAFETY: by the contract, the creation succeeded and stored the number.

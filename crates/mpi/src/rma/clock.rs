@@ -330,17 +330,20 @@ impl Clock {
     }
 
     /// Acquires what each of these ranks had released when it entered a collective; calls `entered`
-    /// with each rank and its segment then, where that is known.
+    /// with each rank and its segment then, where that is known. Returns whether each of them, as
+    /// far as is known, [was alone](Self::was_alone) then.
     pub fn gather(
         &mut self,
         key: u64,
         members: &[u32],
         actor: Option<&Actor>,
         mut entered: impl FnMut(u32, u32),
-    ) {
+    ) -> bool {
         if self.is_simple(actor) {
-            return self.shm.gather(key, members, self.any.row.components_mut(), entered);
+            self.shm.gather(key, members, self.any.row.components_mut(), entered);
+            return true;
         }
+        let mut alone = true;
         let mut all = Knowledge::new(RankClock::new(vec![0; self.ranks()]));
         let (here, there): (Vec<u32>, Vec<u32>) =
             members.iter().partition(|member| self.shm.is_here(**member as usize));
@@ -357,9 +360,23 @@ impl Clock {
                     self.limit(member, segment, &mut one);
                 }
             }
+            alone &= segment != 0 && self.was_alone(member, segment);
             all.join(&one);
         }
         self.take_in(&all, actor);
+        alone
+    }
+
+    /// Whether a segment of a rank is not that of one of several threads: all that the rank had
+    /// done before happens before its end, and this before all that the rank does next.
+    pub fn was_alone(&self, rank: u32, segment: u32) -> bool {
+        if !self.shm.has_threads() {
+            return true;
+        }
+        let mut known = Knowledge::default();
+        known.reset(self.ranks());
+        self.limit(rank, segment, &mut known);
+        !known.is_limited(rank)
     }
 
     /// Releases the present to a cell of a rank, as an unlock does, and ends the segment.
@@ -722,6 +739,22 @@ mod tests {
             (1, 2, Receive(34)),
         ];
         execute(&all).unwrap();
+    }
+
+    #[test]
+    fn who_enters_a_collective_as_one_of_several_threads_is_known() {
+        let (memory, _file, _) = Memory::create(2).unwrap();
+        let [mut first, mut second] = [0, 1].map(|rank| Rank::new(memory, rank));
+        let entered = [true, false, true, false, false, true].into_iter().zip(1..);
+        for (alone, key) in entered {
+            second.alone = alone;
+            let actor = second.act(0);
+            let segment = second.clock.end_segment(actor.as_ref(), None);
+            second.clock.shm().enter(key, segment);
+            assert_eq!(first.clock.gather(key, &[1], None, |_, _| {}), alone, "{key}");
+            assert_eq!(second.clock.was_alone(1, segment), alone, "{key}");
+        }
+        assert!(!first.clock.gather(99, &[1], None, |_, _| {}), "nobody has entered it");
     }
 
     #[test]

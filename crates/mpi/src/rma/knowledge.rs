@@ -166,6 +166,11 @@ impl Knowledge {
         self.limits.is_empty()
     }
 
+    /// Whether less is known of a rank than its clock of segments says.
+    pub fn is_limited(&self, rank: u32) -> bool {
+        self.limit(rank).is_some()
+    }
+
     fn limit(&self, rank: u32) -> Option<&Limit> {
         let at = self.limits.binary_search_by_key(&rank, |limit| limit.rank).ok()?;
         Some(&self.limits[at])

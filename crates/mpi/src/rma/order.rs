@@ -199,6 +199,8 @@ pub struct Collective {
     pub root: Option<u32>,
     /// Sources in the job, of neighbourhood collectives.
     pub sources: Vec<u32>,
+    /// Whether a rank that has entered it does nothing else before it is complete there.
+    pub blocks: bool,
 }
 
 /// Counts the collectives of each communicator, by its handle.
@@ -300,8 +302,14 @@ mod tests {
 
     #[test]
     fn collectives_teach_as_their_data_flows() {
-        let mut collective =
-            Collective { key: 1, group: group(), flow: Flow::All, root: Some(2), sources: vec![4] };
+        let mut collective = Collective {
+            key: 1,
+            group: group(),
+            flow: Flow::All,
+            root: Some(2),
+            sources: vec![4],
+            blocks: true,
+        };
         assert_eq!(collective.acquires_from(2), [4, 7]);
         for (flow, me, acquires_from) in [
             (Flow::FromRoot, 7, &[2][..]),

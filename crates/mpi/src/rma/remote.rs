@@ -474,6 +474,11 @@ impl Remotes {
         updates
     }
 
+    /// Whether so many past operations are remembered that some should be forgotten.
+    pub fn are_many(&self) -> bool {
+        self.order.len() > MAX_COMPLETE / 16
+    }
+
     /// Forgets operations that happen before everything that could conflict with them:
     /// `synchronised` decides whether all members of the window come after an operation.
     pub fn forget(&mut self, synchronised: impl Fn(&Remote) -> bool) {

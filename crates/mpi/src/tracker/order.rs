@@ -47,6 +47,8 @@ pub enum Template {
         root: i32,
         /// Ranks in the communicator, for neighbourhood collectives.
         sources: Vec<i32>,
+        /// Whether the call returns only when the collective is complete.
+        blocks: bool,
     },
 }
 
@@ -108,21 +110,27 @@ impl OneSided {
         self.collectives.forget(comm);
     }
 
-    /// All members of a group come after what each had done when it entered a collective.
-    fn synchronised(&mut self, group: &Group, entered: &FxHashMap<u32, u32>) {
+    /// The members of a group come after what each had done when it entered a collective. `of_all`:
+    /// so does whatever any thread of them does from now on, and after what any thread had done.
+    /// Where that does not hold, what the collective has not ordered is forgotten only if too much
+    /// is remembered.
+    fn synchronised(&mut self, group: &Group, entered: &FxHashMap<u32, u32>, of_all: bool) {
         let everyone = |window: &Window| {
             window.made.group.members.iter().all(|rank| group.members.contains(rank))
         };
         let windows = &self.windows;
-        self.remotes.forget(|remote| {
-            let complete = remote.complete.iter().any(|last| {
-                entered.get(&last.rank).is_some_and(|entered| last.segment <= *entered)
+        if of_all || self.remotes.are_many() {
+            self.remotes.forget(|remote| {
+                let complete = remote.complete.iter().any(|last| {
+                    entered.get(&last.rank).is_some_and(|entered| last.segment <= *entered)
+                });
+                complete && windows.named(remote.window).is_none_or(everyone)
             });
-            complete && windows.named(remote.window).is_none_or(everyone)
-        });
+        }
         if self.windows.iter().all(everyone)
             && let (Some(exposed), Some(clock)) = (&mut self.exposed, &self.clock)
             && let Some(own) = entered.get(&clock.me())
+            && (of_all || exposed.shadow().is_crowded())
         {
             exposed.past_is_ordered(*own);
         }
@@ -164,10 +172,21 @@ impl Tracker {
                 }
                 Some(self.rma.expect(envelope.clone()))
             }
-            Template::Collective { group, comm, flow, root, sources } => {
+            Template::Collective { group, comm, flow, root, sources, blocks } => {
                 let key = self.rma.collectives.next(group, *comm);
-                let collective = self.enter_collective(key, group.clone(), *flow, *root, sources);
-                Some(Acquisition::Collective(collective))
+                let segment = self.end_segment();
+                if let Some(clock) = &self.rma.clock {
+                    clock.shm().enter(key, segment);
+                }
+                let sources = sources.iter().filter_map(|rank| group.member(*rank)).collect();
+                Some(Acquisition::Collective(Collective {
+                    key,
+                    group: group.clone(),
+                    flow: *flow,
+                    root: group.member(*root),
+                    sources,
+                    blocks: *blocks,
+                }))
             }
         }
     }
@@ -271,50 +290,43 @@ impl Tracker {
             Acquisition::Collective(collective) => {
                 let (key, group) = (collective.key, collective.group.clone());
                 let acquires_from = collective.acquires_from(clock.me());
-                let all = collective.flow == Flow::All;
-                self.acquire_from_collective(key, &group, &acquires_from, all, place, out);
+                let everyone_waits = collective.flow == Flow::All && collective.blocks;
+                self.acquire_from_collective(
+                    key,
+                    &group,
+                    &acquires_from,
+                    everyone_waits,
+                    place,
+                    out,
+                );
             }
         }
     }
 
-    /// This process enters a collective.
-    fn enter_collective(
-        &mut self,
-        key: u64,
-        group: Group,
-        flow: Flow,
-        root: i32,
-        sources: &[i32],
-    ) -> Collective {
-        let segment = self.end_segment();
-        if let Some(clock) = &self.rma.clock {
-            clock.shm().enter(key, segment);
-        }
-        let root = group.member(root);
-        let sources = sources.iter().filter_map(|rank| group.member(*rank)).collect();
-        Collective { key, group, flow, root, sources }
-    }
-
+    /// A collective is complete here. `everyone_waits`: every member waits in it until all have
+    /// entered it.
     pub(super) fn acquire_from_collective(
         &mut self,
         key: u64,
         group: &Group,
         acquires_from: &[u32],
-        all: bool,
+        everyone_waits: bool,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
         let Some(clock) = &mut self.rma.clock else { return };
         let mut entered = FxHashMap::default();
-        clock.gather(key, acquires_from, self.threads.between_ranks(), |rank, segment| {
+        let actor = self.threads.between_ranks();
+        let mut alone = clock.gather(key, acquires_from, actor, |rank, segment| {
             entered.insert(rank, segment);
         });
         if let Some(own) = clock.shm().entered(clock.me() as usize, key) {
             entered.insert(clock.me(), own);
+            alone &= clock.was_alone(clock.me(), own);
         }
         self.acquired(place, out);
-        if all {
-            self.rma.synchronised(group, &entered);
+        if everyone_waits {
+            self.rma.synchronised(group, &entered, alone);
         }
     }
 }
