@@ -211,6 +211,23 @@ fn without_recompiling_calls_are_checked() {
     }
 }
 
+/// What is interposed calls them with all their arguments, some of them on the stack.
+#[test]
+fn libraries_may_have_functions_with_names_of_the_c_library() {
+    let work = Work::new("names", Mpi::OpenMpi);
+    let (library, program) = (work.path("libnames.so"), work.path("names"));
+    work.compile_plain(
+        &library,
+        "robust/names.c",
+        &["-DLIBRARY", "-shared", "-fPIC", "-fno-builtin"],
+    );
+    let path = format!("-L{0} -Wl,-rpath,{0}", library.parent().unwrap().display());
+    let path: Vec<&str> = path.split(' ').chain(["-Wl,--no-as-needed", "-lnames"]).collect();
+    work.compile_plain(&program, "robust/names.c", &path);
+    work.run(&[], 1, &program, &[]).ends_with(0).finds(&[]);
+    work.run(&["--guards"], 1, &program, &[]).ends_with(0).finds(&[]);
+}
+
 /// Their threads are not followed, so another one may enter what one has not.
 #[test]
 fn without_recompiling_threads_may_have_communicators_of_their_own() {
