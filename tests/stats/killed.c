@@ -1,4 +1,4 @@
-/* Rank 1 is killed after 5 sends; see crates/commsan/tests/stats.rs. */
+/* Rank 1 is killed after 5 sends, when both have written what they had counted; see crates/commsan/tests/stats.rs. */
 #include <mpi.h>
 #include <signal.h>
 #include <unistd.h>
@@ -15,6 +15,7 @@ int main(int argc, char **argv) {
   }
   usleep(400000);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 1) kill(getpid(), SIGKILL);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();

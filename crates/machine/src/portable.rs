@@ -111,9 +111,9 @@ macro_rules! weak_address {
 /// Leaves a function to the C library: what is interposed so is of use with protection keys only.
 #[macro_export]
 macro_rules! interpose {
-    ($name:ident, $real:path, $flag:path, $other:path, $instead:path) => {
+    ($name:ident, $real:path, $foreign:path, $flag:path, $other:path, $instead:path) => {
         const _: () = {
-            let _ = (&$real, &$flag, &$other, $instead as *const ());
+            let _ = (&$real, &$foreign, &$flag, &$other, $instead as *const ());
         };
     };
 }

@@ -213,10 +213,11 @@ macro_rules! weak_address {
 
 /// Defines the exported function `$name`, without a frame of its own: a jump to the function at
 /// `$real`, whatever its arguments are, or to `$instead` if that is null, or one of the two flags is
-/// set. A library of the program may mean something else by the name.
+/// set. A library of the program may mean something else by the name: where `$foreign` is set, it is
+/// always that jump.
 #[macro_export]
 macro_rules! interpose {
-    ($name:ident, $real:path, $flag:path, $other:path, $instead:path) => {
+    ($name:ident, $real:path, $foreign:path, $flag:path, $other:path, $instead:path) => {
         #[doc = concat!("Interposes `", stringify!($name), "`.")]
         ///
         /// # Safety
@@ -226,16 +227,20 @@ macro_rules! interpose {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name() {
             ::core::arch::naked_asm!(
+                "cmp byte ptr [rip + {foreign}], 0",
+                "jne 3f",
                 "cmp byte ptr [rip + {flag}], 0",
                 "jne 2f",
                 "cmp byte ptr [rip + {other}], 0",
                 "jne 2f",
+                "3:",
                 "mov r11, qword ptr [rip + {real}]",
                 "test r11, r11",
                 "jz 2f",
                 "jmp r11",
                 "2:",
                 "jmp {instead}",
+                foreign = sym $foreign,
                 flag = sym $flag,
                 other = sym $other,
                 real = sym $real,

@@ -97,6 +97,8 @@ pub type Observer = fn(&Fault);
 
 static OBSERVER: OnceLock<Observer> = OnceLock::new();
 static IS_WANTED: AtomicBool = AtomicBool::new(false);
+/// Never set.
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// The signals that are taken over.
 const SIGNALS: [c_int; 2] = [libc::SIGSEGV, libc::SIGTRAP];
@@ -305,10 +307,10 @@ static REAL_SIGNAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 static REAL_SIGPROCMASK: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 static REAL_PTHREAD_SIGMASK: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 
-interpose!(sigaction, REAL_SIGACTION, IS_WANTED, IS_WANTED, set_action);
-interpose!(signal, REAL_SIGNAL, IS_WANTED, IS_WANTED, set_handler);
-interpose!(sigprocmask, REAL_SIGPROCMASK, IS_WANTED, IS_WANTED, set_process_mask);
-interpose!(pthread_sigmask, REAL_PTHREAD_SIGMASK, IS_WANTED, IS_WANTED, set_thread_mask);
+interpose!(sigaction, REAL_SIGACTION, NEVER, IS_WANTED, IS_WANTED, set_action);
+interpose!(signal, REAL_SIGNAL, NEVER, IS_WANTED, IS_WANTED, set_handler);
+interpose!(sigprocmask, REAL_SIGPROCMASK, NEVER, IS_WANTED, IS_WANTED, set_process_mask);
+interpose!(pthread_sigmask, REAL_PTHREAD_SIGMASK, NEVER, IS_WANTED, IS_WANTED, set_thread_mask);
 
 /// Looks up the C library's functions.
 pub fn prepare() {

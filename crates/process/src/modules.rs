@@ -191,6 +191,17 @@ pub fn is_communication_code(pc: usize) -> bool {
     .unwrap_or(false)
 }
 
+/// Whether `pc` is in the C library, or in what stands in front of it for a compiler's checks.
+pub fn is_system_code(pc: usize) -> bool {
+    const NAMES: [&[u8]; 7] =
+        [b"libc.so", b"libc-", b"libpthread", b"libasan", b"libtsan", b"libubsan", b"libclang_rt"];
+    loaded::visit(|module| match module.holds(pc) {
+        true => ControlFlow::Break(NAMES.iter().any(|name| module.file_name().starts_with(name))),
+        false => ControlFlow::Continue(()),
+    })
+    .unwrap_or(false)
+}
+
 /// Whether `pc` is in a module that carries hooks.
 pub fn is_hooked_code(pc: usize) -> bool {
     loaded::visit(|module| match module.holds(pc) {

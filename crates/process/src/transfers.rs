@@ -5,11 +5,12 @@
 //! They are interposed for the whole process, and are jumps while nothing is closed. Within MPI
 //! everything is open.
 //!
-//! **Soundness.** What a function may access at most counts as accessed: the whole of a buffer that
-//! is read into in part. System calls of other functions (`getrandom`, `ioctl`, `aio_read`) fail with
+//! **Soundness.** What has been transferred counts as accessed, when the function returns: an
+//! operation that another thread completes meanwhile is not met. System calls of other functions (`getrandom`, `ioctl`, `aio_read`) fail with
 //! `EFAULT` where the program passes them memory that a pending receive writes.
 
 use crate::caller;
+use crate::modules;
 use crate::next::Next;
 use crate::stack::Caller;
 use crate::thread::{self, Thread};
@@ -22,7 +23,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicPtr};
 
-/// Called before the system accesses memory of the program, some of which may be closed.
+/// Called when the system has accessed memory of the program, some of which may be closed.
 pub type Observer = fn(by: &'static str, mode: Mode, bytes: Range<usize>, caller: Caller);
 
 /// Called before something is written to a file.
@@ -54,8 +55,10 @@ pub fn read_along(reader: Reader) {
 
 /// Functions are looked up before signal handlers may call them.
 pub fn prepare() {
-    for (next, real) in all() {
-        real.store(next.get(), Relaxed);
+    for (next, real, foreign) in all() {
+        let function = next.get();
+        foreign.store(!function.is_null() && !modules::is_system_code(function as usize), Relaxed);
+        real.store(function, Relaxed);
     }
 }
 
@@ -104,24 +107,48 @@ impl Memory for Message {
     }
 }
 
-/// Reports what is accessed, and opens all pages as long as the result is there.
+/// Runs a function that transfers so many bytes as it returns, with all pages open, and reports
+/// them.
 #[cold]
 #[inline(never)]
-fn watched(by: &'static str, mode: Mode, memory: impl Memory, caller: Caller) -> Option<Open> {
+fn watched(
+    by: &'static str,
+    mode: Mode,
+    memory: impl Memory,
+    caller: Caller,
+    transfer: &mut dyn FnMut() -> usize,
+) {
     if thread::with(Thread::is_inside) {
-        return None;
+        transfer();
+        return;
     }
-    let (observer, _) = OBSERVER.get()?;
-    // SAFETY: what the caller of the function has passed.
-    unsafe { memory.each(&mut |bytes| observer(by, mode, bytes, caller)) };
-    Open::new()
+    let open = Open::new();
+    let mut left = transfer();
+    if let Some((observer, _)) = OBSERVER.get() {
+        // SAFETY: the C library's own variable.
+        let errno = unsafe { *libc::__errno_location() };
+        let mut report = |bytes: Range<usize>| {
+            let done = left.min(bytes.len());
+            left -= done;
+            if done > 0 {
+                observer(by, mode, bytes.start..bytes.start + done, caller);
+            }
+        };
+        // SAFETY: what the caller of the function has passed; the C library's own variable.
+        unsafe {
+            memory.each(&mut report);
+            *libc::__errno_location() = errno;
+        }
+    }
+    drop(open);
 }
 
 macro_rules! transfers {
-    ($($name:ident($($parameter:ident: $type:ty),*) -> $result:ty = $mode:ident $memory:expr;)*) => {
+    ($($name:ident($($parameter:ident: $type:ty),*) -> $result:ty = $mode:ident $memory:expr, $unit:expr;)*) => {
         $(commsan_machine::interpose!(
             $name,
             real::$name,
+            foreign::$name,
             commsan_guards::ANY,
             NEVER,
             instead::$name
@@ -132,13 +159,18 @@ macro_rules! transfers {
             $(
                 #[inline(never)]
                 pub unsafe extern "C" fn $name($($parameter: $type),*) -> $result {
-                    let _open = watched(stringify!($name), Mode::$mode, $memory, caller!());
                     type Real = unsafe extern "C" fn($($type),*) -> $result;
-                    // SAFETY: the C library's function, with the caller's arguments.
-                    unsafe {
-                        let next = next::$name.required();
-                        std::mem::transmute::<*mut c_void, Real>(next)($($parameter),*)
-                    }
+                    let mut result = 0;
+                    let mut transfer = || {
+                        // SAFETY: the C library's function, with the caller's arguments.
+                        result = unsafe {
+                            let next = next::$name.required();
+                            std::mem::transmute::<*mut c_void, Real>(next)($($parameter),*)
+                        };
+                        usize::try_from(result).map_or(0, |count| count.saturating_mul($unit))
+                    };
+                    watched(stringify!($name), Mode::$mode, $memory, caller!(), &mut transfer);
+                    result
                 }
             )*
         }
@@ -150,6 +182,15 @@ macro_rules! transfers {
             $(pub static $name: AtomicPtr<c_void> = AtomicPtr::new(null_mut());)*
             pub static write: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
             pub static mprotect: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+        }
+
+        /// Whether the next function is none of the C library's.
+        #[allow(non_upper_case_globals, reason = "named after the functions")]
+        mod foreign {
+            use super::AtomicBool;
+            $(pub static $name: AtomicBool = AtomicBool::new(false);)*
+            pub static write: AtomicBool = AtomicBool::new(false);
+            pub static mprotect: AtomicBool = AtomicBool::new(false);
         }
 
         #[allow(non_upper_case_globals, reason = "named after the functions")]
@@ -168,55 +209,73 @@ macro_rules! transfers {
             pub static mprotect: Next = Next::new(c"mprotect");
         }
 
-        fn all() -> impl Iterator<Item = (&'static Next, &'static AtomicPtr<c_void>)> {
-            let own = [(&next::write, &real::write), (&next::mprotect, &real::mprotect)];
-            [$((&next::$name, &real::$name)),*].into_iter().chain(own)
+        fn all() -> impl Iterator<Item = Function> {
+            let own: [Function; 2] = [
+                (&next::write, &real::write, &foreign::write),
+                (&next::mprotect, &real::mprotect, &foreign::mprotect),
+            ];
+            [$((&next::$name, &real::$name, &foreign::$name)),*].into_iter().chain(own)
         }
     };
 }
 
+type Function = (&'static Next, &'static AtomicPtr<c_void>, &'static AtomicBool);
 type Address = *mut libc::sockaddr;
 type Length = libc::socklen_t;
 
 transfers! {
-    read(file: c_int, data: *mut c_void, size: usize) -> isize = Write Bytes(data, size);
-    pread(file: c_int, data: *mut c_void, size: usize, at: i64) -> isize = Write Bytes(data, size);
-    pread64(file: c_int, data: *mut c_void, size: usize, at: i64) -> isize = Write Bytes(data, size);
-    pwrite(file: c_int, data: *const c_void, size: usize, at: i64) -> isize = Read Bytes(data, size);
+    read(file: c_int, data: *mut c_void, size: usize) -> isize = Write Bytes(data, size), 1;
+    pread(file: c_int, data: *mut c_void, size: usize, at: i64) -> isize = Write Bytes(data, size), 1;
+    pread64(file: c_int, data: *mut c_void, size: usize, at: i64) -> isize = Write Bytes(data, size), 1;
+    pwrite(file: c_int, data: *const c_void, size: usize, at: i64) -> isize = Read Bytes(data, size), 1;
     pwrite64(file: c_int, data: *const c_void, size: usize, at: i64) -> isize =
-        Read Bytes(data, size);
+        Read Bytes(data, size), 1;
     readv(file: c_int, parts: *const libc::iovec, count: c_int) -> isize =
-        Write Vectors(parts, count.max(0) as usize);
+        Write Vectors(parts, count.max(0) as usize), 1;
     writev(file: c_int, parts: *const libc::iovec, count: c_int) -> isize =
-        Read Vectors(parts, count.max(0) as usize);
+        Read Vectors(parts, count.max(0) as usize), 1;
     preadv(file: c_int, parts: *const libc::iovec, count: c_int, at: i64) -> isize =
-        Write Vectors(parts, count.max(0) as usize);
+        Write Vectors(parts, count.max(0) as usize), 1;
     pwritev(file: c_int, parts: *const libc::iovec, count: c_int, at: i64) -> isize =
-        Read Vectors(parts, count.max(0) as usize);
+        Read Vectors(parts, count.max(0) as usize), 1;
     recv(socket: c_int, data: *mut c_void, size: usize, flags: c_int) -> isize =
-        Write Bytes(data, size);
+        Write Bytes(data, size), 1;
     send(socket: c_int, data: *const c_void, size: usize, flags: c_int) -> isize =
-        Read Bytes(data, size);
+        Read Bytes(data, size), 1;
     recvfrom(socket: c_int, data: *mut c_void, size: usize, flags: c_int, from: Address, length: *mut Length)
-        -> isize = Write Bytes(data, size);
+        -> isize = Write Bytes(data, size), 1;
     sendto(socket: c_int, data: *const c_void, size: usize, flags: c_int, to: Address, length: Length)
-        -> isize = Read Bytes(data, size);
+        -> isize = Read Bytes(data, size), 1;
     recvmsg(socket: c_int, message: *mut libc::msghdr, flags: c_int) -> isize =
-        Write Message(message);
+        Write Message(message), 1;
     sendmsg(socket: c_int, message: *const libc::msghdr, flags: c_int) -> isize =
-        Read Message(message);
+        Read Message(message), 1;
     fread(data: *mut c_void, size: usize, count: usize, file: *mut libc::FILE) -> usize =
-        Write Bytes(data, size.saturating_mul(count));
+        Write Bytes(data, size.saturating_mul(count)), size;
     fread_unlocked(data: *mut c_void, size: usize, count: usize, file: *mut libc::FILE) -> usize =
-        Write Bytes(data, size.saturating_mul(count));
+        Write Bytes(data, size.saturating_mul(count)), size;
     fwrite(data: *const c_void, size: usize, count: usize, file: *mut libc::FILE) -> usize =
-        Read Bytes(data, size.saturating_mul(count));
+        Read Bytes(data, size.saturating_mul(count)), size;
     fwrite_unlocked(data: *const c_void, size: usize, count: usize, file: *mut libc::FILE) -> usize =
-        Read Bytes(data, size.saturating_mul(count));
+        Read Bytes(data, size.saturating_mul(count)), size;
 }
 
-commsan_machine::interpose!(write, real::write, commsan_guards::ANY, IS_READ, written);
-commsan_machine::interpose!(mprotect, real::mprotect, IS_OBSERVED, NEVER, protected);
+commsan_machine::interpose!(
+    write,
+    real::write,
+    foreign::write,
+    commsan_guards::ANY,
+    IS_READ,
+    written
+);
+commsan_machine::interpose!(
+    mprotect,
+    real::mprotect,
+    foreign::mprotect,
+    IS_OBSERVED,
+    NEVER,
+    protected
+);
 
 /// Instead of `write`.
 #[inline(never)]
@@ -225,13 +284,20 @@ unsafe extern "C" fn written(file: c_int, data: *const c_void, size: usize) -> i
         // SAFETY: the caller's arguments.
         unsafe { reader(data, size) };
     }
-    let _open = match commsan_guards::are_any() {
-        true => watched("write", Mode::Read, Bytes(data, size), caller!()),
-        false => None,
-    };
     type Real = unsafe extern "C" fn(c_int, *const c_void, usize) -> isize;
-    // SAFETY: the C library's function, with the caller's arguments.
-    unsafe { std::mem::transmute::<*mut c_void, Real>(next::write.required())(file, data, size) }
+    let mut result = 0;
+    let mut transfer = || {
+        // SAFETY: the C library's function, with the caller's arguments.
+        result = unsafe {
+            std::mem::transmute::<*mut c_void, Real>(next::write.required())(file, data, size)
+        };
+        usize::try_from(result).unwrap_or(0)
+    };
+    match commsan_guards::are_any() {
+        true => watched("write", Mode::Read, Bytes(data, size), caller!(), &mut transfer),
+        false => _ = transfer(),
+    }
+    result
 }
 
 /// Instead of `mprotect`.

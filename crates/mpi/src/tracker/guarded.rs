@@ -15,7 +15,7 @@ use std::ops::Range;
 impl Tracker {
     /// From now on pages of buffers are closed to the program while operations use them.
     pub fn close_pages(&mut self, guards: Guards<OpId>) {
-        self.operations.guards = Some(guards);
+        self.operations.guards = Some(Box::new(guards));
     }
 
     /// The program accesses memory in a closed page.

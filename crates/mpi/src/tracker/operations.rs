@@ -25,7 +25,7 @@ pub(super) struct Operations {
     pub on_stack: OnStack,
     pub arrays: Arrays,
     /// Closed pages of their buffers, where those are wanted.
-    pub guards: Option<Guards<OpId>>,
+    pub guards: Option<Box<Guards<OpId>>>,
 }
 
 impl Operations {
