@@ -35,6 +35,11 @@ impl Budget {
         self.spent += time * CONSEQUENCES;
     }
 
+    /// Whether nothing may be spent any more, at any time.
+    pub fn is_exhausted(&self) -> bool {
+        self.is_exhausted
+    }
+
     /// Nothing may be spent any more.
     pub fn exhaust(&mut self) {
         self.is_exhausted = true;

@@ -185,6 +185,11 @@ impl<O: Copy + PartialEq> Guards<O> {
         self.changed(Instant::now());
     }
 
+    /// Whether pages may be closed at all: they were not opened for good.
+    pub fn is_active(&self) -> bool {
+        !self.budget.is_exhausted()
+    }
+
     /// What was watched until now.
     pub fn watched(&self) -> Watched {
         self.watched

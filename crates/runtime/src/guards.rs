@@ -1,7 +1,7 @@
-//! Guards of buffers, for code without hooks: what comes of a fault, and of system calls that
-//! access buffers.
+//! Guards of buffers, for code without hooks: what comes of a fault, and of system calls that have
+//! accessed buffers.
 
-use crate::state::{self, Inner, STATE, State};
+use crate::state;
 use commsan_callsite::Findings;
 use commsan_guards::Guards;
 use commsan_guards::keys::{self, Open, Unavailable};
@@ -126,7 +126,7 @@ fn with_tracker(inside: &Inside, f: impl FnOnce(&mut Tracker, &mut dyn Findings)
     state::with(inside, |checker, out| f(&mut checker.tracker, out));
 }
 
-/// The system is about to access memory for the program.
+/// The system has accessed memory for the program.
 fn on_transfer(by: &'static str, mode: Mode, bytes: Range<usize>, caller: Caller) {
     if bytes.is_empty() || !state::may_conflict(&bytes, mode) || modules::is_hooked_code(caller.pc)
     {
@@ -146,17 +146,5 @@ fn on_protected(pages: Range<usize>) {
         return;
     }
     let Some(inside) = Inside::enter() else { return };
-    let Some(state) = STATE.get() else { return };
-    state.stop_guarding(&inside);
-}
-
-impl State {
-    fn stop_guarding(&self, inside: &Inside) {
-        static WHY: &str =
-            "buffers were not guarded any more, since the program protects pages of its own";
-        if let Some(Some(Inner { checker, recorder })) = self.inner.lock(inside).as_deref_mut() {
-            checker.tracker.stop_guarding();
-            recorder.note(WHY);
-        }
-    }
+    with_tracker(&inside, |tracker, out| tracker.stop_guarding_for_own_pages(out));
 }

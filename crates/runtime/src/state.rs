@@ -50,12 +50,12 @@ pub struct State {
     phase: AtomicU8,
     /// What of it is read without the lock.
     published: Published,
-    pub inner: Lock<Option<Inner>>,
+    inner: Lock<Option<Inner>>,
 }
 
-pub struct Inner {
-    pub checker: Checker,
-    pub recorder: Recorder,
+struct Inner {
+    checker: Checker,
+    recorder: Recorder,
 }
 
 /// Where this process is on its way.
@@ -88,7 +88,7 @@ impl Phase {
     }
 }
 
-pub static STATE: OnceLock<State> = OnceLock::new();
+static STATE: OnceLock<State> = OnceLock::new();
 
 /// Sets the state up; it becomes active when MPI does, or a device is used.
 pub fn install(

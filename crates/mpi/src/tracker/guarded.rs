@@ -52,6 +52,16 @@ impl Tracker {
         }
     }
 
+    /// The program protects pages that may be guarded: closes none any more, and says so once.
+    pub fn stop_guarding_for_own_pages(&mut self, out: &mut dyn Findings) {
+        if self.operations.guards.as_ref().is_some_and(|guards| guards.is_active()) {
+            self.stop_guarding();
+            let text =
+                "buffers were not guarded any more, since the program protects pages of its own";
+            out.emit(Record::Note { text: text.into() }, &self.reporter.stacks);
+        }
+    }
+
     /// Closes no pages any more.
     pub fn stop_guarding(&mut self) {
         if let Some(guards) = &mut self.operations.guards {
