@@ -228,6 +228,21 @@ fn libraries_may_have_functions_with_names_of_the_c_library() {
     work.run(&["--guards"], 1, &program, &[]).ends_with(0).finds(&[]);
 }
 
+#[test]
+fn guards_leave_pages_as_the_program_protects_them() {
+    if !commsan_machine::has_protection_keys() {
+        eprintln!("skipped: guards need protection keys");
+        return;
+    }
+    let work = Work::new("protects", Mpi::OpenMpi);
+    let program = work.path("protects");
+    work.compile_plain(&program, "robust/protects.c", &[]);
+    let run = work.run(&["--guards"], 1, &program, &[]);
+    run.ends_with(0).finds(&[]).says("the program protects pages of its own");
+    let log = fs::read_to_string(run.directory.join("rank-0.jsonl")).unwrap();
+    assert_eq!(log.matches("protects pages of its own").count(), 1, "{log}");
+}
+
 /// Their threads are not followed, so another one may enter what one has not.
 #[test]
 fn without_recompiling_threads_may_have_communicators_of_their_own() {
