@@ -177,10 +177,12 @@ options! {
         "Report MPI calls by threads that the thread level forbids, or that are unordered";
     collective_checks: bool = "true", "BOOL", Rank,
         "Compare arguments and order of collectives between ranks";
-    guards: bool = "false", "BOOL", Rank,
-        "Watch buffers of pending operations in code that was not compiled by commsan, by protecting their pages";
+    guards: Guards = "auto", "auto|BOOL", Rank,
+        "Watch buffers of pending operations in code that was not compiled by commsan, by protected pages and checksums; auto: if no part of the program was";
     guard_budget: Bounded<0, 100> = "5", "PERCENT", Rank,
         "Share of the run time that guards may take; buffers beyond it are not watched, which the report says; 100 for any";
+    isolate_buffers: Bounded<0, 1_073_741_824> = "0", "BYTES", Rank,
+        "Give each allocated block of at least so many bytes pages of its own, so that guards watch all of it; 0 for none";
     leaks: Leaks = "auto", "auto|all|BOOL", Rank,
         "Report objects that are never freed; auto omits groups; all lists what libraries leak, which else one note counts";
     profile: bool = "false", "BOOL", Rank,
@@ -459,6 +461,39 @@ impl Value for Leaks {
     }
 }
 
+/// Whether buffers are watched in code that commsan has not compiled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Guards {
+    /// In programs of which commsan has compiled nothing.
+    #[default]
+    Auto,
+    /// In all programs, or in none.
+    Chosen(bool),
+}
+
+impl Value for Guards {
+    const SWITCH: bool = true;
+
+    fn set(&mut self, text: &str, base: &Path) -> Result<(), Expected> {
+        *self = match text {
+            "auto" => Guards::Auto,
+            _ => {
+                let mut chosen = false;
+                chosen.set(text, base).map_err(|_| "`auto`, `true` or `false`")?;
+                Guards::Chosen(chosen)
+            }
+        };
+        Ok(())
+    }
+
+    fn texts(&self) -> Vec<String> {
+        match self {
+            Guards::Auto => vec!["auto".to_owned()],
+            Guards::Chosen(chosen) => chosen.texts(),
+        }
+    }
+}
+
 /// Devices of CUDA programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gpu {
@@ -581,7 +616,7 @@ mod tests {
     #[test]
     fn ranks_get_their_options_only() {
         let expected = "stats=false:halt_on_error=false:max_findings=1000:stack_depth=16:memory_model=auto:\
-                        strict_sends=false:strict_collectives=false:thread_checks=true:collective_checks=true:guards=false:guard_budget=5:leaks=auto:profile=false:check=true:sample=1/1:objects_from=1024";
+                        strict_sends=false:strict_collectives=false:thread_checks=true:collective_checks=true:guards=auto:guard_budget=5:isolate_buffers=0:leaks=auto:profile=false:check=true:sample=1/1:objects_from=1024";
         let mut options = Options::default();
         assert_eq!(options.for_ranks(), expected);
         options.set("only", "object:u,region:solve", Path::new("")).unwrap();

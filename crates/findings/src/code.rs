@@ -68,6 +68,8 @@ codes! {
         "attached buffer used before MPI_Buffer_detach", "CS-BUF-08.md";
     OperationOversteps = "CS-BUF-09", Error,
         "user-defined reduction beyond the elements that it was given", "CS-BUF-09.md";
+    SendBufferChanged = "CS-BUF-10", Error,
+        "buffer of a pending send changed", "CS-BUF-10.md";
     RequestNeverCompleted = "CS-REQ-01", Error,
         "request leak: operation never completed", "CS-REQ-01.md";
     RequestOverwritten = "CS-REQ-02", Error,

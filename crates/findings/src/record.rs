@@ -129,10 +129,16 @@ pub struct Guarded {
     pub operations: u64,
     /// In pages that were closed to the program.
     pub closed: u64,
+    /// Of which checksums were compared.
+    #[serde(default)]
+    pub summed: u64,
     /// In pages that hold other data, too.
     pub shared: u64,
     /// In memory that is not guarded: stacks, mappings of the program's own.
     pub elsewhere: u64,
+    /// In pages that could not be closed, or not any more.
+    #[serde(default)]
+    pub unclosable: u64,
     /// Left out to stay within the budget, or since there were too many.
     pub over_budget: u64,
 }

@@ -9,25 +9,28 @@ const AT_FIRST: Duration = Duration::from_millis(20);
 /// are, and another process that copies from them may have waited.
 const CONSEQUENCES: u32 = 2;
 
+/// What a checksum costs, whatever its size, in nanoseconds; and bytes that it takes in each.
+const SUM_COSTS: u64 = 10;
+const BYTES_PER_NANOSECOND: u64 = 8;
+
 /// Time to be spent.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     percent: u32,
     since: Instant,
     spent: Duration,
-    is_exhausted: bool,
 }
 
 impl Budget {
     /// `percent` of the time from `now` on; 100 for any.
     pub fn new(percent: u32, now: Instant) -> Budget {
-        Budget { percent, since: now, spent: Duration::ZERO, is_exhausted: false }
+        Budget { percent, since: now, spent: Duration::ZERO }
     }
 
     /// Whether more may be spent at this time.
     pub fn allows(&self, now: Instant) -> bool {
         let earned = now.saturating_duration_since(self.since) * self.percent / 100;
-        !self.is_exhausted && (self.percent >= 100 || self.spent <= earned + AT_FIRST)
+        self.percent >= 100 || self.spent <= earned + AT_FIRST
     }
 
     /// So much has been spent in system calls.
@@ -35,14 +38,9 @@ impl Budget {
         self.spent += time * CONSEQUENCES;
     }
 
-    /// Whether nothing may be spent any more, at any time.
-    pub fn is_exhausted(&self) -> bool {
-        self.is_exhausted
-    }
-
-    /// Nothing may be spent any more.
-    pub fn exhaust(&mut self) {
-        self.is_exhausted = true;
+    /// A checksum of so many bytes was taken.
+    pub fn spend_estimated(&mut self, bytes: usize) {
+        self.spent += Duration::from_nanos(SUM_COSTS + bytes as u64 / BYTES_PER_NANOSECOND);
     }
 }
 
@@ -60,8 +58,10 @@ mod tests {
         assert!(!budget.allows(begun));
         assert!(!budget.allows(begun + Duration::from_millis(19)));
         assert!(budget.allows(begun + Duration::from_millis(21)));
-        budget.exhaust();
-        assert!(!budget.allows(begun + Duration::from_secs(1)));
+        for _ in 0..1000 {
+            budget.spend_estimated(8000);
+        }
+        assert!(!budget.allows(begun + Duration::from_millis(21)));
         let mut any = Budget::new(100, begun);
         any.spend(Duration::from_secs(9));
         assert!(any.allows(begun));

@@ -54,7 +54,18 @@ fn allocate(rights: u32) -> Result<u32, Unavailable> {
     }
 }
 
-/// Whether the keys were taken.
+/// Gives the keys back: no page has one.
+pub fn give_up() {
+    for key in [&READ, &NONE] {
+        match key.swap(0, Relaxed) {
+            0 => {}
+            // SAFETY: a key of this process's.
+            taken => drop(unsafe { libc::syscall(libc::SYS_pkey_free, taken) }),
+        }
+    }
+}
+
+/// Whether the keys were taken, and not given back.
 #[inline]
 pub fn are_taken() -> bool {
     READ.load(Relaxed) != 0
@@ -112,6 +123,23 @@ impl Drop for Open {
         // SAFETY: it was made, so there are keys.
         unsafe { set_key_rights(closed(key_rights())) };
     }
+}
+
+/// Runs `f`, which creates a thread, with all pages open: the thread inherits that for good.
+pub fn inherited<R>(f: impl FnOnce() -> R) -> R {
+    if !are_taken() {
+        return f();
+    }
+    // SAFETY: there are keys; the others keep their rights.
+    let before = unsafe {
+        let before = key_rights();
+        set_key_rights(opened(before));
+        before
+    };
+    let result = f();
+    // SAFETY: as before.
+    unsafe { set_key_rights(before) };
+    result
 }
 
 /// Gives pages the key for what the program may do with them. They can be read and written

@@ -9,24 +9,32 @@
 //! library is not disturbed in anything, and there is nothing to take back before it works.
 //! [`Table`] knows which pages are closed for whom, [`Budget`] what that may cost.
 //!
+//! Where pages do not watch what an operation sends, checksums do ([`Prints`]): taken when it starts,
+//! compared when it is complete.
+//!
 //! **Soundness.** A guard only points out an access: whether it is a mistake is decided by the bytes
-//! of the pending operations, as for accesses that hooks report. Missed is what pages do not show:
-//! - bytes in pages that the buffer shares with other data, so all of most small buffers;
-//! - buffers elsewhere than in allocated memory or variables of modules: on stacks, in memory that
-//!   the program has mapped itself or shares with other processes;
+//! of the pending operations, as for accesses that hooks report. A checksum that differs shows
+//! that the buffer has changed, which nobody may do before the call that has completed the operation
+//! returns (MPI 4.1 §3.7.2). Missed is what pages and checksums do not show:
+//! - loads, and all use of receive buffers, in pages that the buffer shares with other data, so in
+//!   all of most small buffers; and in memory that is neither allocated nor a variable of a
+//!   module: on stacks, in memory that the program has mapped itself or shares with other processes;
+//! - there, too, stores that change nothing, or what is changed back before the operation is complete;
 //! - of an operation with more than [`MAX_RUNS`] separate runs of pages, those that follow; of more
 //!   than [`MAX_ENTRIES`] runs at a time, those of later operations;
 //! - accesses to a page after the same instruction has accessed it [`REPETITIONS`] times while the
 //!   operation is pending, which opens it;
 //! - what functions do that the library calls back, and any code that has left a call by `longjmp`;
-//! - operations without guards for the sake of the budget.
+//! - operations that are not watched for the sake of the budget.
 
 mod budget;
 pub mod instruction;
 pub mod keys;
+mod prints;
 mod table;
 
 pub use budget::Budget;
+pub use prints::{Memory, Prints, Read};
 pub use table::{MAX_ENTRIES, MAX_RUNS, Rights, Table};
 
 use std::ops::Range;
@@ -53,10 +61,14 @@ pub struct Watched {
     pub operations: u64,
     /// In pages that were closed.
     pub closed: u64,
+    /// Of which checksums were compared.
+    pub summed: u64,
     /// In pages that hold other data, too.
     pub shared: u64,
     /// In memory that is not guarded: stacks, mappings of the program's own.
     pub elsewhere: u64,
+    /// In pages that cannot be closed here, or not any more.
+    pub unclosable: u64,
     /// Left out to stay within the budget, or since there were too many.
     pub over_budget: u64,
 }
@@ -64,14 +76,20 @@ pub struct Watched {
 /// The guards of one process. `O` identifies operations.
 pub struct Guards<O> {
     table: Table<O>,
+    prints: Prints<O>,
     budget: Budget,
     watched: Watched,
-    /// Whether memory may be guarded.
-    may_be: fn(&Range<usize>) -> bool,
+    /// Whether pages may be closed: there are keys, and the program protects none of its own.
+    closes: bool,
+    lie: Lie,
     /// Which instructions have come to closed pages, and how often; others may have taken their
     /// places.
     met: [Met; MET],
 }
+
+/// Where the bytes of a buffer lie, and where what lies behind them begins: at their end, or further
+/// on if the buffer ends with an allocated block that has pages of its own.
+pub type Lie = fn(&Range<usize>) -> (Memory, usize);
 
 /// An instruction that has accessed a closed page.
 #[derive(Clone, Copy, Default)]
@@ -87,65 +105,136 @@ const MET: usize = 256;
 pub const REPETITIONS: u8 = 3;
 
 impl<O: Copy + PartialEq> Guards<O> {
-    /// Guards that take up `percent` of the time the process runs from now on; 100 for any. `may_be`
-    /// says whether all bytes of a range can be read and written, and are the program's own; it is
-    /// asked about buffers of pending operations.
+    /// Guards that take up `percent` of the time the process runs from now on; 100 for any. `lie`
+    /// says where the bytes of a buffer of a pending operation lie, `read` reads those that may be
+    /// gone.
     ///
-    /// [`keys::acquire`] must have succeeded.
-    pub fn new(percent: u32, may_be: fn(&Range<usize>) -> bool) -> Guards<O> {
-        let budget = Budget::new(percent, Instant::now());
-        let met = [Met::default(); MET];
-        Guards { table: Table::default(), budget, watched: Watched::default(), may_be, met }
+    /// They close pages if `closes`; [`keys::acquire`] must have succeeded then.
+    pub fn new(percent: u32, closes: bool, lie: Lie, read: Read) -> Guards<O> {
+        Guards {
+            table: Table::default(),
+            prints: Prints::new(read),
+            budget: Budget::new(percent, Instant::now()),
+            watched: Watched::default(),
+            closes,
+            lie,
+            met: [Met::default(); MET],
+        }
     }
 
-    /// Whether pages inside of one run of bytes would be closed for an operation that uses it alone;
-    /// it is passed to [`begin`](Self::begin) then, else to [`leave_out`](Self::leave_out).
+    /// Whether an operation that uses this run of bytes alone is passed to [`begin`](Self::begin),
+    /// since it holds whole pages that the budget allows to watch; else to
+    /// [`begin_small`](Self::begin_small).
     pub fn want(&self, run: &Range<usize>) -> bool {
-        !inside(run).is_empty() && self.budget.allows(Instant::now())
+        !self.pages(run).is_empty() && self.budget.allows(Instant::now())
     }
 
-    /// An operation has started that uses this run of bytes, and is not watched.
-    pub fn leave_out(&mut self, run: &Range<usize>) {
-        let pages = inside(run).len() as u64;
+    /// The pages that hold nothing but bytes of a buffer.
+    fn pages(&self, run: &Range<usize>) -> Range<usize> {
+        // Only then there may be such a page, by whatever lies behind.
+        match run.start.next_multiple_of(PAGE) < run.end {
+            true => inside(&(run.start..(self.lie)(run).1)),
+            false => 0..0,
+        }
+    }
+
+    /// An operation has started that uses this run of bytes alone, which
+    /// [`want`](Self::want) does not want. Returns its checksum, if the operation only reads it,
+    /// to be passed to [`is_changed`](Self::is_changed) or [`keep`](Self::keep).
+    pub fn begin_small(&mut self, run: &Range<usize>, writes: bool) -> Option<u64> {
+        let pages = self.pages(run).len() as u64;
+        let pages = pages.min(run.len() as u64);
+        if pages == 0 && !writes && !run.is_empty() && self.allows_small(run.len()) {
+            let sum = self.prints.sum(run, (self.lie)(run).0);
+            self.budget.spend_estimated(run.len());
+            if sum.is_some() {
+                self.watched.summed += run.len() as u64;
+                return sum;
+            }
+        }
         self.watched.over_budget += pages;
         self.watched.shared += run.len() as u64 - pages;
+        None
+    }
+
+    /// Whether a checksum of so many bytes may be taken. Of few it costs less than the clock.
+    fn allows_small(&self, bytes: usize) -> bool {
+        bytes <= FEW || self.budget.allows(Instant::now())
+    }
+
+    /// Whether a buffer has changed since [`begin_small`](Self::begin_small).
+    pub fn is_changed(&mut self, run: &Range<usize>, sum: u64) -> bool {
+        self.budget.spend_estimated(run.len());
+        self.prints.sum(run, (self.lie)(run).0).is_some_and(|now| now != sum)
+    }
+
+    /// What [`begin_small`](Self::begin_small) has returned belongs to an operation, as if it had
+    /// been passed to [`begin`](Self::begin).
+    pub fn keep(&mut self, operation: O, run: Range<usize>, sum: u64) {
+        let memory = (self.lie)(&run).0;
+        self.prints.keep(operation, run, memory, sum);
     }
 
     /// An operation has started that uses these runs of bytes, each as long as it goes on: whether
-    /// it writes them. Closes the pages that lie inside.
+    /// it writes them. Closes the pages that lie inside, and takes checksums of the rest of what it
+    /// reads.
     pub fn begin(&mut self, operation: O, runs: impl Iterator<Item = (Range<usize>, bool)>) {
         let begun = Instant::now();
+        let may_spend = self.budget.allows(begun);
         let (before, mut taken) = (self.watched.closed, 0);
         for (run, writes) in runs {
-            let pages = inside(&run);
-            let bytes = run.len() as u64;
-            if pages.is_empty() {
-                self.watched.shared += bytes;
-                continue;
+            let (memory, end) = (self.lie)(&run);
+            let pages = inside(&(run.start..end));
+            let mut rest = [run.clone(), 0..0];
+            let mut reason = Reason::Shared;
+            if memory != Memory::Own {
+                reason = Reason::Elsewhere;
+            } else if !self.closes && !pages.is_empty() {
+                reason = Reason::Unclosable;
+            } else if !pages.is_empty() {
+                let is_full = taken == MAX_RUNS || self.table.is_full() || !may_spend;
+                let rights = if writes { Rights::None } else { Rights::Read };
+                if !is_full && self.table.add(operation, pages.clone(), rights, &mut set) {
+                    taken += 1;
+                    let closed = pages.start..pages.end.min(run.end);
+                    self.watched.closed += closed.len() as u64;
+                    rest = [run.start..closed.start, closed.end..run.end];
+                } else {
+                    reason = if is_full { Reason::OverBudget } else { Reason::Elsewhere };
+                }
             }
-            if !(self.may_be)(&run) {
-                self.watched.elsewhere += bytes;
-                continue;
+            let bytes = rest.iter().map(|part| part.len() as u64).sum::<u64>();
+            let mut summed = 0;
+            if !writes && may_spend {
+                let sums = rest.iter().map(|part| self.prints.add(operation, part, memory) as u64);
+                summed = sums.sum();
             }
-            let edges = bytes - pages.len() as u64;
-            self.watched.shared += edges;
-            if taken == MAX_RUNS || self.table.is_full() || !self.budget.allows(begun) {
-                self.watched.over_budget += bytes - edges;
-                continue;
-            }
-            taken += 1;
-            let rights = if writes { Rights::None } else { Rights::Read };
-            match self.table.add(operation, pages, rights, &mut set) {
-                true => self.watched.closed += bytes - edges,
-                false => self.watched.elsewhere += bytes - edges,
-            }
+            self.watched.summed += summed;
+            *match reason {
+                _ if !may_spend => &mut self.watched.over_budget,
+                Reason::Shared => &mut self.watched.shared,
+                Reason::Elsewhere => &mut self.watched.elsewhere,
+                Reason::Unclosable => &mut self.watched.unclosable,
+                Reason::OverBudget => &mut self.watched.over_budget,
+            } += bytes - summed;
         }
         self.watched.operations += u64::from(self.watched.closed > before);
         self.changed(begun);
     }
 
+    /// Which part of what an operation has sent is not as it was when it started.
+    pub fn altered(&mut self, operation: O) -> Option<Range<usize>> {
+        if self.prints.is_empty() {
+            return None;
+        }
+        let (altered, compared) = self.prints.changed(operation);
+        self.budget.spend_estimated(compared);
+        altered
+    }
+
     /// An operation is over: opens its pages, but for those that another one uses.
     pub fn end(&mut self, operation: O) {
+        self.prints.remove(operation);
         if self.table.is_empty() {
             return;
         }
@@ -178,16 +267,16 @@ impl<O: Copy + PartialEq> Guards<O> {
         false
     }
 
-    /// Opens all pages for good: nothing is guarded from now on.
+    /// Opens all pages for good: none is closed from now on.
     pub fn open_all(&mut self) {
         self.table.clear(&mut set);
-        self.budget.exhaust();
+        self.closes = false;
         self.changed(Instant::now());
     }
 
-    /// Whether pages may be closed at all: they were not opened for good.
-    pub fn is_active(&self) -> bool {
-        !self.budget.is_exhausted()
+    /// Whether pages may be closed: there are keys, and they were not opened for good.
+    pub fn closes(&self) -> bool {
+        self.closes
     }
 
     /// What was watched until now.
@@ -200,6 +289,17 @@ impl<O: Copy + PartialEq> Guards<O> {
         self.budget.spend(begun.elapsed());
     }
 }
+
+/// Why pages do not watch a part of a buffer.
+enum Reason {
+    Shared,
+    Elsewhere,
+    Unclosable,
+    OverBudget,
+}
+
+/// Bytes of which a checksum is taken within a few nanoseconds.
+const FEW: usize = 512;
 
 /// The pages that lie wholly inside a range.
 fn inside(bytes: &Range<usize>) -> Range<usize> {
@@ -233,7 +333,7 @@ mod tests {
 
     #[test]
     fn an_instruction_meets_a_page_often_when_it_comes_again() {
-        let mut guards = Guards::<u32>::new(100, |_| true);
+        let mut guards = Guards::<u32>::new(100, false, |run| (Memory::Own, run.end), |_, _| 0);
         for _ in 0..2 {
             for _ in 1..REPETITIONS {
                 assert!(!guards.is_often(7, PAGE + 1));

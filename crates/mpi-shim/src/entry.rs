@@ -82,7 +82,7 @@ pub(crate) fn around(
     // Whatever the library does until the call returns.
     let _open;
     if !mode.is_usual() {
-        if mode.is_guarded() && (commsan_guards::are_any() || !only_completes(&args, here.thread)) {
+        if mode.is_guarded() && !is_open_anyway(here.thread) {
             _open = Open::new();
         }
         if mode.has_statistics() {
@@ -110,14 +110,11 @@ pub(crate) fn around(
     }
 }
 
-/// Whether pages may stay as they are during a call while none is closed: it creates no threads, to
-/// which all must be open, and no other thread can start an operation meanwhile, whose
-/// buffers the library might pass to the system here. Programs that poll notice the difference.
-fn only_completes(args: &Args, thread: &Thread) -> bool {
-    use Effect::*;
-    let effect = args.call.effect;
-    matches!(effect, Wait | Test | WaitAll | TestAll | WaitAny | TestAny | Some | GetStatus)
-        && levels::is_only(thread)
+/// Whether pages may stay as they are to this thread during a call: none is closed, and no other
+/// thread can start an operation meanwhile. Threads that the library creates have all open
+/// nevertheless ([`commsan_guards::keys::inherited`]).
+fn is_open_anyway(thread: &Thread) -> bool {
+    !commsan_guards::are_any() && levels::is_only(thread)
 }
 
 /// A call while nothing is followed: before MPI is initialised, or after the end.

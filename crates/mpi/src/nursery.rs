@@ -30,6 +30,8 @@ pub(crate) struct Young {
     pub bytes: Range<usize>,
     /// Frame pointer of the function on whose stack the buffer lies.
     pub frame: Option<usize>,
+    /// Its checksum, where such are taken.
+    pub sum: Option<u64>,
 }
 
 pub(crate) struct Nursery {
@@ -91,6 +93,13 @@ impl Nursery {
     /// Whether the token means an operation here.
     pub fn knows(&self, token: Token) -> bool {
         self.young.iter().any(|y| y.key == token.key && y.sequence < token.before)
+    }
+
+    /// The buffer of the operation that the token means, with its checksum, if that was taken.
+    pub fn summed(&self, token: Token) -> Option<(&Range<usize>, u64)> {
+        let means = |y: &&Young| y.key == token.key && y.sequence < token.before;
+        let young = self.young.iter().find(means)?;
+        Some((&young.bytes, young.sum?))
     }
 
     /// Live ranges, and operations with a buffer on some stack.

@@ -224,6 +224,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.communicated();
+        self.settle_if_altered(token);
         if let Some((call, pc, mode, bytes)) = self.nursery.take(token) {
             self.end_young(call, pc, mode, bytes);
             return;
@@ -231,8 +232,9 @@ impl Tracker {
         let (mut done, certain) = self.requests.complete(token);
         for id in done.drain(..) {
             self.request_complete(id, place, out);
-            if !certain {
-                self.operations.doubt(id, place);
+            match certain {
+                true => self.look_for_changes(id, out),
+                false => self.operations.doubt(id, place),
             }
             self.finish(id, Some(call), place, out);
         }

@@ -11,6 +11,7 @@ use crate::stack::Caller;
 use crate::{caller, heap};
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
+use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
 
@@ -134,6 +135,68 @@ pub(crate) fn gone(address: *mut c_void) {
     }
 }
 
+/// Blocks of at least this many bytes get pages of their own.
+static ISOLATED_FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+const PAGE: usize = commsan_guards::PAGE;
+
+/// From now on blocks of at least `from` bytes get pages that nothing else is on, so that
+/// these can be closed; 0 for none.
+pub fn isolate(from: usize) {
+    if from > 0 {
+        ISOLATED_FROM.store(from, Ordering::Relaxed);
+    }
+}
+
+/// Whether a block of this size gets pages of its own.
+#[inline]
+pub(crate) fn is_isolated(size: usize) -> bool {
+    size >= ISOLATED_FROM.load(Ordering::Relaxed)
+}
+
+/// Where the memory that an allocated block has to itself ends: with its last page if all its pages
+/// are its own, else with the block. The block must not be freed meanwhile.
+pub fn end_of(block: &Range<usize>) -> usize {
+    let end = block.start + whole_pages(block.len());
+    let has_pages = || {
+        // SAFETY: the beginning of a block that is allocated.
+        let usable = unsafe { libc::malloc_usable_size(block.start as *mut c_void) };
+        block.start + usable >= end
+    };
+    let is_own = is_isolated(block.len()) && block.start.is_multiple_of(PAGE) && has_pages();
+    if is_own { end } else { block.end }
+}
+
+/// Whether a block with pages of its own, or null, has room for so many bytes and not much more.
+pub(crate) fn fits(address: *mut c_void, size: usize) -> bool {
+    if address.is_null() || !(address as usize).is_multiple_of(PAGE) {
+        return false;
+    }
+    // SAFETY: the program's block.
+    let usable = unsafe { libc::malloc_usable_size(address) };
+    (whole_pages(size)..2 * whole_pages(size)).contains(&usable)
+}
+
+/// The size of the pages that hold so many bytes; as it is if there are none so large.
+#[inline]
+fn whole_pages(size: usize) -> usize {
+    size.checked_next_multiple_of(PAGE).unwrap_or(size)
+}
+
+/// Allocates a block with pages of its own. What the C library keeps of it lies before and behind
+/// these. Returns null if there is no memory, or no function that can do it.
+#[cold]
+pub(crate) fn allocate_isolated(alignment: usize, size: usize) -> *mut c_void {
+    static NEXT: Next = Next::new(c"memalign");
+    static IS_LOOKING: AtomicBool = AtomicBool::new(false);
+    type Memalign = unsafe extern "C" fn(usize, usize) -> *mut c_void;
+    let Some(next) = next(&NEXT, &IS_LOOKING) else { return ptr::null_mut() };
+    // SAFETY: the C library's function; the alignment is a power of two as the program's is.
+    unsafe {
+        std::mem::transmute::<*mut c_void, Memalign>(next)(alignment.max(PAGE), whole_pages(size))
+    }
+}
+
 unsafe extern "C" {
     fn __libc_malloc(size: usize) -> *mut c_void;
     fn __libc_calloc(count: usize, size: usize) -> *mut c_void;
@@ -164,13 +227,19 @@ static IS_LOOKING: AtomicBool = AtomicBool::new(false);
 pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
     static NEXT: Next = Next::new(c"malloc");
     type Malloc = unsafe extern "C" fn(usize) -> *mut c_void;
-    // SAFETY: the C library's functions, with the program's argument.
-    let address = unsafe {
-        match next(&NEXT, &IS_LOOKING) {
-            Some(next) => std::mem::transmute::<*mut c_void, Malloc>(next)(size),
-            None => __libc_malloc(size),
-        }
-    };
+    let mut address = ptr::null_mut();
+    if is_isolated(size) {
+        address = allocate_isolated(PAGE, size);
+    }
+    if address.is_null() {
+        // SAFETY: the C library's functions, with the program's argument.
+        address = unsafe {
+            match next(&NEXT, &IS_LOOKING) {
+                Some(next) => std::mem::transmute::<*mut c_void, Malloc>(next)(size),
+                None => __libc_malloc(size),
+            }
+        };
+    }
     let caller = caller!();
     heap::insert(address as usize, size, caller.pc);
     if is_reported(size, caller.pc) {
@@ -188,14 +257,25 @@ pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
 pub unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     static NEXT: Next = Next::new(c"calloc");
     type Calloc = unsafe extern "C" fn(usize, usize) -> *mut c_void;
-    // SAFETY: as in `malloc`.
-    let address = unsafe {
-        match next(&NEXT, &IS_LOOKING) {
-            Some(next) => std::mem::transmute::<*mut c_void, Calloc>(next)(count, size),
-            None => __libc_calloc(count, size),
+    let all = count.saturating_mul(size);
+    let mut address = ptr::null_mut();
+    if is_isolated(all) && all < isize::MAX as usize {
+        address = allocate_isolated(PAGE, all);
+        if !address.is_null() {
+            // SAFETY: so many bytes were allocated.
+            unsafe { ptr::write_bytes(address.cast::<u8>(), 0, all) };
         }
-    };
-    let size = count.saturating_mul(size);
+    }
+    if address.is_null() {
+        // SAFETY: as in `malloc`.
+        address = unsafe {
+            match next(&NEXT, &IS_LOOKING) {
+                Some(next) => std::mem::transmute::<*mut c_void, Calloc>(next)(count, size),
+                None => __libc_calloc(count, size),
+            }
+        };
+    }
+    let size = all;
     let caller = caller!();
     heap::insert(address as usize, size, caller.pc);
     if is_reported(size, caller.pc) {
@@ -213,10 +293,16 @@ pub unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
 pub unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void {
     static NEXT: Next = Next::new(c"aligned_alloc");
     type AlignedAlloc = unsafe extern "C" fn(usize, usize) -> *mut c_void;
-    // SAFETY: as in `malloc`.
-    let address = unsafe {
-        std::mem::transmute::<*mut c_void, AlignedAlloc>(NEXT.required())(alignment, size)
-    };
+    let mut address = ptr::null_mut();
+    if is_isolated(size) && alignment.is_power_of_two() {
+        address = allocate_isolated(alignment, size);
+    }
+    if address.is_null() {
+        // SAFETY: as in `malloc`.
+        address = unsafe {
+            std::mem::transmute::<*mut c_void, AlignedAlloc>(NEXT.required())(alignment, size)
+        };
+    }
     let caller = caller!();
     heap::insert(address as usize, size, caller.pc);
     if is_reported(size, caller.pc) {

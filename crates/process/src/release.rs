@@ -53,6 +53,12 @@ pub unsafe extern "C" fn free(ptr: *mut c_void) {
         report("free", ptr as usize, usable(ptr), caller);
     }
     allocate::gone(ptr);
+    // SAFETY: the program's own block.
+    unsafe { free_really(ptr) };
+}
+
+/// The C library's `free`.
+unsafe fn free_really(ptr: *mut c_void) {
     static NEXT: Next = Next::new(c"free");
     // `dlsym` first frees the text that `dlerror` would have returned, and only then forgets it:
     // what it frees while `free` is looked up is freed again by the call that led here, or leaked.
@@ -77,8 +83,27 @@ pub unsafe extern "C" fn realloc(ptr: *mut c_void, size: usize) -> *mut c_void {
     allocate::gone(ptr);
     static NEXT: Next = Next::new(c"realloc");
     type Realloc = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
-    // SAFETY: this is the C library's `realloc`, with the program's arguments.
-    let moved = unsafe { std::mem::transmute::<*mut c_void, Realloc>(NEXT.get())(ptr, size) };
+    let mut moved = std::ptr::null_mut();
+    if allocate::is_isolated(size) && allocate::fits(ptr, size) {
+        moved = ptr;
+    } else if allocate::is_isolated(size) {
+        moved = allocate::allocate_isolated(1, size);
+        if !ptr.is_null() && !moved.is_null() {
+            // SAFETY: both blocks have so many bytes; the old one is the program's to free.
+            unsafe {
+                std::ptr::copy_nonoverlapping(
+                    ptr.cast::<u8>(),
+                    moved.cast::<u8>(),
+                    usable(ptr).min(size),
+                );
+                free_really(ptr);
+            }
+        }
+    }
+    if moved.is_null() {
+        // SAFETY: this is the C library's `realloc`, with the program's arguments.
+        moved = unsafe { std::mem::transmute::<*mut c_void, Realloc>(NEXT.get())(ptr, size) };
+    }
     let caller = caller!();
     heap::insert(moved as usize, size, caller.pc);
     if allocate::is_reported(size, caller.pc) {

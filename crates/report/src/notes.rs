@@ -102,7 +102,7 @@ impl Notes {
             if let Some(why) = &log.unchecked {
                 self.warn(format!("not checked: {why}"), rank);
             } else if let Some(start) = log.start.as_ref().filter(|start| !start.instrumented)
-                && log.guarded.is_none()
+                && log.guarded.is_none_or(|guarded| guarded == Guarded::default())
             {
                 let program = file_name(&start.program);
                 let text = match runs_scripts(program) {
@@ -139,25 +139,24 @@ impl Notes {
         let all = logs.iter().filter_map(|log| log.guarded);
         let sum =
             |part: fn(&Guarded) -> u64| all.clone().map(|guarded| part(&guarded)).sum::<u64>();
-        if all.clone().next().is_none() {
-            return;
-        }
-        let (operations, closed) = (sum(|g| g.operations), sum(|g| g.closed));
+        let (closed, summed) = (sum(|g| g.closed), sum(|g| g.summed));
         let reasons = [
             (sum(|g| g.shared), "in pages that hold other data, too"),
             (sum(|g| g.elsewhere), "on stacks or in mappings of the program's own"),
+            (sum(|g| g.unclosable), "in pages that could not be closed"),
             (sum(|g| g.over_budget), "over the budget (--guard-budget)"),
         ];
-        let total = closed + reasons.iter().map(|(bytes, _)| bytes).sum::<u64>();
+        let total = closed + summed + reasons.iter().map(|(bytes, _)| bytes).sum::<u64>();
+        if total == 0 {
+            return;
+        }
         let bytes = |count| stats::number(count, Unit::Bytes);
         let mut text = format!(
-            "guards watched {} of {} in buffers of pending operations ({})",
-            bytes(closed),
+            "of {} in buffers of pending operations, guards watched {} by pages, which show each access, and {} \
+             by checksums, which show that what is sent has changed",
             bytes(total),
-            match operations {
-                1 => "1 operation".to_owned(),
-                many => format!("{many} operations"),
-            }
+            bytes(closed),
+            bytes(summed)
         );
         let missed: Vec<_> = reasons
             .iter()
@@ -361,8 +360,8 @@ mod tests {
     fn what_guards_have_not_watched_is_summed_up() {
         let mut notes = Notes::default();
         let guarded = |closed, elsewhere| {
-            let shared = 512;
-            Some(Guarded { operations: 3, closed, shared, elsewhere, over_budget: 0 })
+            let (operations, summed, shared) = (3, 64, 512);
+            Some(Guarded { operations, closed, summed, shared, elsewhere, ..Guarded::default() })
         };
         let finalized = Some(Ending::Finalized);
         let logs = [
@@ -375,14 +374,16 @@ mod tests {
         let [note] = *notes else { panic!("{notes:?}") };
         assert_eq!(
             note.text,
-            "guards watched 4096 KiB of 5121 KiB in buffers of pending operations (6 operations); not \
-             watched: 1024 B in pages that hold other data, too, 1024 KiB on stacks or in mappings of the \
-             program's own. `commsan cc` checks every load and store"
+            "of 5121 KiB in buffers of pending operations, guards watched 4096 KiB by pages, which show each \
+             access, and 128 B by checksums, which show that what is sent has changed; not watched: 1024 B in \
+             pages that hold other data, too, 1024 KiB on stacks or in mappings of the program's own. \
+             `commsan cc` checks every load and store"
         );
         let mut notes = Notes::default();
         let all = Some(Guarded { operations: 1, closed: 4096, ..Guarded::default() });
         notes.add_logs(&[RankLog { guarded: all, ..log(0, finalized) }], false);
-        let text = "guards watched 4096 B of 4096 B in buffers of pending operations (1 operation)";
+        let text = "of 4096 B in buffers of pending operations, guards watched 4096 B by pages, which show \
+                    each access, and 0 B by checksums, which show that what is sent has changed";
         assert!(notes.into_sorted().iter().any(|note| note.text == text));
     }
 

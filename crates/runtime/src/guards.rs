@@ -1,15 +1,16 @@
 //! Guards of buffers, for code without hooks: what comes of a fault, and of system calls that have
 //! accessed buffers.
 
+use crate::options::mpi::{Guards as Wanted, Options};
 use crate::state;
 use commsan_callsite::Findings;
-use commsan_guards::Guards;
 use commsan_guards::keys::{self, Open, Unavailable};
+use commsan_guards::{Guards, Memory};
 use commsan_mpi::Tracker;
 use commsan_process::faults::{self, Fault};
 use commsan_process::inside::Inside;
 use commsan_process::stack::Caller;
-use commsan_process::{heap, modules, transfers};
+use commsan_process::{abi, allocate, heap, memory, modules, transfers};
 use commsan_shadow::Mode;
 use commsan_threads::Interrupted;
 use std::ops::Range;
@@ -27,8 +28,12 @@ static OWNER: AtomicU32 = AtomicU32::new(0);
 /// Variables of modules, as far as these were loaded when guards began.
 static VARIABLES: OnceLock<Vec<Range<usize>>> = OnceLock::new();
 
-/// Guards are wanted. Threads that the program creates from now on have its rights.
-pub fn want() {
+/// Guards may be wanted. Threads that the program creates from now on have its rights.
+pub fn want(options: &Options) {
+    if options.guards == Wanted::Never {
+        return;
+    }
+    allocate::isolate(options.isolate_buffers);
     let taken = keys::acquire();
     if taken.is_ok() {
         faults::want();
@@ -42,42 +47,66 @@ pub fn forked() {
     std::mem::forget(Open::new());
 }
 
-/// MPI is initialised: guards begin, if they are wanted. Returns why there are none.
-pub fn begin(percent: u32, tracker: &mut Tracker) -> Option<&'static str> {
-    match KEYS.get()? {
-        Err(Unavailable::Unsupported) => {
-            return Some(
-                "buffers are not guarded: neither this processor nor its system has protection \
-                 keys of memory. Recompile with `commsan cc`, or run where /proc/cpuinfo lists \
-                 `ospke`",
-            );
-        }
-        Err(Unavailable::Taken) => {
-            return Some("buffers are not guarded: the program uses all protection keys of memory");
-        }
-        Ok(()) => {}
+/// MPI is initialised: guards begin, if they are wanted. Returns why no pages are closed, where
+/// that was asked for.
+pub fn begin(options: &Options, tracker: &mut Tracker) -> Option<&'static str> {
+    let taken = *KEYS.get()?;
+    let is_asked_for = options.guards == Wanted::Always;
+    if !is_asked_for && abi::abi().hooked.load(Relaxed) > 0 {
+        keys::give_up();
+        return None;
     }
-    if modules::has_devices() {
-        return Some(
-            "buffers are not guarded: the program uses devices, which may access them. Recompile \
-             with `commsan cc`",
-        );
-    }
+    let has_devices = modules::has_devices();
     let _ = VARIABLES.set(modules::variables());
-    if !faults::begin(on_fault) {
-        return Some("buffers are not guarded: SIGSEGV cannot be handled");
+    let why = match taken {
+        Err(Unavailable::Unsupported) => Some(
+            "pages of buffers are not guarded, only checksums compared: neither this processor nor \
+             its system has protection keys of memory. Recompile with `commsan cc`, or run where \
+             /proc/cpuinfo lists `ospke`",
+        ),
+        Err(Unavailable::Taken) => Some(
+            "pages of buffers are not guarded, only checksums compared: the program uses all \
+             protection keys of memory",
+        ),
+        Ok(()) if has_devices => Some(
+            "pages of buffers are not guarded, only checksums compared: the program uses devices, \
+             which may access them. Recompile with `commsan cc`",
+        ),
+        Ok(()) if !faults::begin(on_fault) => Some(
+            "pages of buffers are not guarded, only checksums compared: SIGSEGV cannot be handled",
+        ),
+        Ok(()) => None,
+    };
+    match why {
+        Some(_) => keys::give_up(),
+        None => transfers::observe(on_transfer, on_protected),
     }
-    transfers::observe(on_transfer, on_protected);
-    tracker.close_pages(Guards::new(percent, may_be_guarded));
-    None
+    let lie = if has_devices { where_beside_devices } else { where_it_lies };
+    let guards = Guards::new(options.guard_budget, why.is_none(), lie, memory::read);
+    tracker.watch_buffers(guards);
+    why.filter(|_| is_asked_for)
 }
 
-/// Whether a buffer is memory of the program's own that can be read and written: in an allocated
-/// block, or in a variable.
-fn may_be_guarded(bytes: &Range<usize>) -> bool {
+/// Where a buffer lies, and where what lies behind it begins. What is in an allocated block, or in a
+/// variable, can be read and written.
+fn where_it_lies(bytes: &Range<usize>) -> (Memory, usize) {
     let holds = |part: &Range<usize>| part.start <= bytes.start && bytes.end <= part.end;
-    heap::block_of(bytes.start).is_some_and(|block| holds(&block))
-        || VARIABLES.get().is_some_and(|variables| variables.iter().any(holds))
+    if let Some(block) = heap::block_of(bytes.start).filter(holds) {
+        let is_last = bytes.end == block.end;
+        return (Memory::Own, if is_last { allocate::end_of(&block) } else { bytes.end });
+    }
+    match VARIABLES.get().is_some_and(|variables| variables.iter().any(holds)) {
+        true => (Memory::Own, bytes.end),
+        false => (Memory::Elsewhere, bytes.end),
+    }
+}
+
+/// Where a buffer lies, if what is not known may be a device's.
+fn where_beside_devices(bytes: &Range<usize>) -> (Memory, usize) {
+    match where_it_lies(bytes) {
+        (Memory::Own, end) => (Memory::Own, end),
+        (_, end) => (Memory::Unknown, end),
+    }
 }
 
 /// An instruction has come to a closed page.
@@ -142,7 +171,7 @@ fn on_transfer(by: &'static str, mode: Mode, bytes: Range<usize>, caller: Caller
 /// The program changes what may be done with pages. Where these may be guarded, it would not find
 /// them as it has left them.
 fn on_protected(pages: Range<usize>) {
-    if !may_be_guarded(&(pages.start..pages.start + 1)) {
+    if where_it_lies(&(pages.start..pages.start + 1)).0 != Memory::Own {
         return;
     }
     let Some(inside) = Inside::enter() else { return };

@@ -74,8 +74,8 @@ extern "C" fn loaded() {
     #[cfg(not(feature = "serial"))]
     commsan_mpi_shim::follow_objects(options.mpi.leaks);
     #[cfg(not(feature = "serial"))]
-    if ready.is_ok() && options.check && options.mpi.guards.is_some() {
-        guards::want();
+    if ready.is_ok() && options.check {
+        guards::want(&options.mpi);
     }
     #[cfg(not(feature = "serial"))]
     commsan_mpi_shim::prepare();

@@ -4,7 +4,7 @@
 //! rest.
 
 #[cfg(not(feature = "serial"))]
-mod mpi;
+pub mod mpi;
 
 use commsan_counters::Settings;
 

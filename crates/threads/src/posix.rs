@@ -10,6 +10,8 @@ use crate::tasks::{lock, lock_alone, nothing, unlock, unlock_shared};
 use crate::unjoined;
 use crate::{concerns, from_program};
 use commsan_findings::stats::Counter;
+use commsan_guards::keys;
+use commsan_process::inside::Inside;
 use commsan_process::{caller, modules, stats};
 use std::cell::Cell as Local;
 use std::ffi::{c_int, c_void};
@@ -160,7 +162,12 @@ pub unsafe extern "C" fn pthread_create(
     // SAFETY: the program's attributes.
     let detached = unsafe { is_detached(attributes) };
     // SAFETY: the program's arguments, or what to run instead.
-    let next = |routine, argument| unsafe { next(thread, attributes, routine, argument) };
+    let next = |routine, argument| unsafe {
+        match Inside::is_entered() {
+            true => keys::inherited(|| next(thread, attributes, routine, argument)),
+            false => next(thread, attributes, routine, argument),
+        }
+    };
     // SAFETY: the call stores the thread's number there.
     unsafe { create(caller!().pc, thread, detached, (routine, argument), next) }
 }

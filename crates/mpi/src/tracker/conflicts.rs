@@ -70,7 +70,8 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let Some(operation) = self.operations.live.get(conflict.id) else { return };
+        let Some(operation) = self.operations.live.get_mut(conflict.id) else { return };
+        operation.is_reported = true;
         let is_lent = operation.call.effect == Effect::BufferAttach;
         let code = match is_lent && code != Code::PendingBufferFreed {
             true => Code::AttachedBufferUsed,

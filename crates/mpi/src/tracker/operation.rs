@@ -37,6 +37,8 @@ pub struct Operation {
     pub(super) retired: Option<Retired>,
     /// Its completion will count as known to all threads.
     pub(super) known_to_all: bool,
+    /// Whether a use of its buffers was found, and reported unless that was known.
+    pub(super) is_reported: bool,
     /// Findings that are to receive the site of its completion.
     pub(super) findings: Subscribers,
     /// Frame pointer of the function on whose stack the buffer lies.
@@ -96,6 +98,7 @@ impl Operation {
             there: None,
             retired: None,
             known_to_all: false,
+            is_reported: false,
             findings: Subscribers::default(),
             frame: None,
             on_stack: 0,
@@ -109,6 +112,7 @@ impl Operation {
             there: None,
             retired: None,
             known_to_all: false,
+            is_reported: false,
             ..*self
         }
     }

@@ -3,6 +3,7 @@
 use super::operation::non_negative;
 use super::{Operation, Tracker};
 use crate::buffers::Args;
+use crate::ids::Token;
 use crate::nursery::Young;
 use crate::requests::{Request, State};
 use commsan_callsite::{Place, Site};
@@ -40,9 +41,8 @@ impl Tracker {
             true => (place.stack(&mut self.reporter.stacks), None),
             false => place.stack_around(bytes.start, &mut self.reporter.stacks),
         };
-        if let Some(guards) = &mut self.operations.guards {
-            guards.leave_out(bytes);
-        }
+        let guards = self.operations.guards.as_mut();
+        let sum = guards.and_then(|guards| guards.begin_small(bytes, mode == Mode::Write));
         self.nursery.push(Young {
             key,
             variable,
@@ -56,6 +56,7 @@ impl Tracker {
             mode,
             bytes: bytes.clone(),
             frame,
+            sum,
         });
         true
     }
@@ -66,23 +67,37 @@ impl Tracker {
             return;
         }
         for young in self.nursery.leave() {
-            let Young { call, of, thread, stack, pc, frame, .. } = young;
+            let Young { call, of, thread, stack, pc, frame, sum, .. } = young;
             let peer = call.at.peer.and_then(|_| non_negative(of.peer));
             let tag = non_negative(young.tag);
             let site = Site { call: Some(&call.name), thread, stack, pc, remote: None };
             let on_stack = young.bytes.start;
             let operation =
                 Operation { peer, tag, of, frame, on_stack, ..Operation::at(call, site) };
-            let footprint = Footprint::Dense(young.bytes.clone());
+            let bytes = young.bytes;
+            let footprint = Footprint::Dense(bytes.clone());
             let id = self
                 .operations
                 .live
                 .begin(&mut [Some(Access { mode: young.mode, footprint })], operation);
             // `begin` has marked them again.
-            self.pages.unmark(young.bytes, young.mode);
+            self.pages.unmark(bytes.clone(), young.mode);
             self.operations.enter_frame(id);
+            if let Some((guards, sum)) = self.operations.guards.as_mut().zip(sum) {
+                guards.keep(id, bytes, sum);
+            }
             let request = Request::new(young.key, young.variable, young.call, State::Active(id));
             self.requests.insert_as(request, young.sequence);
+        }
+    }
+
+    /// Moves the operations of the nursery to the full structures if the buffer of this one is not
+    /// as it was when it started.
+    pub(super) fn settle_if_altered(&mut self, token: Token) {
+        let Some(guards) = &mut self.operations.guards else { return };
+        let summed = self.nursery.summed(token);
+        if summed.is_some_and(|(bytes, sum)| guards.is_changed(bytes, sum)) {
+            self.settle();
         }
     }
 

@@ -148,6 +148,19 @@ pub(super) const BUFFERS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::SendBufferChanged,
+        case: Case::Usual,
+        message: "{range} changes while {operation} {using} it",
+        offence: "",
+        operation: "{starts}",
+        why: "{pending}, and the bytes are not the same at these two places: the receiver may get the old ones, the \
+              new ones or a mixture",
+        help: "look between the two places for what writes to the buffer, in this thread and in others: `commsan cc` \
+               finds the line, and so does `--isolate-buffers`, without recompiling, if the buffer is allocated memory. \
+               Write to it after the completing call, or write to a second buffer",
+        fortran: MOVED_BY_COMPILER,
+    },
+    Wording {
         code: Code::RequestNeverCompleted,
         case: Case::Usual,
         message: "no call completes the request of {operation}",

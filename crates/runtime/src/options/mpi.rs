@@ -12,6 +12,17 @@ const LASTING: &[Object] = &[Object::Comm, Object::Datatype, Object::Op, Object:
 const ALL: &[Object] =
     &[Object::Comm, Object::Datatype, Object::Op, Object::Request, Object::Group];
 
+/// Whether buffers are watched in code without hooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guards {
+    /// If no module of the program has hooks.
+    Auto,
+    /// In any program.
+    Always,
+    /// In none.
+    Never,
+}
+
 /// Options of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -25,8 +36,12 @@ pub struct Options {
     pub thread_checks: bool,
     /// Compare collectives of different ranks.
     pub collective_checks: bool,
-    /// Close pages of buffers, for at most this percentage of the time; 100 for any.
-    pub guards: Option<u32>,
+    /// Watch buffers in code without hooks.
+    pub guards: Guards,
+    /// For at most this percentage of the time; 100 for any.
+    pub guard_budget: u32,
+    /// Blocks of at least this many bytes get pages of their own; 0 for none.
+    pub isolate_buffers: usize,
     /// Look for such objects that are never freed.
     pub leaks: &'static [Object],
 }
@@ -39,7 +54,9 @@ impl Default for Options {
             strict_collectives: false,
             thread_checks: true,
             collective_checks: true,
-            guards: None,
+            guards: Guards::Auto,
+            guard_budget: 5,
+            isolate_buffers: 0,
             leaks: LASTING,
         }
     }
@@ -53,9 +70,16 @@ impl Options {
             "strict_collectives" => self.strict_collectives = is_true(value),
             "thread_checks" => self.thread_checks = is_true(value),
             "collective_checks" => self.collective_checks = is_true(value),
-            "guards" if is_true(value) => self.guards = self.guards.or(Some(5)),
-            "guard_budget" => {
-                self.guards = self.guards.map(|known| value.parse().unwrap_or(known));
+            "guards" => {
+                self.guards = match value {
+                    "auto" => Guards::Auto,
+                    _ if is_true(value) => Guards::Always,
+                    _ => Guards::Never,
+                }
+            }
+            "guard_budget" => self.guard_budget = value.parse().unwrap_or(self.guard_budget),
+            "isolate_buffers" => {
+                self.isolate_buffers = value.parse().unwrap_or(self.isolate_buffers);
             }
             "leaks" => {
                 self.leaks = match value {

@@ -175,9 +175,7 @@ impl State {
         tracker.rma.assume_memory_model(self.options.mpi.memory_model);
         tracker.limit(self.options.mpi.thread_checks, self.options.mpi.collective_checks);
         tracker.sees_accesses(abi::abi().hooked.load(Ordering::Relaxed) > 0);
-        if let Some(percent) = self.options.mpi.guards
-            && let Some(why) = guards::begin(percent, tracker)
-        {
+        if let Some(why) = guards::begin(&self.options.mpi, tracker) {
             recorder.note(why);
         }
         match shared {
