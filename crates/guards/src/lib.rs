@@ -177,8 +177,13 @@ impl<O: Copy + PartialEq> Guards<O> {
 
     /// An operation has started that uses these runs of bytes, each as long as it goes on: whether
     /// it writes them. Closes the pages that lie inside, and takes checksums of the rest of what it
-    /// reads.
-    pub fn begin(&mut self, operation: O, runs: impl Iterator<Item = (Range<usize>, bool)>) {
+    /// reads, if these are wanted.
+    pub fn begin(
+        &mut self,
+        operation: O,
+        runs: impl Iterator<Item = (Range<usize>, bool)>,
+        sums: bool,
+    ) {
         let begun = Instant::now();
         let may_spend = self.budget.allows(begun);
         let (before, mut taken) = (self.watched.closed, 0);
@@ -205,7 +210,7 @@ impl<O: Copy + PartialEq> Guards<O> {
             }
             let bytes = rest.iter().map(|part| part.len() as u64).sum::<u64>();
             let mut summed = 0;
-            if !writes && may_spend {
+            if sums && !writes && may_spend {
                 let sums = rest.iter().map(|part| self.prints.add(operation, part, memory) as u64);
                 summed = sums.sum();
             }

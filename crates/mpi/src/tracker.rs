@@ -199,7 +199,7 @@ impl Tracker {
         let site = operation.site;
         let id = self.operations.begin(accesses, operation, place);
         self.starts_for_others(id, place, out);
-        if args.call.effect == Effect::Start {
+        if matches!(args.call.effect, Effect::Start | Effect::SplitBegin) {
             self.operations.close(id);
         }
         let request = Request::new(key, variable, args.call, State::Active(id));

@@ -58,7 +58,9 @@ impl Operations {
         id
     }
 
-    /// Closes the pages of an operation's buffers to the program, until [`open`](Self::open).
+    /// Closes the pages of an operation's buffers to the program, until [`open`](Self::open). Of
+    /// what it sends elsewhere, checksums are taken, unless it is one-sided: the end of those is known
+    /// for many at a time.
     pub fn close(&mut self, id: OpId) {
         let Some(guards) = &mut self.guards else { return };
         let mut runs: Vec<(Range<usize>, bool)> = Vec::new();
@@ -72,7 +74,8 @@ impl Operations {
                 }
             });
         }
-        guards.begin(id, runs.into_iter());
+        let is_one_sided = self.live.get(id).is_some_and(|operation| operation.window.is_some());
+        guards.begin(id, runs.into_iter(), !is_one_sided);
     }
 
     /// What an operation uses is the program's again.

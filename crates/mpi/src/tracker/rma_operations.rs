@@ -276,6 +276,9 @@ impl Tracker {
         if self.threads.actor.is_some() {
             return false; // its end must be kept for the others
         }
+        if self.operations.guards.as_ref().is_some_and(|guards| guards.want(bytes)) {
+            return false;
+        }
         let Some(window) = self.rma.windows.get_mut(window) else { return false };
         let each = bytes.len();
         if let Some(last) = window.young.last_mut()
@@ -311,6 +314,7 @@ impl Tracker {
         let operation =
             Operation { window: number, peer, since, there, ..Operation::at(args.call, site) };
         let id = self.operations.begin(accesses, operation, place);
+        self.operations.close(id);
         if let Some(window) = self.rma.windows.get_mut(at_target.window) {
             window.pending.push(Pending { target: at_target.target, id });
             window.used = true;
