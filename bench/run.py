@@ -288,11 +288,15 @@ def guards(shop, size):
             job = (mpi, 2, program, row, rows, 2 * size.seconds)
             variants = [
                 Variant("native", shop.run(*job)),
-                Variant("commsan", shop.run(*job, checked=True)),
-                Variant("commsan, guards", shop.run(*job, checked=True, options=["--guards"]), target),
+                Variant("commsan", shop.run(*job, checked=True), target),
+                Variant("commsan, no guards", shop.run(*job, checked=True, options=["--guards=false"])),
                 Variant("commsan, guards without limit",
-                        shop.run(*job, checked=True, options=["--guards", "--guard-budget", "100"])),
+                        shop.run(*job, checked=True, options=["--guard-budget", "100"])),
             ]
+            if shutil.which("valgrind"):
+                # The peer that needs no recompilation either: it instruments the binary.
+                memcheck = shop.run(mpi, 2, "valgrind", "--quiet", "--error-limit=no", *job[2:])
+                variants.append(Variant("Valgrind", memcheck))
             yield Comparison("guards", f"{mpi}, {row // 1024} KiB", "µs/step", 1e6, variants)
 
 

@@ -243,6 +243,31 @@ fn guards_leave_pages_as_the_program_protects_them() {
     assert_eq!(log.matches("protects pages of its own").count(), 1, "{log}");
 }
 
+/// What a recompiled program does is seen by hooks, what its libraries do by guards, if these are
+/// asked for; nothing is seen twice.
+#[test]
+fn libraries_of_recompiled_programs_are_guarded() {
+    if !commsan_machine::has_protection_keys() {
+        eprintln!("skipped: guards need protection keys");
+        return;
+    }
+    for mpi in MPIS {
+        let work = Work::new("mixed", mpi);
+        let (library, program) = (work.path("libmixed.so"), work.path("mixed"));
+        let options = ["-DLIBRARY", "-shared", "-fPIC", "-g", "-O1"];
+        work.compile_plain(&library, "robust/mixed.c", &options);
+        let path = format!("-L{0} -Wl,-rpath,{0}", library.parent().unwrap().display());
+        let path: Vec<&str> =
+            path.split(' ').chain(["-g", "-Wl,--no-as-needed", "-lmixed"]).collect();
+        work.compile_as(&program, "robust/mixed.c", &path);
+        work.run(&["--guards"], 2, &program, &[]).ends_with(0).finds(&[]);
+        let own = "CS-BUF-01 main";
+        work.run(&[], 2, &program, &["early"]).ends_with(66).finds(&[own]);
+        let all = ["CS-BUF-01 scale", own, "CS-BUF-02 total"];
+        work.run(&["--guards"], 2, &program, &["early"]).ends_with(66).finds(&all);
+    }
+}
+
 /// Their threads are not followed, so another one may enter what one has not.
 #[test]
 fn without_recompiling_threads_may_have_communicators_of_their_own() {

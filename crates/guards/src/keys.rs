@@ -88,15 +88,19 @@ fn mask() -> u32 {
         | (NO_ACCESS | NO_WRITE) << (2 * NONE.load(Relaxed))
 }
 
-/// Rights as the program has them.
+/// Rights as the program has them, if there are keys.
 #[inline]
 pub fn closed(rights: u32) -> u32 {
+    if !are_taken() {
+        // Their numbers would be that of all other memory.
+        return rights;
+    }
     rights & !mask()
         | NO_WRITE << (2 * READ.load(Relaxed))
         | (NO_ACCESS | NO_WRITE) << (2 * NONE.load(Relaxed))
 }
 
-/// Rights as MPI has them.
+/// Rights as MPI has them, if there are keys.
 #[inline]
 pub fn opened(rights: u32) -> u32 {
     rights & !mask()
@@ -120,7 +124,7 @@ impl Open {
 impl Drop for Open {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: it was made, so there are keys.
+        // SAFETY: the processor has keys; if these were given back, rights stay as they are.
         unsafe { set_key_rights(closed(key_rights())) };
     }
 }
