@@ -9,6 +9,10 @@ const AT_FIRST: Duration = Duration::from_millis(20);
 /// are, and another process that copies from them may have waited.
 const CONSEQUENCES: u32 = 2;
 
+/// What opening pages to a thread and closing them costs, in nanoseconds: two writes of the register,
+/// for which the processor waits.
+const OPENING: u64 = 50;
+
 /// What a checksum costs, whatever its size, in nanoseconds; and bytes that it takes in each.
 const SUM_COSTS: u64 = 10;
 const BYTES_PER_NANOSECOND: u64 = 8;
@@ -38,6 +42,11 @@ impl Budget {
         self.spent += time * CONSEQUENCES;
     }
 
+    /// All pages were opened to a thread so often, and closed again.
+    pub fn spend_opened(&mut self, times: u64) {
+        self.spent += Duration::from_nanos(times * OPENING);
+    }
+
     /// A checksum of so many bytes was taken.
     pub fn spend_estimated(&mut self, bytes: usize) {
         self.spent += Duration::from_nanos(SUM_COSTS + bytes as u64 / BYTES_PER_NANOSECOND);
@@ -62,6 +71,10 @@ mod tests {
             budget.spend_estimated(8000);
         }
         assert!(!budget.allows(begun + Duration::from_millis(21)));
+        let mut other = Budget::new(5, begun);
+        other.spend_opened(1_000_000);
+        assert!(!other.allows(begun + Duration::from_millis(100)));
+        assert!(other.allows(begun + Duration::from_secs(1)));
         let mut any = Budget::new(100, begun);
         any.spend(Duration::from_secs(9));
         assert!(any.allows(begun));

@@ -8,8 +8,8 @@ use crate::Rights;
 use commsan_machine::{has_protection_keys, key_rights, set_key_rights};
 use std::ffi::c_int;
 use std::ops::Range;
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Set for a key whose memory must not be accessed; beside it, for one whose memory must not be
 /// written.
@@ -106,6 +106,23 @@ pub fn opened(rights: u32) -> u32 {
     rights & !mask()
 }
 
+/// How often pages were opened to a thread; less where several do at once.
+static OPENED: AtomicU64 = AtomicU64::new(0);
+
+/// How often pages were opened to a thread for a call, or nearly so often.
+pub fn times_opened() -> u64 {
+    OPENED.load(Relaxed)
+}
+
+/// Whether pages were opened so often that it is time to look what that costs: now and then.
+#[inline]
+pub fn is_time_for_review() -> bool {
+    OPENED.load(Relaxed) % REVIEW_INTERVAL == 0
+}
+
+/// A few milliseconds of calls that return at once.
+const REVIEW_INTERVAL: u64 = 1 << 14;
+
 /// As long as it is there, this thread may access all pages.
 pub struct Open(());
 
@@ -115,6 +132,7 @@ impl Open {
     pub fn new() -> Option<Open> {
         // SAFETY: there are keys; the others keep their rights.
         are_taken().then(|| unsafe {
+            OPENED.store(OPENED.load(Relaxed) + 1, Relaxed);
             set_key_rights(opened(key_rights()));
             Open(())
         })

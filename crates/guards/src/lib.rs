@@ -79,6 +79,8 @@ pub struct Guards<O> {
     prints: Prints<O>,
     budget: Budget,
     watched: Watched,
+    /// How often pages had been opened to threads when that was last charged.
+    opened: u64,
     /// Whether pages may be closed: there are keys, and the program protects none of its own.
     closes: bool,
     lie: Lie,
@@ -116,6 +118,7 @@ impl<O: Copy + PartialEq> Guards<O> {
             prints: Prints::new(read),
             budget: Budget::new(percent, Instant::now()),
             watched: Watched::default(),
+            opened: keys::times_opened(),
             closes,
             lie,
             met: [Met::default(); MET],
@@ -185,6 +188,7 @@ impl<O: Copy + PartialEq> Guards<O> {
         sums: bool,
     ) {
         let begun = Instant::now();
+        self.charge_opened();
         let may_spend = self.budget.allows(begun);
         let (before, mut taken) = (self.watched.closed, 0);
         for (run, writes) in runs {
@@ -225,6 +229,24 @@ impl<O: Copy + PartialEq> Guards<O> {
         }
         self.watched.operations += u64::from(self.watched.closed > before);
         self.changed(begun);
+    }
+
+    /// Takes note of how often pages were opened to threads.
+    fn charge_opened(&mut self) {
+        let opened = keys::times_opened();
+        self.budget.spend_opened(opened.saturating_sub(self.opened));
+        self.opened = opened;
+    }
+
+    /// Many calls were made: opens all pages if that has cost more than it may. They stay open until
+    /// other operations begin.
+    pub fn review(&mut self) {
+        let begun = Instant::now();
+        self.charge_opened();
+        if !self.budget.allows(begun) {
+            self.table.clear(&mut set);
+            self.changed(begun);
+        }
     }
 
     /// Which part of what an operation has sent is not as it was when it started.

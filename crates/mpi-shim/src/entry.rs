@@ -29,7 +29,7 @@ use crate::traffic;
 use crate::waiting;
 use crate::windows;
 use crate::word::{Language, table};
-use commsan_guards::keys::Open;
+use commsan_guards::keys::{self, Open};
 use commsan_mpi::{Args, Token};
 use commsan_mpi_calls::Effect;
 use commsan_process::inside::Inside;
@@ -84,6 +84,9 @@ pub(crate) fn around(
     if !mode.is_usual() {
         if mode.is_guarded() && !is_open_anyway(here.thread) {
             _open = Open::new();
+            if keys::is_time_for_review() && mode.is_active() {
+                rank.with(here.thread, &mut |tracker, _| tracker.review_guards());
+            }
         }
         if mode.has_statistics() {
             stats::called(rank, row, &here);

@@ -93,6 +93,13 @@ impl Tracker {
         }
     }
 
+    /// Many calls were made while pages were closed: opens these if that costs too much.
+    pub fn review_guards(&mut self) {
+        if let Some(guards) = &mut self.operations.guards {
+            guards.review();
+        }
+    }
+
     /// Closes no pages any more.
     pub fn stop_guarding(&mut self) {
         if let Some(guards) = &mut self.operations.guards {
