@@ -1,5 +1,6 @@
 //! What guards may cost: a share of the time that the process runs.
 
+use crate::{Memory, PAGE};
 use std::time::{Duration, Instant};
 
 /// Time that guards may take at first, whatever the share: short programs are watched as a whole.
@@ -16,6 +17,9 @@ const OPENING: u64 = 50;
 /// What a checksum costs, whatever its size, in nanoseconds; and bytes that it takes in each.
 const SUM_COSTS: u64 = 10;
 const BYTES_PER_NANOSECOND: u64 = 8;
+
+/// What the system takes to read a page that may be gone, in nanoseconds.
+const CALL: u64 = 800;
 
 /// Time to be spent.
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +52,13 @@ impl Budget {
     }
 
     /// A checksum of so many bytes was taken.
-    pub fn spend_estimated(&mut self, bytes: usize) {
-        self.spent += Duration::from_nanos(SUM_COSTS + bytes as u64 / BYTES_PER_NANOSECOND);
+    pub fn spend_sum(&mut self, bytes: usize, memory: Memory) {
+        let calls = match memory {
+            Memory::Elsewhere => (bytes as u64).div_ceil(PAGE as u64),
+            _ => 0,
+        };
+        let time = SUM_COSTS + calls * CALL + bytes as u64 / BYTES_PER_NANOSECOND;
+        self.spent += Duration::from_nanos(time);
     }
 }
 
@@ -68,7 +77,7 @@ mod tests {
         assert!(!budget.allows(begun + Duration::from_millis(19)));
         assert!(budget.allows(begun + Duration::from_millis(21)));
         for _ in 0..1000 {
-            budget.spend_estimated(8000);
+            budget.spend_sum(8000, Memory::Own);
         }
         assert!(!budget.allows(begun + Duration::from_millis(21)));
         let mut other = Budget::new(5, begun);

@@ -147,12 +147,14 @@ impl<O: Copy + PartialEq> Guards<O> {
     pub fn begin_small(&mut self, run: &Range<usize>, writes: bool) -> Option<u64> {
         let pages = self.pages(run).len() as u64;
         let pages = pages.min(run.len() as u64);
-        if pages == 0 && !writes && !run.is_empty() && self.allows_small(run.len()) {
-            let sum = self.prints.sum(run, (self.lie)(run).0);
-            self.budget.spend_estimated(run.len());
-            if sum.is_some() {
+        if pages == 0 && !writes && !run.is_empty() {
+            let memory = (self.lie)(run).0;
+            if self.allows_sum(run.len(), memory)
+                && let Some(sum) = self.prints.sum(run, memory)
+            {
+                self.budget.spend_sum(run.len(), memory);
                 self.watched.summed += run.len() as u64;
-                return sum;
+                return Some(sum);
             }
         }
         self.watched.over_budget += pages;
@@ -161,21 +163,21 @@ impl<O: Copy + PartialEq> Guards<O> {
     }
 
     /// Whether a checksum of so many bytes may be taken. Of few it costs less than the clock.
-    fn allows_small(&self, bytes: usize) -> bool {
-        bytes <= FEW || self.budget.allows(Instant::now())
+    fn allows_sum(&self, bytes: usize, memory: Memory) -> bool {
+        bytes <= FEW && memory != Memory::Elsewhere || self.budget.allows(Instant::now())
     }
 
     /// Whether a buffer has changed since [`begin_small`](Self::begin_small).
     pub fn is_changed(&mut self, run: &Range<usize>, sum: u64) -> bool {
-        self.budget.spend_estimated(run.len());
-        self.prints.sum(run, (self.lie)(run).0).is_some_and(|now| now != sum)
+        let memory = (self.lie)(run).0;
+        self.budget.spend_sum(run.len(), memory);
+        self.prints.sum(run, memory).is_some_and(|now| now != sum)
     }
 
     /// What [`begin_small`](Self::begin_small) has returned belongs to an operation, as if it had
     /// been passed to [`begin`](Self::begin).
     pub fn keep(&mut self, operation: O, run: Range<usize>, sum: u64) {
-        let memory = (self.lie)(&run).0;
-        self.prints.keep(operation, run, memory, sum);
+        self.prints.keep(operation, run, sum);
     }
 
     /// An operation has started that uses these runs of bytes, each as long as it goes on: whether
@@ -254,9 +256,8 @@ impl<O: Copy + PartialEq> Guards<O> {
         if self.prints.is_empty() {
             return None;
         }
-        let (altered, compared) = self.prints.changed(operation);
-        self.budget.spend_estimated(compared);
-        altered
+        let lie = |bytes: &Range<usize>| (self.lie)(bytes).0;
+        self.prints.changed(operation, lie, |bytes, memory| self.budget.spend_sum(bytes, memory))
     }
 
     /// An operation is over: opens its pages, but for those that another one uses.

@@ -13,7 +13,9 @@ pub enum Memory {
     /// In an allocated block or a variable: it is there until that is freed, and pages in it may be
     /// closed.
     Own,
-    /// On a stack, in a mapping of the program's own: it may be gone when it is read again.
+    /// On the stack of the thread that asks: it is there.
+    Stack,
+    /// On another stack, in a mapping of the program's own: it may be gone when it is read again.
     Elsewhere,
     /// Not to be read: perhaps a device's.
     Unknown,
@@ -29,7 +31,6 @@ pub type Read = fn(usize, &mut [u8]) -> usize;
 struct Print<O> {
     operation: O,
     bytes: Range<usize>,
-    memory: Memory,
     sum: u64,
 }
 
@@ -45,12 +46,12 @@ impl<O: Copy + PartialEq> Prints<O> {
         Prints { prints: Vec::with_capacity(MAX_PRINTS), read }
     }
 
-    /// The checksum of a range; `None` if it cannot be read. Bytes of memory of the program's own
-    /// must be there, and open to this thread.
+    /// The checksum of a range; `None` if it cannot be read. What lies in memory of the program's own,
+    /// or on this thread's stack, must be there, and open to this thread.
     #[inline]
     pub fn sum(&self, bytes: &Range<usize>, memory: Memory) -> Option<u64> {
         match memory {
-            Memory::Own => {
+            Memory::Own | Memory::Stack => {
                 // SAFETY: the caller knows them to be there.
                 let bytes =
                     unsafe { std::slice::from_raw_parts(bytes.start as *const u8, bytes.len()) };
@@ -84,16 +85,16 @@ impl<O: Copy + PartialEq> Prints<O> {
             else {
                 break;
             };
-            self.prints.push(Print { operation, bytes: part, memory, sum });
+            self.prints.push(Print { operation, bytes: part, sum });
             start = end;
         }
         start - bytes.start
     }
 
     /// Keeps the checksum of a whole buffer, which was taken when the operation started.
-    pub fn keep(&mut self, operation: O, bytes: Range<usize>, memory: Memory, sum: u64) {
+    pub fn keep(&mut self, operation: O, bytes: Range<usize>, sum: u64) {
         if self.prints.len() < MAX_PRINTS {
-            self.prints.push(Print { operation, bytes, memory, sum });
+            self.prints.push(Print { operation, bytes, sum });
         }
     }
 
@@ -102,14 +103,20 @@ impl<O: Copy + PartialEq> Prints<O> {
         self.prints.is_empty()
     }
 
-    /// From the first to the last of the parts of an operation's buffer that have changed; with the
-    /// number of bytes that were compared.
-    pub fn changed(&self, operation: O) -> (Option<Range<usize>>, usize) {
-        let (mut changed, mut compared) = (None::<Range<usize>>, 0);
+    /// From the first to the last of the parts of an operation's buffer that have changed. `lie` says
+    /// where the bytes lie now; `compared` is told of each part.
+    pub fn changed(
+        &self,
+        operation: O,
+        lie: impl Fn(&Range<usize>) -> Memory,
+        mut compared: impl FnMut(usize, Memory),
+    ) -> Option<Range<usize>> {
+        let mut changed = None::<Range<usize>>;
         for print in self.prints.iter().filter(|print| print.operation == operation) {
-            compared += print.bytes.len();
+            let memory = lie(&print.bytes);
+            compared(print.bytes.len(), memory);
             // What cannot be read any more is not known to have changed.
-            if self.sum(&print.bytes, print.memory).is_none_or(|sum| sum == print.sum) {
+            if self.sum(&print.bytes, memory).is_none_or(|sum| sum == print.sum) {
                 continue;
             }
             let Range { start, end } = print.bytes;
@@ -118,7 +125,7 @@ impl<O: Copy + PartialEq> Prints<O> {
                 None => start..end,
             });
         }
-        (changed, compared)
+        changed
     }
 
     /// An operation is over.
@@ -161,23 +168,28 @@ mod tests {
         ) {
             let memory = if own { Memory::Own } else { Memory::Elsewhere };
             let mut prints = Prints::new(copy);
+            let changed = |prints: &Prints<u32>, operation| {
+                let mut all = 0;
+                let changed = prints.changed(operation, |_| memory, |bytes, _| all += bytes);
+                (changed, all)
+            };
             let whole = of(&bytes);
             prop_assert_eq!(prints.add(1, &whole, memory), bytes.len());
-            prints.keep(2, whole.clone(), memory, prints.sum(&whole, memory).unwrap());
-            prop_assert_eq!(prints.changed(1), (None, bytes.len()));
-            prop_assert_eq!(prints.changed(2), (None, bytes.len()));
+            prints.keep(2, whole.clone(), prints.sum(&whole, memory).unwrap());
+            prop_assert_eq!(changed(&prints, 1), (None, bytes.len()));
+            prop_assert_eq!(changed(&prints, 2), (None, bytes.len()));
             let at = at.index(bytes.len());
             bytes[at] ^= 1;
             let address = whole.start + at;
             let page = address & !(PAGE - 1)..(address | (PAGE - 1)) + 1;
             let part = page.start.max(whole.start)..page.end.min(whole.end);
-            prop_assert_eq!(prints.changed(1).0, Some(part));
-            prop_assert_eq!(prints.changed(2).0, Some(whole));
-            prop_assert_eq!(prints.changed(3), (None, 0));
+            prop_assert_eq!(changed(&prints, 1).0, Some(part));
+            prop_assert_eq!(changed(&prints, 2).0, Some(whole));
+            prop_assert_eq!(changed(&prints, 3), (None, 0));
             prints.remove(1);
-            prop_assert_eq!(prints.changed(1), (None, 0));
+            prop_assert_eq!(changed(&prints, 1), (None, 0));
             bytes[at] ^= 1;
-            prop_assert_eq!(prints.changed(2).0, None);
+            prop_assert_eq!(changed(&prints, 2).0, None);
         }
     }
 
@@ -185,8 +197,8 @@ mod tests {
     fn what_is_gone_has_not_changed() {
         let mut prints = Prints::new(copy);
         assert_eq!(prints.add(1, &(8..16), Memory::Elsewhere), 0);
-        prints.keep(1, 8..16, Memory::Elsewhere, 7);
-        assert_eq!(prints.changed(1), (None, 8));
+        prints.keep(1, 8..16, 7);
+        assert_eq!(prints.changed(1, |_| Memory::Elsewhere, |_, _| {}), None);
         let bytes = [0u8; 16];
         assert_eq!(prints.add(2, &of(&bytes), Memory::Unknown), 0);
     }
@@ -196,10 +208,15 @@ mod tests {
         let bytes = [0u8; 16];
         let mut prints = Prints::new(copy);
         for operation in 0..MAX_PRINTS {
-            assert_eq!(prints.add(operation, &of(&bytes), Memory::Own), 16);
+            assert_eq!(prints.add(operation, &of(&bytes), Memory::Stack), 16);
         }
         assert_eq!(prints.add(MAX_PRINTS, &of(&bytes), Memory::Own), 0);
-        prints.keep(MAX_PRINTS, of(&bytes), Memory::Own, 0);
-        assert_eq!(prints.changed(MAX_PRINTS), (None, 0));
+        prints.keep(MAX_PRINTS, of(&bytes), 0);
+        let count = |operation| {
+            let mut count = 0;
+            prints.changed(operation, |_| Memory::Own, |_, _| count += 1);
+            count
+        };
+        assert_eq!((count(0), count(MAX_PRINTS)), (1, 0));
     }
 }

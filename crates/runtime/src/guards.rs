@@ -10,7 +10,7 @@ use commsan_mpi::Tracker;
 use commsan_process::faults::{self, Fault};
 use commsan_process::inside::Inside;
 use commsan_process::stack::Caller;
-use commsan_process::{abi, allocate, heap, memory, modules, transfers};
+use commsan_process::{abi, allocate, heap, memory, modules, thread, transfers};
 use commsan_shadow::Mode;
 use commsan_threads::Interrupted;
 use std::ops::Range;
@@ -87,10 +87,14 @@ pub fn begin(options: &Options, tracker: &mut Tracker) -> Option<&'static str> {
     why.filter(|_| is_asked_for)
 }
 
-/// Where a buffer lies, and where what lies behind it begins. What is in an allocated block, or in a
+/// Where a buffer lies, and where what lies behind it begins. A stack is there as long as its thread,
+/// and grows when it is read. What is in an allocated block, or in a
 /// variable, can be read and written.
 fn where_it_lies(bytes: &Range<usize>) -> (Memory, usize) {
     let holds = |part: &Range<usize>| part.start <= bytes.start && bytes.end <= part.end;
+    if thread::with(|thread| holds(&thread.stack_bounds())) {
+        return (Memory::Stack, bytes.end);
+    }
     if let Some(block) = heap::block_of(bytes.start).filter(holds) {
         let is_last = bytes.end == block.end;
         return (Memory::Own, if is_last { allocate::end_of(&block) } else { bytes.end });
@@ -104,8 +108,8 @@ fn where_it_lies(bytes: &Range<usize>) -> (Memory, usize) {
 /// Where a buffer lies, if what is not known may be a device's.
 fn where_beside_devices(bytes: &Range<usize>) -> (Memory, usize) {
     match where_it_lies(bytes) {
-        (Memory::Own, end) => (Memory::Own, end),
-        (_, end) => (Memory::Unknown, end),
+        (Memory::Elsewhere, end) => (Memory::Unknown, end),
+        known => known,
     }
 }
 
