@@ -5,7 +5,7 @@ use rapidhash::v3::rapidhash_v3;
 use std::ops::Range;
 
 /// Checksums that are kept at a time; those of later operations are not taken.
-pub const MAX_PRINTS: usize = 2048;
+pub const MAX_PRINTS: usize = 512;
 
 /// Where bytes lie, and so how they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,6 +25,7 @@ pub fn checks() -> Vec<Check> {
     checks.extend(exports());
     checks.extend(compilers());
     checks.extend(cuda());
+    checks.push(guards());
     checks.push(address_space());
     checks.push(memory_limit());
     checks.push(overcommit());
@@ -266,6 +267,15 @@ fn address_space() -> Check {
     let mend = "something occupies or limits the address space: compare `ulimit -v` and the \
                 kernel's vm.overcommit_memory";
     Check::fail(what, format!("64 MiB at {RESERVED:#x} cannot be reserved: {error}"), mend)
+}
+
+/// How buffers of programs that were not recompiled are watched.
+fn guards() -> Check {
+    let found = match commsan_machine::has_protection_keys() {
+        true => "by protection keys: each access to a pending buffer's pages is shown",
+        false => "no protection keys (`ospke` in /proc/cpuinfo): checksums of sent buffers only",
+    };
+    Check::ok("guards", found)
 }
 
 fn limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
