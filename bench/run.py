@@ -296,7 +296,7 @@ def guards(shop, size):
             if shutil.which("valgrind"):
                 # The peer that needs no recompilation either: it instruments the binary.
                 memcheck = shop.run(mpi, 2, "valgrind", "--quiet", "--error-limit=no", *job[2:])
-                variants.append(Variant("Valgrind", memcheck))
+                variants.append(Variant("Valgrind", memcheck, judged=False))
             yield Comparison("guards", f"{mpi}, {row // 1024} KiB", "µs/step", 1e6, variants)
 
 

@@ -18,6 +18,7 @@ use commsan_mpi_calls::Call;
 use commsan_shadow::{Access, Mode, OpId, Pages};
 use detached::Detached;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// A request the program holds.
@@ -224,6 +225,20 @@ impl Requests {
     /// Sets whether the program's stores are seen.
     pub fn see_stores(&mut self, seen: bool) {
         self.stores_are_seen = seen;
+    }
+
+    /// Whether the program's stores are seen.
+    pub fn stores_are_seen(&self) -> bool {
+        self.stores_are_seen
+    }
+
+    /// The pending operations of requests that have the token's handle.
+    pub fn active_with_handle(&self, token: Token) -> SmallVec<[OpId; 8]> {
+        let active = |request: &Request| match &request.state {
+            State::Active(id) => Some(*id),
+            _ => None,
+        };
+        self.with_key(token).filter_map(|(_, request)| active(request)).collect()
     }
 
     /// Number of watched variables.

@@ -232,13 +232,28 @@ impl Tracker {
         let (mut done, certain) = self.requests.complete(token);
         for id in done.drain(..) {
             self.request_complete(id, place, out);
-            match certain {
-                true => self.look_for_changes(id, out),
-                false => self.operations.doubt(id, place),
+            self.look_for_changes(id, out);
+            if !certain {
+                self.operations.doubt(id, place);
             }
             self.finish(id, Some(call), place, out);
         }
         self.requests.reuse(done);
+    }
+
+    /// A call has completed these requests. Libraries give several operations one handle: all short
+    /// sends, of which they have copied the bytes. Hooks show where the program stores it, so which
+    /// operation is meant. Without them, the others of that handle may be those that were completed,
+    /// and what is done with their buffers is no mistake that is certain.
+    pub fn doubt_others_of(&mut self, done: &[Token]) {
+        if self.requests.stores_are_seen() || self.requests.is_empty() {
+            return;
+        }
+        for token in done {
+            for id in self.requests.active_with_handle(*token) {
+                self.operations.may_be_complete(id);
+            }
+        }
     }
 
     /// `MPI_Request_get_status` has returned true: the buffer is free, the request stays.

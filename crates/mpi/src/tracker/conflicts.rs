@@ -40,7 +40,8 @@ impl Tracker {
                 over = Some(id);
                 return ControlFlow::Continue(());
             }
-            if found[..count].iter().flatten().any(known) {
+            let is_known = found[..count].iter().flatten().any(known);
+            if is_known || self.operations.live.get(id).is_some_and(|op| op.may_be_complete) {
                 return ControlFlow::Continue(());
             }
             let Some(cell) = found.get_mut(count) else { return ControlFlow::Break(()) };

@@ -3,7 +3,7 @@
 //! **Soundness.** Without hooks the order of threads is not known well enough: only operations that
 //! are pending count, none that another thread has completed. Checksums are compared before the call
 //! that has completed an operation returns, so before any thread may know that it is complete; not
-//! where it is not certain which operation that was, nor where something else was reported for it.
+//! where something else was reported for it.
 
 use super::Tracker;
 use super::concurrent::code;
@@ -51,7 +51,10 @@ impl Tracker {
         let sites: Vec<_> = operation.places(None).collect();
         // A finding is known by its first site if it has several.
         let first = if sites.len() > 1 { sites[0].1.pc } else { 0 };
-        if operation.is_reported || out.again(code, first, operation.site.pc) {
+        if operation.is_reported
+            || operation.may_be_complete
+            || out.again(code, first, operation.site.pc)
+        {
             return;
         }
         let accesses = self.operations.live.accesses(id).iter();

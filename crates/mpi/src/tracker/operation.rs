@@ -39,6 +39,9 @@ pub struct Operation {
     pub(super) known_to_all: bool,
     /// Whether a use of its buffers was found, and reported unless that was known.
     pub(super) is_reported: bool,
+    /// It may be complete: its request had the handle of another one that was completed, and nothing
+    /// shows where the program has stored the two.
+    pub(super) may_be_complete: bool,
     /// Findings that are to receive the site of its completion.
     pub(super) findings: Subscribers,
     /// Frame pointer of the function on whose stack the buffer lies.
@@ -99,6 +102,7 @@ impl Operation {
             retired: None,
             known_to_all: false,
             is_reported: false,
+            may_be_complete: false,
             findings: Subscribers::default(),
             frame: None,
             on_stack: 0,
@@ -113,6 +117,7 @@ impl Operation {
             retired: None,
             known_to_all: false,
             is_reported: false,
+            may_be_complete: false,
             ..*self
         }
     }

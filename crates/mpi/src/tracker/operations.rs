@@ -184,6 +184,16 @@ impl Operations {
         }
     }
 
+    /// Perhaps an operation is complete, though not for all that is known: what is done with its
+    /// buffers from now on is not reported.
+    pub fn may_be_complete(&mut self, id: OpId) {
+        self.open(id);
+        self.forget_frame(id);
+        if let Some(operation) = self.live.get_mut(id) {
+            operation.may_be_complete = true;
+        }
+    }
+
     /// A finding is to receive the site where this operation is completed.
     pub fn subscribe(&mut self, id: OpId, finding: u32) {
         if let Some(operation) = self.live.get_mut(id) {

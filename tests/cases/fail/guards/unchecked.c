@@ -21,13 +21,11 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   double *out = calloc(SIZE, sizeof *out), *in = calloc(SIZE, sizeof *in), sum = 0;
   MPI_Request requests[2];
-  MPI_Irecv(in, SIZE, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD, &requests[0]); //~ CS-BUF-02 operation //~ CS-BUF-05 operation
-  MPI_Isend(out, SIZE, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD, &requests[1]); //~ CS-BUF-01 operation //~ CS-BUF-05 operation
+  MPI_Irecv(in, SIZE, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD, &requests[0]); //~ CS-BUF-02 operation //~ CS-REQ-01 operation
+  MPI_Isend(out, SIZE, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD, &requests[1]); //~ CS-BUF-01 operation //~ CS-REQ-01 operation
   unpack(in, &sum);
   pack(out, 1);
   MPI_Barrier(MPI_COMM_WORLD);
-  free(out); //~ CS-BUF-05 release
-  free(in); //~ CS-BUF-05 release
   MPI_Finalize();
   return sum < 0;
 }
