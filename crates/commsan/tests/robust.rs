@@ -283,6 +283,27 @@ fn without_recompiling_threads_may_have_communicators_of_their_own() {
 }
 
 #[test]
+fn debug_information_may_be_kept_apart() {
+    let tool = |arguments: &[&std::ffi::OsStr]| {
+        let done = std::process::Command::new("objcopy").args(arguments).status().unwrap();
+        assert!(done.success(), "objcopy {arguments:?}");
+    };
+    let work = Work::new("apart", Mpi::OpenMpi);
+    let (program, stripped) = (work.path("whole"), work.path("bare"));
+    let apart = work.path(".debug/apart");
+    work.compile_as(&program, "robust/endings.c", &["-g"]);
+    fs::create_dir(apart.parent().unwrap()).unwrap();
+    tool(&["--only-keep-debug".as_ref(), program.as_ref(), apart.as_ref()]);
+    tool(&["--strip-debug".as_ref(), program.as_ref(), stripped.as_ref()]);
+    let run = work.run(&[], 1, &stripped, &["return", "mistaken"]);
+    run.ends_with(66).finds(WRITE).says("has no debug information");
+    let link = std::ffi::OsString::from(format!("--add-gnu-debuglink={}", apart.display()));
+    tool(&[&link, stripped.as_ref()]);
+    let run = work.run(&[], 1, &stripped, &["return", "mistaken"]);
+    run.ends_with(66).finds(WRITE).says("endings.c:");
+}
+
+#[test]
 fn without_debug_information_findings_name_functions_or_addresses() {
     for mpi in MPIS {
         let work = Work::new("lines", mpi);

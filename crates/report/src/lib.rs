@@ -14,6 +14,7 @@ mod bounds;
 pub mod checks;
 pub mod codequality;
 mod deadlock;
+mod debug_files;
 mod designator;
 mod facts;
 mod followed;

@@ -3,6 +3,7 @@
 //! Runs after the program, never in it. What a module lacks (debug information, symbols, the
 //! file itself) costs detail, never the finding; [`Symbols::advice`] says how to get it.
 
+use crate::debug_files;
 use crate::names;
 use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{CodeInfo, Input, Sym, Symbolized, Symbolizer};
@@ -113,17 +114,23 @@ impl Symbols {
             ),
             None => format!(
                 "`{module}` has no debug information, so its places have no source lines: compile \
-                 it with `-g`"
+                 it with `-g`, or install the debug symbols of its package"
             ),
         }
     }
 
     fn look_up(&mut self, symbolizer: &Symbolizer, module: &Path, offsets: &[u64]) {
-        let mut elf = Elf::new(module);
         // Debug information of libc or MPI is large, and installed apart it is compressed.
-        elf.debug_syms = !crate::stack::acts_for_its_caller(&module.to_string_lossy());
-        let source = Source::Elf(elf);
-        let symbols = match symbolizer.symbolize(&source, Input::VirtOffset(offsets)) {
+        let has_lines = !crate::stack::acts_for_its_caller(&module.to_string_lossy());
+        let apart = if has_lines { debug_files::of(module) } else { None };
+        let symbols_in = |path: &Path| {
+            let mut elf = Elf::new(path);
+            elf.debug_syms = has_lines;
+            symbolizer.symbolize(&Source::Elf(elf), Input::VirtOffset(offsets))
+        };
+        // What it cannot read of another file need not be missing here.
+        let found = apart.and_then(|apart| symbols_in(&apart).ok());
+        let symbols = match found.map_or_else(|| symbols_in(module), Ok) {
             Ok(symbols) => symbols,
             Err(error) => {
                 self.unreadable.insert(module.to_owned(), error.to_string());

@@ -15,6 +15,7 @@ mod shapes;
 
 pub(crate) use scope::{Function, Kind, Type};
 
+use crate::debug_files;
 use crate::shape::Shape;
 use gimli::{
     AttributeValue, BaseAddresses, CfaRule, DebuggingInformationEntry, Dwarf, EhFrame, EndianSlice,
@@ -78,8 +79,12 @@ impl Variables {
     pub fn open(path: &Path) -> Option<Variables> {
         let data = std::fs::read(path).ok()?;
         let file = object::File::parse(&*data).ok()?;
+        let apart = debug_files::of(path).and_then(|path| std::fs::read(path).ok());
+        let apart = apart.as_deref().and_then(|data| object::File::parse(data).ok());
+        // What that says of sections which it leaves out are their headers only.
+        let debug = apart.as_ref().unwrap_or(&file);
         let section = |name: &str| -> Vec<u8> {
-            let section = file.section_by_name(name);
+            let section = debug.section_by_name(name);
             section
                 .and_then(|section| section.uncompressed_data().ok())
                 .unwrap_or_default()
@@ -90,7 +95,7 @@ impl Variables {
         let frames = file
             .section_by_name(".eh_frame")
             .and_then(|section| Some((section.data().ok()?.to_vec(), section.address())));
-        let mut symbols: Vec<_> = file
+        let mut symbols: Vec<_> = debug
             .symbols()
             .chain(file.dynamic_symbols())
             .filter(|symbol| symbol.kind() == SymbolKind::Data && symbol.size() > 0)
