@@ -157,4 +157,3 @@ pub const LONGEST_CALL: usize = 4;
 pub fn frame_size(_: &[u8]) -> Option<u64> {
     None
 }
-

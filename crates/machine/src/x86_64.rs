@@ -221,8 +221,9 @@ pub const LONGEST_CALL: usize = 7;
 pub fn frame_size(prologue: &[u8]) -> Option<u64> {
     let code = prologue.strip_prefix(&[0xf3, 0x0f, 0x1e, 0xfa]).unwrap_or(prologue);
     let code = code.strip_prefix(&[0x55])?;
-    let mut code =
-        code.strip_prefix(&[0x48, 0x89, 0xe5]).or_else(|| code.strip_prefix(&[0x48, 0x8b, 0xec]))?;
+    let mut code = code
+        .strip_prefix(&[0x48, 0x89, 0xe5])
+        .or_else(|| code.strip_prefix(&[0x48, 0x8b, 0xec]))?;
     let mut pushed = 0;
     loop {
         code = match code {

@@ -180,9 +180,10 @@ fn frame_pointer(
     frame: &Registers,
     memory: &Memory<'_>,
 ) -> Option<u64> {
-    let length = 64.min(module.parts(libc::PT_LOAD, libc::PF_X).find_map(|part| {
-        part.contains(&(start as usize)).then_some(part.end - start as usize)
-    })?);
+    let length =
+        64.min(module.parts(libc::PT_LOAD, libc::PF_X).find_map(|part| {
+            part.contains(&(start as usize)).then_some(part.end - start as usize)
+        })?);
     // SAFETY: code of a module that the loader's lock keeps there.
     let prologue = unsafe { std::slice::from_raw_parts(start as *const u8, length) };
     let by_prologue = frame_size(prologue).and_then(|size| frame.sp.checked_add(size));

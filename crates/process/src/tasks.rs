@@ -376,11 +376,7 @@ mod tests {
     }
 
     /// What the thread that runs `f` does once `is_so`, seen from this one.
-    fn seen(
-        f: impl FnOnce() + Send,
-        is_so: impl Fn(&Task) -> bool,
-        end: impl FnOnce(),
-    ) -> Task {
+    fn seen(f: impl FnOnce() + Send, is_so: impl Fn(&Task) -> bool, end: impl FnOnce()) -> Task {
         let id = AtomicI32::new(0);
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -436,8 +432,9 @@ mod tests {
         let stop = AtomicBool::new(false);
         let end = || stop.store(true, Relaxed);
         let work = || _ = std::hint::black_box(computes(&stop));
-        let is_so =
-            |task: &Task| task.doing == Doing::Computes && is_in(task, computes as *const () as usize, 100);
+        let is_so = |task: &Task| {
+            task.doing == Doing::Computes && is_in(task, computes as *const () as usize, 100)
+        };
         seen(work, |task| cfg!(not(target_arch = "x86_64")) || is_so(task), end);
 
         let mutex = Mutex::new(());

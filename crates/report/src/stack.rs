@@ -186,7 +186,13 @@ fn is_made_by_nvcc(stub: &Frame) -> bool {
     stub.file.as_deref().is_some_and(|file| file.ends_with(".stub.c"))
 }
 
-fn is_infrastructure(frame: &Frame) -> bool {
+/// Whether a module is a library of MPI, or commsan's.
+pub(crate) fn is_of_mpi(module: &str) -> bool {
+    let name = module.rsplit('/').next().unwrap_or_default();
+    MPI_LIBRARIES.iter().any(|library| name.starts_with(library))
+}
+
+pub(crate) fn is_infrastructure(frame: &Frame) -> bool {
     let is_cuda = |file: &str| CUDA_HEADERS.iter().any(|header| file.ends_with(header));
     if frame.file.as_deref().is_some_and(is_cuda) {
         return true;
