@@ -287,6 +287,13 @@ impl RollCall {
     }
 }
 
+impl RollCall {
+    /// Whether some rank waits for others.
+    pub fn waits(&self) -> bool {
+        self.rows.iter().any(|row| row.state == State::Waits)
+    }
+}
+
 /// What turns sites into places.
 struct Places<'s> {
     symbols: &'s Symbols,

@@ -176,15 +176,19 @@ impl RankLog {
         }
     }
 
-    /// Reads of a log only who has written it, and its answers to roll calls: much less than all,
-    /// while many ranks run.
-    pub fn open_answers(path: &Path, rank: u32) -> RankLog {
+    /// Reads of a log only who has written it, and the answer of a process to a roll call: much less
+    /// than all, while many ranks run.
+    pub fn open_answers(path: &Path, rank: u32, process: u32, roll_call: u64) -> RankLog {
         let mut log = RankLog { rank, ..RankLog::default() };
         let Ok(file) = File::open(path) else { return log };
         let mut records = Records::new(BufReader::new(file));
         records.only = Some(&ANSWERS);
         let mut ids = Ids::default();
         records.flatten().for_each(|record| log.take(record, &mut ids));
+        let is_it = |of: u32, answers: u64| (of, answers) == (process, roll_call);
+        log.waits.retain(|(of, waiting)| is_it(*of, waiting.roll_call));
+        log.threads.retain(|(of, thread)| is_it(*of, thread.roll_call));
+        log.progress.retain(|(of, progress)| is_it(*of, progress.roll_call));
         log
     }
 
