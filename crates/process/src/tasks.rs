@@ -23,8 +23,11 @@ const MAX_THREADS: usize = 64;
 const MAX_RUNNING: usize = 16;
 /// Bytes of a running thread's stack that are copied while it stands still.
 const COPY: usize = 32 << 10;
-/// For how long a thread may be without a processor before it is left without a stack.
-const SAMPLE_TIMEOUT: Duration = Duration::from_millis(300);
+/// For how long a thread may be without a processor before it is left without a stack: where there
+/// are many more threads than processors, some come late.
+const SAMPLE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Time after which it is looked whether threads have been blocked since.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// Name of threads of commsan's own.
 const OWN: &str = "commsan";
 
@@ -231,7 +234,15 @@ fn sample(tasks: Vec<&mut Task>, memory: &File, depth: usize) {
     let timers: Vec<Option<Timer>> = timers.collect();
     let begin = Instant::now();
     let is_open = |slot: &Slot| matches!(slot.state.load(Acquire), ARMED | FILLING);
-    let waits = || timers.iter().zip(&SLOTS).any(|(timer, slot)| timer.is_some() && is_open(slot));
+    // What has been blocked since does not come soon.
+    let runs = |task: &Task| {
+        begin.elapsed() < LOOK_AGAIN
+            || of(task.id, "syscall").is_some_and(|shown| SystemCall::parse(&shown).is_none())
+    };
+    let waits = || {
+        let mut all = tasks.iter().zip(&timers).zip(&SLOTS);
+        all.any(|((task, timer), slot)| timer.is_some() && is_open(slot) && runs(task))
+    };
     while waits() && begin.elapsed() < SAMPLE_TIMEOUT {
         std::thread::sleep(Duration::from_millis(1));
     }

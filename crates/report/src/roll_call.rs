@@ -11,9 +11,9 @@ use crate::stack::{is_infrastructure, is_of_mpi};
 use crate::symbols::{Symbols, module_path};
 use commsan_findings::{Doing, Frame, NeedKind};
 use commsan_rundir::RankLog;
-use commsan_rundir::record::{RawNeed, RawSite, RawWaiting};
+use commsan_rundir::record::{RawNeed, RawProgress, RawSite, RawThread, RawWaiting};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 /// Maximum number of rows of each part of a table.
@@ -204,8 +204,8 @@ pub struct Context {
 struct Answer<'l> {
     log: &'l RankLog,
     waits: Vec<&'l RawWaiting<'static>>,
-    threads: Vec<&'l commsan_rundir::record::RawThread<'static>>,
-    progress: Vec<&'l commsan_rundir::record::RawProgress<'static>>,
+    threads: Vec<&'l RawThread<'static>>,
+    progress: Vec<&'l RawProgress<'static>>,
 }
 
 impl<'l> Answer<'l> {
@@ -237,23 +237,62 @@ impl<'l> Answer<'l> {
         threads.chain(progress).map(|site| (self.log, site))
     }
 
-    /// How many collectives it has entered by the name of what they are called on.
-    fn entered(&self, name: u64) -> Option<u32> {
-        let progress = self.progress.iter().filter(|progress| progress.name == name);
-        let by_waits = self.waits.iter().flat_map(|waiting| &*waiting.entered);
-        let by_waits = by_waits.filter(|(of, _)| *of == name).map(|(_, number)| *number);
-        progress.map(|progress| progress.entered).chain(by_waits).max()
+    /// How many collectives it has entered, by the name of what they are called on.
+    fn entered(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+        let progress = self.progress.iter().map(|progress| (progress.name, progress.entered));
+        progress.chain(self.waits.iter().flat_map(|waiting| waiting.entered.iter().copied()))
+    }
+}
+
+/// The answers of a job.
+struct Answers<'l> {
+    by_rank: BTreeMap<u32, Answer<'l>>,
+    /// How many collectives each rank has entered, by the name of what they are called on.
+    entered: HashMap<u64, HashMap<u32, u32>>,
+    /// Number of ranks of the job.
+    ranks: u32,
+}
+
+impl<'l> Answers<'l> {
+    fn of(called: &[Called], logs: &'l [RankLog]) -> Answers<'l> {
+        let answers = called.iter().filter_map(|one| Some((one.rank, Answer::of(one, logs)?)));
+        let by_rank: BTreeMap<u32, Answer> = answers.collect();
+        let mut entered: HashMap<u64, HashMap<u32, u32>> = HashMap::new();
+        for (rank, answer) in &by_rank {
+            for (name, number) in answer.entered() {
+                let known = entered.entry(name).or_default().entry(*rank).or_default();
+                *known = number.max(*known);
+            }
+        }
+        Answers { by_rank, entered, ranks: called.len() as u32 }
+    }
+
+    /// The ranks that have not come to the collective that this is about, ascending.
+    fn missing(&self, need: &RawNeed) -> Vec<u32> {
+        let come = self.entered.get(&need.name);
+        let number = |rank: u32| come.and_then(|come| come.get(&rank)).copied().unwrap_or(0);
+        // A record has room for some ranks only.
+        let mut ranks: Vec<u32> = match &*need.on {
+            "MPI_COMM_WORLD" | "all ranks" => (0..self.ranks).collect(),
+            _ => need
+                .ranks
+                .iter()
+                .copied()
+                .chain(come.into_iter().flat_map(HashMap::keys).copied())
+                .collect(),
+        };
+        ranks.retain(|rank| number(*rank) < need.number);
+        ranks.sort_unstable();
+        ranks.dedup();
+        ranks
     }
 }
 
 impl RollCall {
     /// What these ranks of a job have answered in their logs.
     pub fn of(called: &[Called], logs: &[RankLog], context: &Context) -> RollCall {
-        let answers: BTreeMap<u32, Answer> = called
-            .iter()
-            .filter_map(|called| Some((called.rank, Answer::of(called, logs)?)))
-            .collect();
-        let sites = answers.values().flat_map(Answer::sites);
+        let answers = Answers::of(called, logs);
+        let sites = answers.by_rank.values().flat_map(Answer::sites);
         let symbols = Symbols::of(logs, sites).with_libraries(&context.libraries);
         let places = Places { symbols: &symbols, context };
         let ranks = called.len() as u32;
@@ -273,16 +312,17 @@ impl RollCall {
             .flat_map(|need| need.ranks.iter().copied())
             .collect();
         let program = answers
+            .by_rank
             .values()
             .find_map(|answer| Some(answer.log.start.as_ref()?.program.to_string()));
         RollCall {
             program,
             ranks,
-            answered: answers.len() as u32,
+            answered: answers.by_rank.len() as u32,
             rows: rows::grouped(all, ranks),
             awaited: needed.difference(&waiting).copied().collect(),
-            collectives: collectives(&answers),
-            open: rows::grouped_open(places.open(&answers), ranks),
+            collectives: collectives(&answers.by_rank),
+            open: rows::grouped_open(places.open(&answers.by_rank), ranks),
         }
     }
 }
@@ -316,7 +356,7 @@ impl Places<'_> {
         stack.iter().map(|frame| self.place(frame)).collect()
     }
 
-    fn rows_of(&self, called: &Called, answers: &BTreeMap<u32, Answer>) -> Vec<Row> {
+    fn rows_of(&self, called: &Called, answers: &Answers) -> Vec<Row> {
         let row = |state| Row {
             ranks: vec![called.rank],
             state,
@@ -335,7 +375,7 @@ impl Places<'_> {
         if called.process == 0 {
             return vec![row(State::Absent)];
         }
-        let Some(answer) = answers.get(&called.rank) else {
+        let Some(answer) = answers.by_rank.get(&called.rank) else {
             let doing = match called.state {
                 Some('T') => Some(Doing::Stopped),
                 Some('t') => Some(Doing::Debugged),
@@ -371,9 +411,7 @@ impl Places<'_> {
                 .iter()
                 .any(|(module, _)| is_of_mpi(&module_path(log, *module).to_string_lossy()))
         };
-        let first = |thread: &&&commsan_rundir::record::RawThread| {
-            u32::try_from(thread.id) == Ok(called.process)
-        };
+        let first = |thread: &&&RawThread| u32::try_from(thread.id) == Ok(called.process);
         let last = answer.waits.iter().find(|waiting| !is_waiting(waiting));
         if rows.is_empty() {
             let main = answer.threads.iter().find(first);
@@ -424,18 +462,14 @@ impl Places<'_> {
     }
 
     /// What a call waits for: the first operation of which some rank has not done its part.
-    fn need(&self, waiting: &RawWaiting, answers: &BTreeMap<u32, Answer>) -> Option<Need> {
+    fn need(&self, waiting: &RawWaiting, answers: &Answers) -> Option<Need> {
         let mut needs: Vec<Need> = waiting
             .needs
             .iter()
             .map(|need| {
                 let mut found = self.need_of(need, 1);
                 if need.kind == NeedKind::Collective && need.name != 0 {
-                    let has_come = |rank: &u32| {
-                        let answer = answers.get(rank);
-                        answer.and_then(|answer| answer.entered(need.name)) >= Some(need.number)
-                    };
-                    found.ranks.retain(|rank| !has_come(rank));
+                    found.ranks = answers.missing(need);
                 }
                 found
             })

@@ -67,6 +67,10 @@ const INSTALLED: &[&str] = &["/site-packages/", "/include/c++/", "/spack/opt/", 
 /// Functions of ours that are linked into the program itself.
 const HOOKS: &[&str] = &["__tsan_", "commsan_", "__commsan_"];
 
+/// How functions of ours begin that stand in front of the C library's. The linker's option by which
+/// they do that is open to programs, too.
+const WRAPPER: &str = "__wrap_";
+
 /// Libraries by which scripts call MPI: what they do is the script's doing.
 const BINDINGS: &[&str] = &["/mpi4py/"];
 
@@ -197,7 +201,10 @@ pub(crate) fn is_infrastructure(frame: &Frame) -> bool {
     if frame.file.as_deref().is_some_and(is_cuda) {
         return true;
     }
-    let is_hook = |function: &str| HOOKS.iter().any(|hook| function.starts_with(hook));
+    let is_hook = |function: &str| {
+        let is_wrapper = function.starts_with(WRAPPER) && frame.line.is_none();
+        is_wrapper || HOOKS.iter().any(|hook| function.starts_with(hook))
+    };
     acts_for_its_caller(&frame.module) || frame.function.as_deref().is_some_and(is_hook)
 }
 

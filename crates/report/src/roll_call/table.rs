@@ -4,9 +4,8 @@ use super::{Entered, MAX_ROWS, Need, Open, Place, RollCall, Row, State};
 use crate::ranks;
 use commsan_findings::{Doing, NeedKind};
 
-/// Characters of a list of ranks, at most, and of a place.
+/// Characters of a list of ranks, at most.
 const MAX_RANKS: usize = 28;
-const MAX_PLACE: usize = 36;
 /// Callers that are shown.
 const MAX_CALLERS: usize = 4;
 /// Communicators that are shown, and groups of ranks on each.
@@ -209,17 +208,13 @@ fn need_in_words(need: &Need) -> String {
 
 /// A place by its file's name and line, or its function.
 fn shown_place(place: &Place) -> String {
-    let shown = match (&place.file, place.line, &place.function) {
+    let file = place.file.as_deref().map(|file| file.rsplit('/').next().unwrap_or(file));
+    match (file, place.line, &place.function) {
         (Some(file), Some(line), _) => format!("{file}:{line}"),
         (Some(file), None, Some(function)) => format!("{file}, {function}"),
         (_, _, Some(function)) => format!("in {function}"),
-        (Some(file), None, None) => file.clone(),
+        (Some(file), None, None) => file.to_owned(),
         (None, _, None) => String::new(),
-    };
-    let length = shown.chars().count();
-    match length > MAX_PLACE {
-        true => format!("…{}", shown.chars().skip(length - MAX_PLACE + 1).collect::<String>()),
-        false => shown,
     }
 }
 
