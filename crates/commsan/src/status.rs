@@ -150,14 +150,13 @@ pub fn call_roll(job: &mut Job, run: &RunDirectory, context: &Context) -> Option
     }
     let replied = replied(job);
     let rendezvous = job.rendezvous();
-    let ranks = rendezvous.processes().zip(rendezvous.moves()).zip(rendezvous.ages());
+    let ranks = rendezvous.processes().zip(rendezvous.ages());
     let called: Vec<Called> = (0_u32..)
         .zip(ranks)
         .zip(numbers.iter().zip(replied))
-        .map(|((rank, ((process, moves), age)), (number, has_replied))| Called {
+        .map(|((rank, (process, age)), (number, has_replied))| Called {
             rank,
             process,
-            waits: moves % 2 == 1,
             answered: number.filter(|_| has_replied),
             state: job.seen(rank as usize, process).map(|seen| seen.state),
             seconds: (age > 0).then_some(age / 1000),

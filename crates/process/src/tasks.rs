@@ -136,8 +136,7 @@ impl SystemCall {
             let path = fs::read_link(format!("/proc/self/fd/{}", self.arguments[0])).ok()?;
             Some(path.to_string_lossy().into_owned())
         };
-        const LOCKS: [u64; 3] =
-            [libc::F_SETLKW as u64, libc::F_OFD_SETLKW as u64, libc::F_SETLKW as u64];
+        const LOCKS: [u64; 2] = [libc::F_SETLKW as u64, libc::F_OFD_SETLKW as u64];
         match number {
             libc::SYS_nanosleep | libc::SYS_clock_nanosleep => (Doing::Sleeps, None),
             libc::SYS_futex | SYS_FUTEX_WAITV => (Doing::Locks, None),

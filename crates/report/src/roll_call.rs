@@ -26,8 +26,6 @@ pub struct Called {
     pub rank: u32,
     /// Its process; 0 if it has not initialised MPI.
     pub process: u32,
-    /// Whether it waits within a call.
-    pub waits: bool,
     /// The number of the roll call that it has answered, if it has.
     pub answered: Option<u64>,
     /// The kernel's letter for the state of its process; `None` if it has ended.

@@ -386,6 +386,11 @@ impl Tracker {
         let site = Site { call: Some(&call.name), thread: 0, stack, pc, remote: None };
         let mut pending = self.pending(&[], facts);
         cut(&mut pending, &mut MAX_RANKS.clone());
+        // What others wait for that need this process: a roll call tells who has not come.
+        let entered = match roll_call {
+            0 => Vec::new(),
+            _ => self.others.work().entered().unwrap_or_default(),
+        };
         let waiting = RawWaiting {
             moves,
             site: (Role::Wait, site),
@@ -394,7 +399,7 @@ impl Tracker {
             any: false,
             needs: Cow::Borrowed(&[]),
             pending: pending.into(),
-            entered: Cow::Borrowed(&[]),
+            entered: entered.into(),
             roll_call,
         };
         out.emit(Record::Waiting(waiting), &self.reporter.stacks);

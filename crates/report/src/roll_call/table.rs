@@ -12,7 +12,7 @@ const MAX_CALLERS: usize = 4;
 const MAX_COMMUNICATORS: usize = 8;
 const MAX_GROUPS: usize = 4;
 /// Ranks that are named in a sentence, with what they do.
-const MAX_AWAITED: usize = 4;
+const MAX_AWAITED: usize = 6;
 
 impl RollCall {
     /// The roll call for a terminal.
@@ -42,7 +42,7 @@ impl RollCall {
     fn awaited_in_words(&self) -> String {
         let what = |rank: &u32| {
             let row = self.rows.iter().find(|row| row.threads == 0 && row.ranks.contains(rank));
-            row.map_or_else(String::new, |row| doing(row))
+            row.map_or_else(String::new, doing)
         };
         let mut groups: Vec<(String, Vec<u32>)> = Vec::new();
         for rank in &self.awaited {
@@ -71,7 +71,7 @@ impl RollCall {
         text.push_str("last collectives\n");
         let differ = self.collectives.iter().filter(|one| one.entered.len() > 1).count();
         // Those on which nobody is ahead say little; one of them shows how far the job is.
-        let shown = differ.max(1).min(MAX_COMMUNICATORS);
+        let shown = differ.clamp(1, MAX_COMMUNICATORS);
         let mut rows: Vec<[String; 3]> = Vec::new();
         for progress in &self.collectives[..shown] {
             for (index, entered) in progress.entered.iter().take(MAX_GROUPS).enumerate() {
@@ -165,7 +165,9 @@ fn details(row: &Row) -> String {
             caller.line.map_or_else(|| name.to_owned(), |line| format!("{name}:{line}"))
         });
         let chain: Vec<String> = function.map(str::to_owned).into_iter().chain(callers).collect();
-        if !chain.is_empty() && row.state != State::Polls || chain.len() > 1 {
+        // The place may be that function already.
+        let has_line = row.place.as_ref().is_some_and(|place| place.line.is_some());
+        if !chain.is_empty() && row.state != State::Polls && has_line || chain.len() > 1 {
             parts.push(format!("in {}", chain.join(" < ")));
         }
     }

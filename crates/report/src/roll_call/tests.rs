@@ -97,7 +97,6 @@ fn called(rank: u32) -> Called {
     Called {
         rank,
         process: 100 + rank,
-        waits: true,
         answered: Some(ROLL_CALL),
         state: Some('S'),
         seconds: Some(41),
