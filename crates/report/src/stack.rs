@@ -3,9 +3,12 @@
 use commsan_findings::Frame;
 use std::path::{Path, PathBuf};
 
+/// How our own libraries begin. Bodies of parallel regions are called through them.
+const OWN: &str = "libcommsan_";
+
 /// Libraries of MPI and of its transports, and our own: a finding is about their caller.
 const MPI_LIBRARIES: &[&str] = &[
-    "libcommsan_",
+    OWN,
     "libmpi.so",
     "libmpi_",
     "libmpi++",
@@ -190,10 +193,10 @@ fn is_made_by_nvcc(stub: &Frame) -> bool {
     stub.file.as_deref().is_some_and(|file| file.ends_with(".stub.c"))
 }
 
-/// Whether a module is a library of MPI, or commsan's.
+/// Whether a module is a library of MPI or of its transports.
 pub(crate) fn is_of_mpi(module: &str) -> bool {
     let name = module.rsplit('/').next().unwrap_or_default();
-    MPI_LIBRARIES.iter().any(|library| name.starts_with(library))
+    !name.starts_with(OWN) && MPI_LIBRARIES.iter().any(|library| name.starts_with(library))
 }
 
 pub(crate) fn is_infrastructure(frame: &Frame) -> bool {

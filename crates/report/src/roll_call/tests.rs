@@ -83,10 +83,11 @@ fn log(rank: u32, waits: RawWaiting<'static>, entered: u32) -> RankLog {
         entered,
         site: Some(site(Some(if entered == 18 { "MPI_Allreduce" } else { "MPI_Barrier" }), &[])),
     };
+    let library = Origin::from("/usr/lib/libmpich.so.12");
     RankLog {
         rank,
         start: Some(start),
-        modules: modules.to_vec(),
+        modules: modules.into_iter().chain([library]).collect(),
         waits: vec![(100 + rank, waits)],
         progress: vec![(100 + rank, progress)],
         ..RankLog::default()
@@ -175,8 +176,9 @@ fn who_does_not_answer_is_told_by_its_process() {
 #[test]
 fn threads_at_work_beside_one_that_waits_have_rows_of_their_own() {
     let call = job(2, |rank| {
-        // The first thread is the one that waits.
-        let first = thread(rank, Doing::Computes, &[]);
+        // The first thread is the one that waits, as its stack shows.
+        let mut first = thread(rank, Doing::Computes, &[(1, 8)]);
+        first.site.as_mut().unwrap().frames.to_mut().push((4, 1));
         let other = RawThread {
             id: 500,
             doing: Doing::Locks,
