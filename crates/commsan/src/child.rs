@@ -10,10 +10,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
-/// Signals that a user, a batch system or a test harness sends to end or notify a job.
-const FORWARDED: [libc::c_int; 6] =
+/// Signals that a user, a batch system or a test harness sends to end or notify a job; they are
+/// forwarded, except for SIGQUIT, which asks commsan for a roll call.
+const HANDLED: [libc::c_int; 6] =
     [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGUSR1, libc::SIGUSR2];
 
 /// Finds the executable file that `command` names, as a shell does.
@@ -86,11 +87,15 @@ pub fn run(
     let mut command = prepare(command, environment);
     let former = current_mask();
     let signals = Forwarding::start();
+    let ignores_quit = signals.ignored(libc::SIGQUIT);
     // The child inherits what is blocked while it starts, and ranks inherit it from a launcher.
     // SAFETY: the closure makes async-signal-safe calls only.
     unsafe {
         command.pre_exec(move || {
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const former, std::ptr::null_mut());
+            if ignores_quit {
+                libc::signal(libc::SIGQUIT, libc::SIG_IGN);
+            }
             if bound {
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
             }
@@ -154,6 +159,14 @@ pub fn signal_name(status: ExitStatus) -> Option<String> {
 
 static CHILD: AtomicI32 = AtomicI32::new(0);
 
+/// Whether a roll call was asked for.
+static ROLL_CALL: AtomicBool = AtomicBool::new(false);
+
+/// Whether somebody has asked for a roll call, by SIGQUIT, since this was called last.
+pub fn wants_roll_call() -> bool {
+    ROLL_CALL.swap(false, Ordering::Relaxed)
+}
+
 /// Forwards signals to the child while it exists.
 struct Forwarding {
     former: Vec<(libc::c_int, libc::sigaction)>,
@@ -170,6 +183,11 @@ impl Forwarding {
             // SAFETY: with SA_SIGINFO the kernel passes a valid siginfo.
             let from_terminal = unsafe { (*info).si_code } > 0;
             let child = CHILD.load(Ordering::Relaxed);
+            if signal == libc::SIGQUIT {
+                // That of a terminal's Ctrl-\ also goes to the launcher, which ends by it.
+                ROLL_CALL.store(!from_terminal, Ordering::Relaxed);
+                return;
+            }
             // The terminal signals the whole foreground process group, which includes the child. A
             // second interrupt would make mpirun kill its job at once.
             if child > 0 && !from_terminal {
@@ -182,7 +200,7 @@ impl Forwarding {
         mask(libc::SIG_BLOCK);
         let handler: extern "C" fn(_, _, _) = forward;
         let mut former = Vec::new();
-        for signal in FORWARDED {
+        for signal in HANDLED {
             // SAFETY: both structures are valid, all-zero is a valid sigaction, and the handler
             // only makes async-signal-safe calls.
             unsafe {
@@ -192,14 +210,20 @@ impl Forwarding {
                 action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
                 libc::sigaction(signal, std::ptr::null(), &raw mut old);
                 // nohup and similar tools ignore a signal on purpose; commsan and the child must
-                // ignore it, too.
-                if old.sa_sigaction != libc::SIG_IGN {
+                // ignore it, too. Shells ignore SIGQUIT for what they run in the background.
+                if old.sa_sigaction != libc::SIG_IGN || signal == libc::SIGQUIT {
                     libc::sigaction(signal, &raw const action, std::ptr::null_mut());
                     former.push((signal, old));
                 }
             }
         }
         Forwarding { former }
+    }
+
+    /// Whether a signal was ignored before.
+    fn ignored(&self, signal: libc::c_int) -> bool {
+        let mut former = self.former.iter();
+        former.any(|(other, old)| *other == signal && old.sa_sigaction == libc::SIG_IGN)
     }
 
     /// Publishes the child's process number and unblocks signals.
@@ -256,7 +280,7 @@ fn mask(how: libc::c_int) {
     unsafe {
         let mut set = std::mem::zeroed();
         libc::sigemptyset(&raw mut set);
-        for signal in FORWARDED {
+        for signal in HANDLED {
             libc::sigaddset(&raw mut set, signal);
         }
         libc::pthread_sigmask(how, &raw const set, std::ptr::null_mut());
@@ -270,7 +294,7 @@ mod tests {
     fn blocked() -> Vec<i32> {
         let mask = current_mask();
         // SAFETY: the set is initialised.
-        FORWARDED
+        HANDLED
             .into_iter()
             .filter(|s| unsafe { libc::sigismember(&raw const mask, *s) } == 1)
             .collect()
@@ -279,7 +303,7 @@ mod tests {
     #[test]
     fn signals_are_for_the_thread_that_waits() {
         let of_the_other = without_signals(|| std::thread::spawn(blocked)).join().unwrap();
-        assert_eq!(of_the_other, FORWARDED);
+        assert_eq!(of_the_other, HANDLED);
         assert!(blocked().is_empty());
     }
 }

@@ -27,6 +27,7 @@ mod report;
 mod run;
 mod settings;
 mod setup;
+mod status;
 mod suggest;
 mod unreached;
 #[cfg(feature = "viewer")]

@@ -159,6 +159,8 @@ options! {
         "Print nothing but findings and errors";
     stuck_after: Bounded<0, 86_400> = "10", "SECONDS", Launcher,
         "Terminate a job if no rank can proceed and none has moved for this time; 0 disables this";
+    status_after: Bounded<0, 86_400> = "60", "SECONDS", Launcher,
+        "Show which rank is where if ranks wait and none has moved for this time; 0 disables this";
     stats: bool = "false", "BOOL", Rank,
         "Count what is watched: calls, operations, accesses, kernels, memory; the report has a table of it";
     halt_on_error: bool = "false", "BOOL", Rank,

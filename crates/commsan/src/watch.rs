@@ -18,6 +18,10 @@
 //! that: an attribute callback, or an error handler. User-defined reductions are known, and suspend
 //! the decision; `MPI_Finalize` waits only after its callbacks have run.
 //!
+//! A job that stands still without being deadlocked for certain is left alone: its ranks are asked
+//! where they are, once for each standstill that is twice as long as the last one shown. Jobs of
+//! which no rank waits stand still rightly: they compute.
+//!
 //! A launcher is also terminated if it sleeps for [`MAX_LAUNCHER_SLEEP`] after all its ranks have
 //! ended and does not notice this: Open MPI's does after some of the jobs that end in an error.
 //!
@@ -30,7 +34,9 @@ use crate::child;
 use crate::failure::{note, warn};
 use crate::live::Live;
 use crate::options::Options;
+use crate::output::err;
 use crate::report;
+use crate::status;
 use commsan_findings::Code;
 use commsan_job_shm::{Answer, Job, Seen, jobs};
 use commsan_rundir::{Deadlock, RunDirectory, Stuck};
@@ -131,6 +137,10 @@ struct Watched {
     patience: Duration,
     /// How often the launcher was seen sleeping after the end of its ranks.
     asleep: u32,
+    /// Since when no rank has moved.
+    still_since: Instant,
+    /// The longest time without moves for which it was shown where ranks are.
+    shown: Duration,
     end: End,
 }
 
@@ -189,6 +199,8 @@ impl Watcher {
             self.tell();
         }
         let limit = self.options.stuck_after.0.into();
+        self.jobs.iter_mut().for_each(Watched::look);
+        self.show_status();
         for index in 0..self.jobs.len() {
             self.jobs[index].see_to_the_end();
             if limit > 0 {
@@ -208,6 +220,40 @@ impl Watcher {
                     }
                 }
             }
+        }
+    }
+
+    /// Shows which ranks are where, if somebody asks for it, or a job stands still.
+    fn show_status(&mut self) {
+        let limit = Duration::from_secs(self.options.status_after.0.into());
+        let limit = if self.options.quiet { Duration::ZERO } else { limit };
+        let is_asked = child::wants_roll_call();
+        let Ok(run) = RunDirectory::open(&self.directory) else { return };
+        let mut shown = false;
+        for watched in &mut self.jobs {
+            let stands_still = watched.stands_still(limit);
+            if !is_asked && !stands_still {
+                continue;
+            }
+            let time = watched.still_since.elapsed().as_secs();
+            let context = status::context(
+                &run.read_info().unwrap_or_default(),
+                self.options.libraries.clone(),
+            );
+            let Some(called) = status::call_roll(&mut watched.job, &run, &context) else {
+                continue;
+            };
+            if !is_asked && !called.waits() {
+                continue;
+            }
+            if !is_asked {
+                note(&format!("no rank has moved for {time} seconds; the job goes on"));
+            }
+            err(&called.table());
+            shown = true;
+        }
+        if is_asked && !shown {
+            note("no rank can be asked where it is: none has initialised MPI, or all have ended");
         }
     }
 
@@ -282,6 +328,8 @@ impl Watched {
             next: Instant::now(),
             patience: RESPONSE_TIMEOUT,
             asleep: 0,
+            still_since: Instant::now(),
+            shown: Duration::ZERO,
             end: End::Open,
         }
     }
@@ -297,9 +345,25 @@ impl Watched {
         self.mismatches > before
     }
 
+    /// Whether ranks wait, and no rank has moved for so long that it is to be shown where they are;
+    /// that counts as done.
+    fn stands_still(&mut self, limit: Duration) -> bool {
+        let waits = |rank: &Rank| rank.moves % 2 == 1 && rank.state != State::Gone;
+        let stands = self.is_seen && matches!(self.end, End::Open) && self.ranks.iter().any(waits);
+        let time = self.still_since.elapsed();
+        let is_due = stands && !limit.is_zero() && time >= limit && time >= self.shown * 2;
+        if is_due {
+            self.shown = time;
+        }
+        is_due
+    }
+
     /// Updates the state of each rank.
     fn look(&mut self) {
         let rendezvous = self.job.rendezvous();
+        if self.ranks.iter().map(|rank| rank.moves).ne(rendezvous.moves()) {
+            self.still_since = Instant::now();
+        }
         let now = rendezvous.processes().zip(rendezvous.moves()).enumerate();
         self.ranks.resize(rendezvous.moves().count(), Rank::NEW);
         for (rank, (number, (process, moves))) in self.ranks.iter_mut().zip(now) {
@@ -322,7 +386,6 @@ impl Watched {
         if limit == 0 || !self.is_seen || !matches!(self.end, End::Open) {
             return Verdict::Open;
         }
-        self.look();
         let moves: Vec<u64> = self.ranks.iter().map(|rank| rank.moves).collect();
         let is_new = moves != self.asked;
         let seconds = self.ranks.iter().map(Rank::waits_since).min().flatten().unwrap_or(0);

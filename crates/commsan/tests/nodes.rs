@@ -10,6 +10,9 @@ mod waiting;
 
 use built::{Installed, Mpi, Run, Work, launchers};
 use nodes::Nodes;
+use serde_json::Value;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 use waiting::Test;
 
 /// The wrong ways of `steps.c`, with what is found, and the right ones.
@@ -19,8 +22,11 @@ const WAYS: [(&str, &str, &str); 3] = [
     ("same_place", "own_place", "CS-RMA-04 window"),
 ];
 
-const TESTS: [Test<Nodes>; 2] =
-    [("run_around_mpirun", run_around_mpirun), ("exec_below_mpirun", exec_below_mpirun)];
+const TESTS: [Test<Nodes>; 3] = [
+    ("run_around_mpirun", run_around_mpirun),
+    ("exec_below_mpirun", exec_below_mpirun),
+    ("ranks_of_all_nodes_answer_a_roll_call", ranks_of_all_nodes_answer_a_roll_call),
+];
 
 fn main() {
     waiting::run(Nodes::start, &TESTS, |_| Ok(()));
@@ -90,4 +96,47 @@ fn exec_below_mpirun(nodes: &Nodes, mpi: Mpi) {
         assert_eq!(failed.err.matches("report in").count(), 1, "{}", failed.text());
         job(right).ends_with(0).finds(&[]);
     }
+}
+
+fn ranks_of_all_nodes_answer_a_roll_call(nodes: &Nodes, mpi: Mpi) {
+    let work = Work::new("nodes", mpi);
+    let program = work.compile("robust/whereabouts.c", &["-g", "-pthread"]);
+    let commsan = work.commsan(&[] as &[&str]).get_program().to_str().unwrap().to_owned();
+    let on_node = |node: usize, program: &str, arguments: &[&str]| {
+        let command = nodes.command(node, program, arguments);
+        let arguments: Vec<_> = command.get_args().collect();
+        let mut command = work.command(command.get_program().to_str().unwrap(), &arguments);
+        command.env("UCX_TLS", "tcp,self");
+        command
+    };
+    let directory = work.fresh("run");
+    let directory = directory.to_str().unwrap();
+    let launcher = launcher(nodes, mpi);
+    let run = [commsan.as_str(), "run", "--output", directory, "--"];
+    let job = launcher.iter().map(String::as_str).chain([program.to_str().unwrap(), "sleeps"]);
+    // It ends by itself if this test fails.
+    let words: Vec<&str> = ["120"].into_iter().chain(run).chain(job).collect();
+    let mut running = on_node(0, "timeout", &words).stderr(Stdio::null()).spawn().unwrap();
+    let begin = Instant::now();
+    // The first rank is on another node than the one that asks.
+    let expected = |call: &Value| {
+        let is = |rank: u64, key: &str, value: &str| {
+            let rows = call["rows"].as_array().map_or(&[][..], Vec::as_slice);
+            let of_rank = |row: &&Value| row["ranks"] == serde_json::json!([rank]);
+            rows.iter().find(of_rank).is_some_and(|row| row[key] == value)
+        };
+        is(0, "doing", "sleeps") && is(1, "call", "MPI_Allreduce") && call["answered"] == 2
+    };
+    loop {
+        let status = work.finish(&mut on_node(1, &commsan, &["status", "--json", directory]));
+        let answer: Value = serde_json::from_str(&status.out).unwrap_or_default();
+        if expected(&answer["jobs"][0]) {
+            break;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(100), "{}", status.text());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    // SAFETY: `kill` takes no memory; the child is not reaped.
+    unsafe { libc::kill(running.id().cast_signed(), libc::SIGTERM) };
+    running.wait().unwrap();
 }

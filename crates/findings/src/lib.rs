@@ -4,6 +4,7 @@
 //! producers fill these types, `commsan-report` renders them.
 
 pub mod code;
+mod doing;
 mod finding;
 mod followed;
 mod held;
@@ -13,6 +14,7 @@ pub mod stats;
 mod step;
 
 pub use code::{Code, Severity};
+pub use doing::Doing;
 pub use finding::{Finding, Frame, NeedKind, Role, Site};
 pub use followed::{Followed, Unfollowed, Why};
 pub use held::Held;

@@ -10,7 +10,7 @@
 mod build;
 mod map;
 
-use crate::{Code, NeedKind, Problem, Role, Step};
+use crate::{Code, Doing, NeedKind, Problem, Role, Step};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -100,6 +100,10 @@ pub enum Record<'a, S: Clone = RawSite<'a>> {
     Parts(RawParts<'a, S>),
     /// The rank has been asked what it waits for.
     Waiting(RawWaiting<'a, S>),
+    /// Part of the answer to a roll call: what a thread does outside of MPI.
+    Thread(RawThread<'a, S>),
+    /// Part of the answer to a roll call: how far the rank has come on a communicator.
+    Progress(RawProgress<'a, S>),
     /// What was counted until now, by key ([`crate::stats`]): instead of what earlier records have
     /// under the same keys. Many take several records.
     Stats {
@@ -527,10 +531,52 @@ pub struct RawWaiting<'a, S: Clone = RawSite<'a>> {
     /// numbers ([`Held`](crate::Held)), and exposed parts, on windows by other names of theirs.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     pub entered: Cow<'a, [(u64, u32)]>,
+    /// The roll call that it answers; 0 if it answers another question.
+    #[serde(default, skip_serializing_if = "is_no_number")]
+    pub roll_call: u64,
 }
 
 fn is_none(number: &u32) -> bool {
     *number == 0
+}
+
+fn is_no_number(number: &u64) -> bool {
+    *number == 0
+}
+
+/// What a thread of a rank does outside of MPI.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(bound(deserialize = "S: Deserialize<'de>"))]
+pub struct RawThread<'a, S = RawSite<'a>> {
+    /// The roll call that is answered.
+    pub roll_call: u64,
+    /// The kernel's number of the thread; that of the first thread is the process's.
+    pub id: i32,
+    /// What it does.
+    pub doing: Doing,
+    /// The file that it reads, writes or locks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<Cow<'a, str>>,
+    /// Where it is, with [`Role::Wait`], if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<S>,
+}
+
+/// How many collectives a rank has entered on a communicator, window or file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(bound(deserialize = "S: Deserialize<'de>"))]
+pub struct RawProgress<'a, S = RawSite<'a>> {
+    /// The roll call that is answered.
+    pub roll_call: u64,
+    /// Its name, the same in all ranks.
+    pub name: u64,
+    /// In words.
+    pub on: Cow<'a, str>,
+    /// How many.
+    pub entered: u32,
+    /// The last of them, with [`Role::Operation`], if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<S>,
 }
 
 /// What others must do for an operation to complete.

@@ -38,6 +38,7 @@ pub(crate) fn answer(
             shm.rendezvous().ask();
             put(out, Reply::Fine, []);
         }
+        (Question::RollCall, []) => put(out, Reply::Fine, [shm.rendezvous().call_roll()]),
         _ if shm.is_off() => put(out, Reply::Over, []),
         (Question::Present, []) => put(out, Reply::Fine, all(&|rank| shm.memory.is_present(rank))),
         (Question::Join, [of, segment]) => {
@@ -90,17 +91,23 @@ pub(crate) fn answer(
 /// [`LOOKED`](crate::wire::LOOKED) words.
 fn looked(rendezvous: Rendezvous) -> Vec<u64> {
     let mut words = vec![pid_namespace(), rendezvous.mismatches()];
+    rendezvous.observe();
     let ranks = rendezvous.processes().zip(rendezvous.moves()).zip(rendezvous.answers());
-    for (rank, ((process, moves), (answered, answer))) in (0..).zip(ranks) {
+    let ranks = ranks.zip(rendezvous.replies().zip(rendezvous.ages()));
+    let called = rendezvous.roll_calls();
+    for (rank, (((process, moves), (answered, answer)), (replied, age))) in (0..).zip(ranks) {
         if process == 0 {
             continue;
         }
-        // Processes that compute need not be inspected.
-        let seen =
-            if moves % 2 == 1 { Seen::of(process) } else { Some(Seen { state: 'R', ran: None }) };
+        // Processes that compute need not be inspected, unless they have not answered.
+        let seen = match moves % 2 == 1 || replied < called {
+            true => Seen::of(process),
+            false => Some(Seen { state: 'R', ran: None }),
+        };
         let state = seen.map_or(0, |seen| seen.state.into());
         let ran = seen.and_then(|seen| seen.ran).map_or(0, |ran| ran + 1);
-        words.extend([rank, process.into(), moves, answered, Answer::to_word(answer), state, ran]);
+        let answer = Answer::to_word(answer);
+        words.extend([rank, process.into(), moves, answered, answer, replied, age, state, ran]);
     }
     words
 }
@@ -142,7 +149,8 @@ mod tests {
         assert_eq!(looked[1..5], [0, 2, 7, 0]);
         let before = shm.rendezvous().asked();
         ask(&shm, Question::Ask, &[]);
-        assert_eq!(shm.rendezvous().asked(), before + 1);
+        assert_eq!(ask(&shm, Question::RollCall, &[]), Some((Reply::Fine, vec![1])));
+        assert_eq!(shm.rendezvous().asked(), before + 2);
         assert_eq!(ask(&shm, Question::Join, &[1, 1]), Some((Reply::Fine, packed(&[0, 1, 0]))));
         assert_eq!(ask(&shm, Question::Newest, &[1]), Some((Reply::Fine, packed(&[4, 2, 0]))));
         let gathered = [vec![1], packed(&[0, 1, 0])].concat();
@@ -181,7 +189,7 @@ mod tests {
             state % below
         };
         for _ in 0..50_000 {
-            let number = next(u64::from(u32::from(Question::Mismatch)) + 2) as u32;
+            let number = next(u64::from(u32::from(Question::RollCall)) + 2) as u32;
             let most = [0, 4, 1 << 40, u64::MAX][next(4) as usize];
             let asked: Vec<u64> = (0..next(20)).map(|_| next(most.max(1))).collect();
             if let Some(question) = Question::of(number)

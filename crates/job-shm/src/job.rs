@@ -111,7 +111,10 @@ impl Job {
     /// Updates the state of the ranks; false if some of them cannot be seen.
     pub fn look(&mut self) -> bool {
         match &mut self.ranks {
-            Ranks::Here(_) => true,
+            Ranks::Here(_) => {
+                self.rendezvous.observe();
+                true
+            }
             Ranks::OnNodes(nodes) => {
                 nodes.is_blind = nodes.is_blind || nodes.look(self.rendezvous).is_err();
                 !nodes.is_blind
@@ -137,6 +140,23 @@ impl Job {
                     .iter_mut()
                     .try_for_each(|node| node.ask(Question::Ask, &[]).map(drop));
                 nodes.is_blind |= asked.is_err();
+            }
+        }
+    }
+
+    /// Calls the roll; returns for each rank the number under which it answers, or `None` if it
+    /// cannot be asked.
+    pub fn call_roll(&mut self) -> Vec<Option<u64>> {
+        match &mut self.ranks {
+            Ranks::Here(_) => {
+                let number = self.rendezvous.call_roll();
+                let attached = self.rendezvous.processes().map(|process| process != 0);
+                attached.map(|is_attached| is_attached.then_some(number)).collect()
+            }
+            Ranks::OnNodes(nodes) => {
+                let called = nodes.call_roll();
+                nodes.is_blind |= called.is_err();
+                called.unwrap_or_else(|_| vec![None; nodes.seen.len()])
             }
         }
     }
@@ -240,6 +260,17 @@ impl Job {
 }
 
 impl NodeRanks {
+    fn call_roll(&mut self) -> io::Result<Vec<Option<u64>>> {
+        let mut numbers = vec![None; self.seen.len()];
+        for node in &mut self.nodes {
+            let number = node.ask(Question::RollCall, &[])?.first().copied();
+            for rank in node.ask(Question::Members, &[])? {
+                *numbers.get_mut(rank as usize).ok_or(ErrorKind::InvalidData)? = number;
+            }
+        }
+        Ok(numbers)
+    }
+
     fn look(&mut self, rendezvous: Rendezvous) -> io::Result<()> {
         if rendezvous.processes().any(|process| process == 0) {
             let new = nodes::look(&self.directory, &self.job, self.seen.len(), &mut self.known);

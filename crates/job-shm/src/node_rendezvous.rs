@@ -26,15 +26,23 @@ const WAYS: usize = 4;
 const TRIES: usize = 100;
 /// A cache line for each rank, and one for all.
 const LINE: usize = 8;
-/// Words shared by all ranks: number of mismatches, and how often ranks have been asked.
+/// Words shared by all ranks: number of mismatches, how often ranks have been asked, and how many
+/// of these questions were roll calls.
 const MISMATCHES: usize = 0;
 const ASKED: usize = 1;
-/// Words of a rank: its moves, its process, its moves when it last answered, and that answer. Moves
-/// are incremented whenever the rank starts or stops waiting.
+const ROLL_CALLS: usize = 2;
+/// Words of a rank: its moves, its process, its moves when it last answered, that answer, and the
+/// latest roll call that it has answered. Moves are incremented whenever the rank starts or stops
+/// waiting.
 const MOVES: usize = 0;
 const PROCESS: usize = 1;
 const ANSWERED: usize = 2;
 const ANSWER: usize = 3;
+const REPLIED: usize = 4;
+/// Words of a rank that observers write: the moves that they saw last, and since when, in
+/// milliseconds of this machine's clock; 0 while nobody has looked.
+const SEEN: usize = 5;
+const SINCE: usize = 6;
 
 /// Words of a rendezvous for so many ranks.
 pub(crate) fn words(ranks: usize) -> usize {
@@ -175,9 +183,13 @@ impl NodeRendezvous {
     }
 
     /// Copies what another node's rendezvous has of a rank: its process, moves, moves at its
-    /// answer, and answer.
-    pub(crate) fn copy(&self, rank: usize, [process, moves, answered, answer]: &[u64; 4]) {
+    /// answer, answer, latest roll call, and for how many milliseconds it has been there.
+    pub(crate) fn copy(&self, rank: usize, words: &[u64; 6]) {
+        let [process, moves, answered, answer, replied, age] = words;
         self.of(rank, PROCESS).store(*process, Relaxed);
+        self.of(rank, REPLIED).store(*replied, Relaxed);
+        self.of(rank, SEEN).store(*moves, Relaxed);
+        self.of(rank, SINCE).store(now().saturating_sub(*age).max(1), Relaxed);
         self.of(rank, ANSWER).store(*answer, Relaxed);
         self.of(rank, ANSWERED).store(*answered, Release);
         self.of(rank, MOVES).store(*moves, Release);
@@ -253,6 +265,49 @@ impl NodeRendezvous {
         self.asked()
     }
 
+    /// Calls the roll: asks all ranks where they are, and what their threads do. Returns the number
+    /// of the roll call.
+    pub fn call_roll(&self) -> u64 {
+        // Counted first: who wakes up for the question finds it.
+        let number = self.all[ROLL_CALLS].fetch_add(1, Release) + 1;
+        self.ask();
+        number
+    }
+
+    /// How often the roll was called.
+    pub fn roll_calls(&self) -> u64 {
+        self.all[ROLL_CALLS].load(Acquire)
+    }
+
+    /// A rank has answered a roll call.
+    pub fn reply(&self, rank: usize, roll_call: u64) {
+        self.of(rank, REPLIED).store(roll_call, Release);
+    }
+
+    /// The latest roll call that each rank has answered.
+    pub fn replies(&self) -> impl Iterator<Item = u64> {
+        self.of_each(REPLIED)
+    }
+
+    /// Notes which ranks have moved since somebody has looked last.
+    pub fn observe(&self) {
+        let now = now();
+        for (rank, moves) in self.moves().enumerate() {
+            let since = self.of(rank, SINCE);
+            // Only what changes is written: the ranks use these cache lines.
+            if self.of(rank, SEEN).load(Relaxed) != moves || since.load(Relaxed) == 0 {
+                self.of(rank, SEEN).store(moves, Relaxed);
+                since.store(now, Relaxed);
+            }
+        }
+    }
+
+    /// For how many milliseconds each rank has not moved, as far as somebody has looked.
+    pub fn ages(&self) -> impl Iterator<Item = u64> {
+        let now = now();
+        self.of_each(SINCE).map(move |since| if since == 0 { 0 } else { now.saturating_sub(since) })
+    }
+
     fn question(&self) -> &'static AtomicU32 {
         // SAFETY: an atomic of half the size at the same address; the word is never accessed as a
         // whole.
@@ -270,6 +325,14 @@ impl NodeRendezvous {
         let answers = self.of_each(ANSWERED).zip(self.of_each(ANSWER));
         answers.map(|(moves, answer)| (moves, Answer::from_word(answer)))
     }
+}
+
+/// Milliseconds of a clock that all processes of this machine share.
+fn now() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes a time.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec.cast_unsigned() * 1000 + time.tv_nsec.cast_unsigned() / 1_000_000 + 1
 }
 
 /// Fills a slot whose version this rank has made odd.
@@ -382,9 +445,33 @@ mod tests {
         rendezvous.ask();
         assert_eq!(rank.join().unwrap(), before + 1);
         assert_eq!(rendezvous.answers().nth(2), Some((1, Answer::Others(u64::MAX - 1))));
+        assert_eq!(rendezvous.roll_calls(), 0, "that was no roll call");
         rendezvous.answer(2, 1, Answer::Unsure);
         let answers: Vec<_> = rendezvous.answers().collect();
         assert_eq!(answers[2], (1, Answer::Unsure));
         assert_eq!(answers[1].0, 0, "who never answered has not moved");
+    }
+
+    #[test]
+    fn a_roll_call_is_a_question_with_a_number_of_its_own() {
+        let rendezvous = rendezvous(2);
+        let before = rendezvous.asked();
+        rendezvous.ask();
+        assert_eq!(rendezvous.call_roll(), 1);
+        assert_eq!((rendezvous.asked() - before, rendezvous.roll_calls()), (2, 1));
+        rendezvous.reply(1, 1);
+        assert_eq!(rendezvous.replies().collect::<Vec<_>>(), [0, 1]);
+    }
+
+    #[test]
+    fn who_does_not_move_ages() {
+        let rendezvous = rendezvous(2);
+        assert_eq!(rendezvous.ages().collect::<Vec<_>>(), [0, 0], "nobody has looked");
+        rendezvous.observe();
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        rendezvous.enter(1);
+        rendezvous.observe();
+        let ages: Vec<_> = rendezvous.ages().collect();
+        assert!(ages[0] >= 30 && ages[1] < ages[0], "{ages:?}");
     }
 }

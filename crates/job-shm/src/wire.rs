@@ -42,11 +42,13 @@ pub(crate) enum Question {
     Ask = 14,
     /// A mismatch between ranks, perhaps of other nodes.
     Mismatch = 15,
+    /// Asks the ranks of the node where they are: the number of the roll call.
+    RollCall = 16,
 }
 
 impl Question {
     /// All questions, by number from 1.
-    const ALL: [Question; 15] = [
+    const ALL: [Question; 16] = [
         Question::Hello,
         Question::Members,
         Question::Join,
@@ -62,6 +64,7 @@ impl Question {
         Question::Look,
         Question::Ask,
         Question::Mismatch,
+        Question::RollCall,
     ];
 
     /// The question of this number, if there is one.
@@ -105,7 +108,7 @@ impl From<Reply> for u32 {
 }
 
 /// Words that describe the state of one rank.
-pub(crate) const LOOKED: usize = 7;
+pub(crate) const LOOKED: usize = 9;
 
 /// Words that follow a header at most: those of the longest message, or the clocks of a large job.
 const MAX_WORDS: usize = 2 * LONGEST;
@@ -159,7 +162,7 @@ mod tests {
             assert!(Question::of(number).is_none_or(|question| u32::from(question) == number));
             assert!(Reply::of(number).is_none_or(|reply| u32::from(reply) == number));
         }
-        assert_eq!(Question::of(Question::Mismatch.into()), Some(Question::Mismatch));
+        assert_eq!(Question::of(Question::RollCall.into()), Some(Question::RollCall));
         assert_eq!(Question::of(0), None);
     }
 

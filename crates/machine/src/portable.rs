@@ -125,3 +125,35 @@ macro_rules! interpose_dlsym {
         const _: $crate::Dlsym = $in_library;
     };
 }
+
+/// DWARF's numbers of the stack pointer and the return address: stacks of other threads are not
+/// unwound here.
+pub const STACK_REGISTER: u16 = 0;
+/// See [`STACK_REGISTER`].
+pub const RETURN_REGISTER: u16 = 0;
+
+/// Registers that functions preserve for their callers.
+pub const PRESERVED: &[(u16, usize)] = &[];
+
+/// The call that ends code, if any does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallTo {
+    /// A function at this distance from the return address.
+    Distance(i32),
+    /// A function whose address is in a register or in memory.
+    Anything,
+}
+
+/// The call instruction at the end of some code: not known here.
+pub fn call_at_end(_: &[u8; LONGEST_CALL]) -> Option<CallTo> {
+    None
+}
+
+/// Bytes of the longest call instruction.
+pub const LONGEST_CALL: usize = 4;
+
+/// Distance from the stack pointer to the frame pointer in a function that begins so: not known
+/// here.
+pub fn frame_size(_: &[u8]) -> Option<u64> {
+    None
+}

@@ -178,6 +178,66 @@ pub unsafe fn registers(context: *mut c_void) -> [u64; 16] {
     ORDER.map(|register| machine.gregs[register as usize] as u64)
 }
 
+/// DWARF's numbers of the stack pointer and the return address.
+pub const STACK_REGISTER: u16 = 7;
+/// See [`STACK_REGISTER`].
+pub const RETURN_REGISTER: u16 = 16;
+
+/// Registers that functions preserve for their callers: DWARF's number, and the place in
+/// [`registers`].
+pub const PRESERVED: &[(u16, usize)] = &[(3, 3), (6, 5), (12, 12), (13, 13), (14, 14), (15, 15)];
+
+/// The call that ends code, if any does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallTo {
+    /// A function at this distance from the return address.
+    Distance(i32),
+    /// A function whose address is in a register or in memory.
+    Anything,
+}
+
+/// The call instruction at the end of some code, the [`LONGEST_CALL`] bytes before what may be a
+/// return address.
+pub fn call_at_end(code: &[u8; LONGEST_CALL]) -> Option<CallTo> {
+    if let [.., 0xe8, a, b, c, d] = *code {
+        return Some(CallTo::Distance(i32::from_le_bytes([a, b, c, d])));
+    }
+    // `ff /2`, without and with an index, a displacement, and a prefix before all.
+    let is_call = |at: usize| code[at] == 0xff && code[at + 1] >> 3 & 7 == 2;
+    let form = |at: usize| (code[at + 1] >> 6, code[at + 1] & 7);
+    let is_indirect = is_call(5) && !matches!(form(5), (1 | 2, _) | (0, 4 | 5))
+        || is_call(4) && matches!(form(4), (1, 0..=3 | 5..=7) | (0, 4))
+        || is_call(3) && form(3) == (1, 4)
+        || is_call(1) && matches!(form(1), (2, 0..=3 | 5..=7) | (0, 5))
+        || is_call(0) && matches!(form(0), (2 | 0, 4));
+    is_indirect.then_some(CallTo::Anything)
+}
+
+/// Bytes of the longest call instruction, without prefixes.
+pub const LONGEST_CALL: usize = 7;
+
+/// Distance from the stack pointer to the frame pointer in a function that begins so, after its
+/// prologue: `push rbp; mov rbp, rsp`, pushes, and a constant subtracted.
+pub fn frame_size(prologue: &[u8]) -> Option<u64> {
+    let code = prologue.strip_prefix(&[0xf3, 0x0f, 0x1e, 0xfa]).unwrap_or(prologue);
+    let code = code.strip_prefix(&[0x55])?;
+    let mut code = code
+        .strip_prefix(&[0x48, 0x89, 0xe5])
+        .or_else(|| code.strip_prefix(&[0x48, 0x8b, 0xec]))?;
+    let mut pushed = 0;
+    loop {
+        code = match code {
+            [0x50..=0x57, rest @ ..] | [0x41, 0x50..=0x57, rest @ ..] => rest,
+            [0x48, 0x83, 0xec, size, ..] => return Some(pushed + u64::from(*size)),
+            [0x48, 0x81, 0xec, a, b, c, d, ..] => {
+                return Some(pushed + u64::from(u32::from_le_bytes([*a, *b, *c, *d])));
+            }
+            _ => return Some(pushed),
+        };
+        pushed += 8;
+    }
+}
+
 /// The frame pointer of the function that this is used in: the address of the caller's frame
 /// pointer, above which its return address is.
 #[macro_export]
@@ -298,4 +358,44 @@ macro_rules! interpose_dlsym {
             )
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_end_before_return_addresses() {
+        let ends = |code: &[u8]| {
+            let mut all = [0x90; LONGEST_CALL];
+            all[LONGEST_CALL - code.len()..].copy_from_slice(code);
+            call_at_end(&all)
+        };
+        assert_eq!(ends(&[0xe8, 1, 0, 0, 0x80]), Some(CallTo::Distance(i32::MIN + 1)));
+        let indirect: [&[u8]; 8] = [
+            &[0xff, 0xd0],                         // call rax
+            &[0x41, 0xff, 0xd3],                   // call r11
+            &[0xff, 0x10],                         // call [rax]
+            &[0xff, 0x50, 0x08],                   // call [rax + 8]
+            &[0xff, 0x14, 0xc3],                   // call [rbx + 8 * rax]
+            &[0xff, 0x54, 0x24, 0x08],             // call [rsp + 8]
+            &[0xff, 0x15, 0x01, 0x02, 0x03, 0x04], // call [rip + …]
+            &[0xff, 0x94, 0xc3, 0, 1, 0, 0],       // call [rbx + 8 * rax + 256]
+        ];
+        for code in indirect {
+            assert_eq!(ends(code), Some(CallTo::Anything), "{code:x?}");
+        }
+        for code in [&[0x90][..], &[0xff, 0xe0], &[0x48, 0x89, 0xe5]] {
+            assert_eq!(ends(code), None, "{code:x?}");
+        }
+    }
+
+    #[test]
+    fn prologues_tell_the_size_of_frames() {
+        let usual = [0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5, 0x41, 0x57, 0x53];
+        assert_eq!(frame_size(&[&usual[..], &[0x48, 0x83, 0xec, 0x18]].concat()), Some(16 + 24));
+        assert_eq!(frame_size(&[&usual[..], &[0x48, 0x81, 0xec, 0, 1, 0, 0]].concat()), Some(272));
+        assert_eq!(frame_size(&[0x55, 0x48, 0x89, 0xe5, 0xc3]), Some(0));
+        assert_eq!(frame_size(&[0x48, 0x83, 0xec, 0x18]), None);
+    }
 }

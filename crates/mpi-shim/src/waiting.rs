@@ -7,6 +7,9 @@
 //! the process pass one (`process/fence.rs`), so that either it sees that the call is over, or the
 //! call sees that it is being inspected, and delays its return.
 //!
+//! A roll call asks for more: what the threads do that are outside of MPI, and how far the process
+//! has come on each communicator. None of them is disturbed by that, either (`process/tasks.rs`).
+//!
 //! A process with several threads waits when none of them is at work (`threads/work.rs`), unless
 //! MPI's thread level allows only one of them to call: then it waits with that one. Threads that
 //! are not followed, those of libraries, may call at any time, if one of them ever has: such a
@@ -21,13 +24,15 @@ use crate::library::{Mpi, reduction};
 use crate::outcome::{Tokens, tokens};
 use crate::rank::Rank;
 use crate::word::table;
+use commsan_callsite::DEPTH;
 use commsan_job_shm::{Answer, Rendezvous};
-use commsan_mpi::{Args, Asked, Facts, Library};
+use commsan_mpi::{Args, Asked, Facts, Library, Outside};
 use commsan_mpi_calls::Effect;
 use commsan_mpi_calls::reduction::OTHER;
 use commsan_process::fence;
 use commsan_process::inside::Inside;
 use commsan_process::python;
+use commsan_process::tasks;
 use commsan_process::thread::Thread;
 use commsan_threads::{Here, activity, agents};
 use std::ffi::c_int;
@@ -232,42 +237,89 @@ pub fn gone() {
 /// The thread that answers.
 fn answer(rank: &'static dyn Rank, rendezvous: Rendezvous, me: usize, mut before: u32) {
     let Some(inside) = Inside::enter() else { return };
+    let mut called = 0;
     loop {
         before = rendezvous.await_question(before);
+        let call = rendezvous.roll_calls();
+        let roll_call = if std::mem::replace(&mut called, call) == call { 0 } else { call };
         LOOKING.store(true, SeqCst);
-        let mut moves = 0;
+        let (mut moves, mut is_waiting) = (0, false);
         if fence::on_all_threads() {
             moves = rendezvous.moves_of(me);
             let blocked = BLOCKED.iter().map(|place| place.load(Acquire));
-            let blocked = blocked.filter(|call| moves % 2 == 1 && !call.is_null());
+            // A roll call is interested in threads that wait while others are at work, too.
+            let blocked =
+                blocked.filter(|call| (moves % 2 == 1 || roll_call != 0) && !call.is_null());
             let others = if activity::is_published() { activity::known() } else { 0 };
             let beside = others.saturating_sub(blocked.clone().count() as u32);
             let look = |call: *mut Calling| {
                 // SAFETY: threads that wait do not return from their calls while these are
                 // inspected.
-                unsafe { look(rank, &*call, (moves, beside), &inside) }
+                unsafe { look(rank, &*call, (moves, beside, roll_call), &inside) }
             };
             let answers = blocked.map(look);
             let mut answer = answers.reduce(Answer::and);
             if answer.is_none() && moves % 2 == 1 && BY_WORK.load(Acquire) {
                 rank.look(&inside, &mut |tracker, out| {
-                    answer = Some(tracker.waits_for_work((moves, beside), &facts(), out));
+                    let asked = (moves, beside, roll_call);
+                    answer = Some(tracker.waits_for_work(asked, &facts(), out));
                 });
             }
-            if let Some(answer) = answer {
+            is_waiting = answer.is_some();
+            if let Some(answer) = answer.filter(|_| moves % 2 == 1) {
                 rendezvous.answer(me, moves, answer);
             }
         }
         LOOKING.store(false, Release);
-        if moves % 2 == 0 {
-            see_it_go_on(rank, &inside, moves, || rendezvous.moves_of(me) == moves);
+        let is_same = || rendezvous.moves_of(me) == moves;
+        match roll_call {
+            0 if moves % 2 == 0 => {
+                let before = CALLS.load(Relaxed);
+                see_it_go_on(rank, &inside, (moves, 0), before, is_same);
+            }
+            0 => {}
+            _ => {
+                // A thread that gets no processor does not call again soon.
+                let before = CALLS.load(Relaxed);
+                if moves % 2 == 0 || !is_waiting {
+                    see_threads(rank, &inside, roll_call);
+                }
+                if !is_waiting {
+                    // A process that is about to end counts as waiting.
+                    let moves = moves & !1;
+                    see_it_go_on(rank, &inside, (moves, roll_call), before, || true);
+                }
+                rank.look(&inside, &mut |tracker, out| tracker.progress_is(roll_call, out));
+                rendezvous.reply(me, roll_call);
+            }
         }
     }
 }
 
-/// The process does not wait: writes its last call to the log, unless it has started to wait since.
-fn see_it_go_on(rank: &dyn Rank, inside: &Inside, moves: u64, is_same: impl Fn() -> bool) {
-    let before = CALLS.load(Relaxed);
+/// Writes what the process's threads do to the log.
+fn see_threads(rank: &dyn Rank, inside: &Inside, roll_call: u64) {
+    let tasks = tasks::look(DEPTH);
+    let threads: Vec<_> = tasks
+        .iter()
+        .map(|task| Outside {
+            id: task.id,
+            doing: task.doing,
+            file: task.file.as_deref(),
+            stack: &task.stack,
+        })
+        .collect();
+    rank.look(inside, &mut |tracker, out| tracker.threads_are(roll_call, &threads, out));
+}
+
+/// The process does not wait: writes its last call to the log, unless it has started to wait since,
+/// and whether it has called again since there were `before` calls.
+fn see_it_go_on(
+    rank: &dyn Rank,
+    inside: &Inside,
+    (moves, roll_call): (u64, u64),
+    before: u64,
+    is_same: impl Fn() -> bool,
+) {
     std::thread::sleep(GLANCE);
     let (latest, again) = (LATEST.load(Relaxed), CALLS.load(Relaxed) != before);
     if latest == 0 || !is_same() {
@@ -275,7 +327,7 @@ fn see_it_go_on(rank: &dyn Rank, inside: &Inside, moves: u64, is_same: impl Fn()
     }
     let (call, pc) = (&table()[(latest >> ADDRESS) as usize], latest & ((1 << ADDRESS) - 1));
     rank.look(inside, &mut |tracker, out| {
-        tracker.was_at(moves, (call, pc as usize, again), &facts(), out);
+        tracker.was_at((moves, roll_call), (call, pc as usize, again), &facts(), out);
     });
 }
 
@@ -294,7 +346,7 @@ fn facts() -> Facts<'static> {
 unsafe fn look(
     rank: &dyn Rank,
     blocked: &Calling,
-    (moves, beside): (u64, u32),
+    (moves, beside, roll_call): (u64, u32, u64),
     inside: &Inside,
 ) -> Answer {
     // SAFETY: by the caller.
@@ -307,7 +359,8 @@ unsafe fn look(
             true => tokens(args, tracker.now()),
             false => Tokens::new(),
         };
-        let asked = Asked { moves, args, tokens: &tokens, on: collectives::subject(args), beside };
+        let on = collectives::subject(args);
+        let asked = Asked { moves, args, tokens: &tokens, on, beside, roll_call };
         answer = tracker.waits(&asked, &facts(), here, out);
     });
     answer

@@ -47,7 +47,7 @@ pub use ids::Token;
 pub use other_work::{OtherWork, Status};
 pub use tracker::{
     Acquisition, Asked, AtomicUse, BufferOwner, Entering, Facts, Failure, Got, MemoryModel,
-    MetOperation, MetRemote, Operation, Overstep, Passed, Simple, Sought, Standing,
+    MetOperation, MetRemote, Operation, Outside, Overstep, Passed, Simple, Sought, Standing,
     Synchronisation, TargetAccess, Template, ThreadLevel, Tracker, Used, Wrong, combine,
 };
 pub use typemap::Datatype;

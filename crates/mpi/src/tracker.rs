@@ -68,7 +68,7 @@ pub use rma_operations::{Simple, TargetAccess, combine};
 pub use separate::MemoryModel;
 pub use shared::Atomic as AtomicUse;
 pub use user_operations::Overstep;
-pub use waiting::{Asked, Facts};
+pub use waiting::{Asked, Facts, Outside};
 
 use crate::buffers::{Accesses, Args};
 use crate::ids::Token;

@@ -3,9 +3,12 @@
 use commsan_findings::Frame;
 use std::path::{Path, PathBuf};
 
+/// How our own libraries begin. Bodies of parallel regions are called through them.
+const OWN: &str = "libcommsan_";
+
 /// Libraries of MPI and of its transports, and our own: a finding is about their caller.
 const MPI_LIBRARIES: &[&str] = &[
-    "libcommsan_",
+    OWN,
     "libmpi.so",
     "libmpi_",
     "libmpi++",
@@ -66,6 +69,10 @@ const INSTALLED: &[&str] = &["/site-packages/", "/include/c++/", "/spack/opt/", 
 
 /// Functions of ours that are linked into the program itself.
 const HOOKS: &[&str] = &["__tsan_", "commsan_", "__commsan_"];
+
+/// How functions of ours begin that stand in front of the C library's. The linker's option by which
+/// they do that is open to programs, too.
+const WRAPPER: &str = "__wrap_";
 
 /// Libraries by which scripts call MPI: what they do is the script's doing.
 const BINDINGS: &[&str] = &["/mpi4py/"];
@@ -186,12 +193,21 @@ fn is_made_by_nvcc(stub: &Frame) -> bool {
     stub.file.as_deref().is_some_and(|file| file.ends_with(".stub.c"))
 }
 
-fn is_infrastructure(frame: &Frame) -> bool {
+/// Whether a module is a library of MPI or of its transports.
+pub(crate) fn is_of_mpi(module: &str) -> bool {
+    let name = module.rsplit('/').next().unwrap_or_default();
+    !name.starts_with(OWN) && MPI_LIBRARIES.iter().any(|library| name.starts_with(library))
+}
+
+pub(crate) fn is_infrastructure(frame: &Frame) -> bool {
     let is_cuda = |file: &str| CUDA_HEADERS.iter().any(|header| file.ends_with(header));
     if frame.file.as_deref().is_some_and(is_cuda) {
         return true;
     }
-    let is_hook = |function: &str| HOOKS.iter().any(|hook| function.starts_with(hook));
+    let is_hook = |function: &str| {
+        let is_wrapper = function.starts_with(WRAPPER) && frame.line.is_none();
+        is_wrapper || HOOKS.iter().any(|hook| function.starts_with(hook))
+    };
     acts_for_its_caller(&frame.module) || frame.function.as_deref().is_some_and(is_hook)
 }
 

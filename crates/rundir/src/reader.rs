@@ -7,8 +7,8 @@
 mod older;
 
 use crate::record::{
-    self, End, Guarded, RawFinding, RawMessages, RawParts, RawRace, RawSite, RawUse, RawWaiting,
-    Record, Start,
+    self, End, Guarded, RawFinding, RawMessages, RawParts, RawProgress, RawRace, RawSite,
+    RawThread, RawUse, RawWaiting, Record, Start,
 };
 use commsan_findings::Step;
 use std::borrow::Cow;
@@ -55,6 +55,11 @@ pub struct RankLog {
     pub messages: HashMap<Job, Messages>,
     /// Where it waited when it was asked, and as which process, in this order.
     pub waits: Vec<(u32, RawWaiting<'static>)>,
+    /// Its further answers to roll calls, likewise: what its threads did, and how far it had come on
+    /// communicators.
+    pub threads: Vec<(u32, RawThread<'static>)>,
+    /// See [`RankLog::threads`].
+    pub progress: Vec<(u32, RawProgress<'static>)>,
     /// What it had counted when it last wrote that, by key; absent if it was not asked to.
     pub stats: Option<BTreeMap<String, u64>>,
     /// What guards have watched; absent if there were none.
@@ -169,6 +174,22 @@ impl RankLog {
                 ..RankLog::default()
             },
         }
+    }
+
+    /// Reads of a log only who has written it, and the answer of a process to a roll call: much less
+    /// than all, while many ranks run.
+    pub fn open_answers(path: &Path, rank: u32, process: u32, roll_call: u64) -> RankLog {
+        let mut log = RankLog { rank, ..RankLog::default() };
+        let Ok(file) = File::open(path) else { return log };
+        let mut records = Records::new(BufReader::new(file));
+        records.only = Some(&ANSWERS);
+        let mut ids = Ids::default();
+        records.flatten().for_each(|record| log.take(record, &mut ids));
+        let is_it = |of: u32, answers: u64| (of, answers) == (process, roll_call);
+        log.waits.retain(|(of, waiting)| is_it(*of, waiting.roll_call));
+        log.threads.retain(|(of, thread)| is_it(*of, thread.roll_call));
+        log.progress.retain(|(of, progress)| is_it(*of, progress.roll_call));
+        log
     }
 
     /// Reads a log from `input`; `rank` is used until the log's `start` record gives its own.
@@ -296,8 +317,19 @@ impl RankLog {
                         self.resolve_modules(site, ids);
                     }
                 }
-                let process = self.start.as_ref().map_or(0, |start| start.pid);
-                self.waits.push((process, waiting));
+                self.waits.push((self.process(), waiting));
+            }
+            Record::Thread(mut thread) => {
+                if let Some(site) = &mut thread.site {
+                    self.resolve_modules(site, ids);
+                }
+                self.threads.push((self.process(), thread));
+            }
+            Record::Progress(mut progress) => {
+                if let Some(site) = &mut progress.site {
+                    self.resolve_modules(site, ids);
+                }
+                self.progress.push((self.process(), progress));
             }
             Record::Stats { counts } => {
                 let counts = counts.iter().map(|(key, count)| (key.to_string(), *count));
@@ -308,6 +340,11 @@ impl RankLog {
             Record::Unchecked { why } => self.unchecked = Some(why.into_owned()),
             Record::End(end) => self.end = Some(end),
         }
+    }
+
+    /// The process that writes.
+    fn process(&self) -> u32 {
+        self.start.as_ref().map_or(0, |start| start.pid)
     }
 
     fn add_module(&mut self, origin: Origin) -> u32 {
@@ -372,17 +409,28 @@ impl Ids {
     }
 }
 
+/// How the lines begin that [`RankLog::open_answers`] reads.
+const ANSWERS: [&[u8]; 5] = [
+    b"{\"t\":\"start\"",
+    b"{\"t\":\"module\"",
+    b"{\"t\":\"waiting\"",
+    b"{\"t\":\"thread\"",
+    b"{\"t\":\"progress\"",
+];
+
 /// The records of a log, one at a time.
 pub struct Records<R> {
     input: R,
     line: u64,
     done: bool,
+    /// How lines begin that are read, if not all are.
+    only: Option<&'static [&'static [u8]]>,
 }
 
 impl<R: BufRead> Records<R> {
     /// Reads from `input`.
     pub fn new(input: R) -> Self {
-        Records { input, line: 0, done: false }
+        Records { input, line: 0, done: false, only: None }
     }
 }
 
@@ -402,6 +450,10 @@ impl<R: BufRead> Iterator for Records<R> {
             };
             self.done = ending == Ending::File;
             if bytes.iter().all(u8::is_ascii_whitespace) && ending != Ending::Cut {
+                continue;
+            }
+            let is_wanted = |only: &[&[u8]]| only.iter().any(|begin| bytes.starts_with(begin));
+            if !self.only.is_none_or(is_wanted) {
                 continue;
             }
             return Some(match serde_json::from_slice(&bytes) {

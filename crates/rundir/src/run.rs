@@ -47,14 +47,30 @@ impl RunDirectory {
 
     /// The directory of the latest run below `parent`; `None` if there is none.
     pub fn latest(parent: &Path) -> Option<PathBuf> {
-        let runs = fs::read_dir(parent).ok()?.flatten().filter_map(|entry| {
+        RunDirectory::below(parent).max().map(|(_, path)| path)
+    }
+
+    /// The directories of the runs below `parent` that have not ended, the latest first.
+    pub fn running(parent: &Path) -> Vec<PathBuf> {
+        let mut runs: Vec<_> = RunDirectory::below(parent).collect();
+        runs.sort_unstable_by(|a, b| b.cmp(a));
+        runs.retain(|(_, path)| {
+            let info = RunDirectory { path: path.clone() }.read_info();
+            info.is_ok_and(|info| info.ended.is_none())
+        });
+        runs.into_iter().map(|(_, path)| path).collect()
+    }
+
+    /// The run directories in a directory, and when their `run.json` was written.
+    fn below(parent: &Path) -> impl Iterator<Item = (std::time::SystemTime, PathBuf)> {
+        let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+        entries.filter_map(|entry| {
             let name = entry.file_name();
             let info = entry.path().join("run.json");
             let is_run = name.to_string_lossy().contains(".commsan");
             let written = is_run.then(|| info.metadata().and_then(|info| info.modified()))?.ok()?;
             Some((written, entry.path()))
-        });
-        runs.max().map(|(_, path)| path)
+        })
     }
 
     /// Creates the directory `path`, which must not exist yet; its parents may be missing.
@@ -498,6 +514,14 @@ mod tests {
         info.end(3);
         run.write_info(&info).unwrap();
         assert_eq!(run.read_info().unwrap(), info);
+        assert_eq!(RunDirectory::running(parent.path()), [] as [PathBuf; 0]);
+        let other = RunDirectory::create(parent.path(), Path::new("app")).unwrap();
+        other.write_info(&RunInfo::new(vec![])).unwrap();
+        assert_eq!(RunDirectory::running(parent.path()).len(), 1);
+        assert_eq!(
+            RunDirectory::latest(parent.path()).unwrap().file_name(),
+            other.path().file_name()
+        );
         assert_eq!(fs::read_dir(run.path()).unwrap().count(), 1);
     }
 

@@ -1,6 +1,9 @@
 //! Maps a record over its sites: from those of a rank's call stacks to those of its log.
 
-use super::{RawFinding, RawMessages, RawNeed, RawParts, RawRace, RawUse, RawWaiting, Record};
+use super::{
+    RawFinding, RawMessages, RawNeed, RawParts, RawProgress, RawRace, RawThread, RawUse,
+    RawWaiting, Record,
+};
 
 impl<'a, S: Clone> Record<'a, S> {
     /// The record with what `to` makes of each of its sites.
@@ -27,6 +30,8 @@ impl<'a, S: Clone> Record<'a, S> {
             Record::Timing { sure, ordered } => Record::Timing { sure, ordered },
             Record::Parts(parts) => Record::Parts(parts.map_sites(to)),
             Record::Waiting(waiting) => Record::Waiting(waiting.map_sites(to)),
+            Record::Thread(thread) => Record::Thread(thread.map_sites(to)),
+            Record::Progress(progress) => Record::Progress(progress.map_sites(to)),
             Record::Stats { counts } => Record::Stats { counts },
             Record::Note { text } => Record::Note { text },
             Record::Guarded(guarded) => Record::Guarded(guarded),
@@ -87,13 +92,27 @@ impl<'a, S> RawParts<'a, S> {
 
 impl<'a, S: Clone> RawWaiting<'a, S> {
     fn map_sites<T: Clone>(self, to: &mut impl FnMut(S) -> T) -> RawWaiting<'a, T> {
-        let RawWaiting { moves, site, again, beside, any, needs, pending, entered } = self;
-        let site = to(site);
+        let RawWaiting { moves, again, beside, any, needs, pending, entered, roll_call, .. } = self;
+        let site = to(self.site);
         let mut each = |needs: &[RawNeed<'a, S>]| {
             needs.iter().cloned().map(|need| need.map_sites(to)).collect::<Vec<_>>().into()
         };
         let (needs, pending) = (each(&needs), each(&pending));
-        RawWaiting { moves, site, again, beside, any, needs, pending, entered }
+        RawWaiting { moves, site, again, beside, any, needs, pending, entered, roll_call }
+    }
+}
+
+impl<'a, S> RawThread<'a, S> {
+    fn map_sites<T>(self, to: &mut impl FnMut(S) -> T) -> RawThread<'a, T> {
+        let RawThread { roll_call, id, doing, file, site } = self;
+        RawThread { roll_call, id, doing, file, site: site.map(to) }
+    }
+}
+
+impl<'a, S> RawProgress<'a, S> {
+    fn map_sites<T>(self, to: &mut impl FnMut(S) -> T) -> RawProgress<'a, T> {
+        let RawProgress { roll_call, name, on, entered, site } = self;
+        RawProgress { roll_call, name, on, entered, site: site.map(to) }
     }
 }
 

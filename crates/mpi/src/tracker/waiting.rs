@@ -28,8 +28,8 @@ use crate::ids::{Key, Of, On, Token};
 use crate::requests::{Request, State};
 use crate::rma::windows::{Active, Lock};
 use commsan_callsite::{Findings, Need, Place, Site};
-use commsan_findings::record::{RawWaiting, Record};
-use commsan_findings::{Held, NeedKind, Role};
+use commsan_findings::record::{RawProgress, RawThread, RawWaiting, Record};
+use commsan_findings::{Doing, Held, NeedKind, Role};
 use commsan_job_shm::Answer;
 use commsan_mpi_calls::{Call, Effect, Extent, Times};
 use commsan_shadow::Access;
@@ -64,6 +64,20 @@ pub struct Asked<'a> {
     pub on: Option<On>,
     /// Number of other threads of the process, which wait for each other or for threads in MPI.
     pub beside: u32,
+    /// The roll call that asks; 0 for another question.
+    pub roll_call: u64,
+}
+
+/// What a thread does outside of MPI.
+pub struct Outside<'a> {
+    /// The kernel's number of the thread.
+    pub id: i32,
+    /// What it does.
+    pub doing: Doing,
+    /// The file that it does that with.
+    pub file: Option<&'a str>,
+    /// Return addresses, innermost first.
+    pub stack: &'a [usize],
 }
 
 /// What can be found out without calling MPI, which only the waiting thread may do.
@@ -299,7 +313,7 @@ impl Tracker {
         }
         let site = self.reporter.site(call, place);
         let any = matches!(call.effect, Effect::WaitAny | Effect::Some);
-        let Asked { moves, beside, .. } = *asked;
+        let Asked { moves, beside, roll_call, .. } = *asked;
         let waiting = RawWaiting {
             moves,
             site: (Role::Wait, site),
@@ -309,6 +323,7 @@ impl Tracker {
             needs: needs.into(),
             pending: pending.into(),
             entered: entered.into(),
+            roll_call,
         };
         out.emit(Record::Waiting(waiting), &self.reporter.stacks);
         if is_sure { Answer::Others(bytes) } else { Answer::Unsure }
@@ -324,7 +339,7 @@ impl Tracker {
     /// other threads; returns whether only other ranks can end that.
     pub fn waits_for_work(
         &mut self,
-        (moves, beside): (u64, u32),
+        (moves, beside, roll_call): (u64, u32, u64),
         facts: &Facts,
         out: &mut dyn Findings,
     ) -> Answer {
@@ -351,6 +366,7 @@ impl Tracker {
             needs: needs.into(),
             pending: pending.into(),
             entered: entered.into(),
+            roll_call,
         };
         out.emit(Record::Waiting(waiting), &self.reporter.stacks);
         Answer::Others(bytes)
@@ -360,7 +376,7 @@ impl Tracker {
     /// and what it has started.
     pub fn was_at(
         &mut self,
-        moves: u64,
+        (moves, roll_call): (u64, u64),
         (call, pc, again): (&'static Call, usize, bool),
         facts: &Facts,
         out: &mut dyn Findings,
@@ -370,6 +386,11 @@ impl Tracker {
         let site = Site { call: Some(&call.name), thread: 0, stack, pc, remote: None };
         let mut pending = self.pending(&[], facts);
         cut(&mut pending, &mut MAX_RANKS.clone());
+        // What others wait for that need this process: a roll call tells who has not come.
+        let entered = match roll_call {
+            0 => Vec::new(),
+            _ => self.others.work().entered().unwrap_or_default(),
+        };
         let waiting = RawWaiting {
             moves,
             site: (Role::Wait, site),
@@ -378,9 +399,40 @@ impl Tracker {
             any: false,
             needs: Cow::Borrowed(&[]),
             pending: pending.into(),
-            entered: Cow::Borrowed(&[]),
+            entered: entered.into(),
+            roll_call,
         };
         out.emit(Record::Waiting(waiting), &self.reporter.stacks);
+    }
+
+    /// Writes what threads do outside of MPI.
+    pub fn threads_are(&mut self, roll_call: u64, threads: &[Outside], out: &mut dyn Findings) {
+        for Outside { id, doing, file, stack } in threads {
+            let site = stack.first().map(|pc| {
+                let stack = self.reporter.stacks.intern(stack);
+                (Role::Wait, Site { call: None, thread: 0, stack, pc: *pc, remote: None })
+            });
+            let file = file.map(Cow::Borrowed);
+            let thread = RawThread { roll_call, id: *id, doing: *doing, file, site };
+            out.emit(Record::Thread(thread), &self.reporter.stacks);
+        }
+    }
+
+    /// Writes how far this process has come on each communicator, window and file.
+    pub fn progress_is(&mut self, roll_call: u64, out: &mut dyn Findings) {
+        let mut all: Vec<_> = self.together.on.named().collect();
+        all.sort_unstable_by_key(|(_, known)| (!known.is_world(), known.name));
+        for (on, known) in all.into_iter().take(MAX_ENTERED) {
+            let last = known.blocking.filter(|(number, _)| *number == known.entered);
+            let progress = RawProgress {
+                roll_call,
+                name: known.name,
+                on: self.together.words_for(on).into(),
+                entered: known.entered,
+                site: last.map(|(_, site)| (Role::Operation, site)),
+            };
+            out.emit(Record::Progress(progress), &self.reporter.stacks);
+        }
     }
 
     fn needs_of_requests(&mut self, tokens: &[Token], facts: &Facts) -> Result<Vec<Need>, Unsure> {
@@ -398,12 +450,16 @@ impl Tracker {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// Needs of operations that were started before, and that the call does not wait for.
+    /// Needs of operations that were started before, and that the call does not wait for: the oldest
+    /// first.
     fn pending(&self, tokens: &[Token], facts: &Facts) -> Vec<Need> {
-        let others = self
+        let mut others: Vec<_> = self
             .active()
-            .filter(|(request, _)| tokens.iter().all(|token| token.key != request.key));
-        others
+            .filter(|(request, _)| tokens.iter().all(|token| token.key != request.key))
+            .collect();
+        others.sort_unstable_by_key(|(request, _)| request.sequence);
+        let needs = others.into_iter();
+        needs
             .filter_map(|(_, operation)| self.together.need(operation, facts).ok().flatten())
             .collect()
     }

@@ -52,6 +52,7 @@ fn waits(call: &'static str, needs: &[RawNeed<'static>]) -> RawWaiting<'static> 
         needs: needs.to_vec().into(),
         pending: vec![].into(),
         entered: vec![(WORLD, u32::from(is_in))].into(),
+        roll_call: 0,
     }
 }
 
