@@ -1,6 +1,6 @@
 //! The detector of one launch: an observer of its accesses and of what orders them.
 
-use crate::order::{Block, Known, Numbering, join, lanes_of};
+use crate::order::{Block, Flag, Flags, Known, Numbering, join, lanes_of};
 use crate::race::{Race, Reason, Side, Where};
 use crate::shadow::{Cell, Memory};
 use crate::site::{Info, Part, Scope, Sites};
@@ -16,19 +16,6 @@ const MAX_PAGES: usize = 1 << 15;
 const MAX_RACES: usize = 256;
 /// Maximum number of flags that are remembered only because nothing was released by them.
 const MAX_HINTS: usize = 1 << 12;
-
-/// Where a release can be read.
-#[derive(Debug, Default)]
-struct Flag {
-    /// What it tells threads of other blocks.
-    device: Known,
-    /// What it tells threads of the writer's own block.
-    blocks: Vec<(u32, Known)>,
-    /// Who has written last, and by which instruction.
-    writer: (u32, u16),
-    /// Whether the writer has released anything by it, to whomever.
-    releases: bool,
-}
 
 /// Why a flag that a thread has read told it nothing.
 #[derive(Clone, Copy, Debug)]
@@ -54,8 +41,8 @@ pub struct Detector {
     /// Shadows of the shared memory of blocks that are done, for reuse.
     spare: Vec<Memory>,
     global: Memory,
-    /// Flags in global memory, and in the shared memory of blocks.
-    flags: FxHashMap<(u32, u64), Flag>,
+    /// Flags in global memory.
+    flags: Flags,
     /// Everything that was released for other blocks so far.
     published: Known,
     /// Whether other kernels may pass on what this one has released.
@@ -148,7 +135,6 @@ impl Detector {
         if let Some(moved) = self.blocks.get(at) {
             self.at.insert(moved.number.into(), at);
         }
-        self.flags.retain(|(of, _), _| *of != block.number + 1);
         self.spare.push(block.shared);
     }
 
@@ -174,7 +160,6 @@ impl Detector {
             if is_shared { (&mut own, usize::MAX) } else { (&mut self.global, MAX_PAGES) };
         let scene = Scene { block, sites, numbering: self.numbering, is_shared };
         let (time, apart) = block.time(access.warp);
-        let mut found: Option<(Me, usize, Stamp, bool)> = None;
         let mut rest = access.lanes;
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize;
@@ -194,22 +179,18 @@ impl Detector {
             let clock = if apart { block.time_of(access.warp, lane) } else { time };
             let thread = block.thread(access.warp, lane);
             let me = Me { thread, clock, several, site, warp: access.warp, lane };
-            let mut element = 0;
-            let mut offset = 0;
+            let (mut element, mut offset, mut found) = (0, 0, None);
             while offset < access.size {
                 let cells = memory.cells(address + offset, access.width, most);
                 for cell in cells.into_iter().flatten() {
                     if let Some(other) = scene.touch(cell, &me, &info) {
-                        let is_last = cell.write == other || info.writes;
-                        if found.is_none() || !self.told.contains(&(other.site(), site, false)) {
-                            found = Some((me, element, other, is_last));
-                        }
+                        found = found.or(Some((element, other)));
                     }
                 }
                 offset += access.width;
                 element += 1;
             }
-            if let Some((me, element, other, _)) = found.take() {
+            if let Some((element, other)) = found {
                 let same = is_same(&scene, access, &info, &me, element, other);
                 let key = (other.site(), site, same);
                 if self.told.len() < MAX_RACES && !self.told.contains(&key) {
@@ -266,24 +247,27 @@ impl Detector {
         is_shared: bool,
     ) {
         let number = self.blocks[at].number;
-        let space = if is_shared { number + 1 } else { 0 };
+        let mut flags = match is_shared {
+            true => std::mem::take(&mut self.blocks[at].flags),
+            false => std::mem::take(&mut self.flags),
+        };
         for lane in lanes_of(access.lanes) {
-            let key = (space, access.addresses[lane]);
+            let key = access.addresses[lane];
             let thread = self.blocks[at].thread(access.warp, lane);
             if info.reads {
-                self.acquire((access.warp, lane), at, key, site, info);
+                self.acquire((access.warp, lane), at, flags.get(&key), site, info);
             }
             if info.writes {
                 let scope = info.scope;
                 let released = self.blocks[at].released(access.warp, lane, scope, info.releases);
                 join(&mut self.published, &released[1]);
                 let releases = released[0].is_some();
-                let known = self.flags.contains_key(&key);
+                let known = flags.contains_key(&key);
                 // A flag that tells nothing is remembered for what the finding says.
-                if !releases && !known && (info.atomic || self.flags.len() > MAX_HINTS) {
+                if !releases && !known && (info.atomic || flags.len() > MAX_HINTS) {
                     continue;
                 }
-                let flag = self.flags.entry(key).or_default();
+                let flag = flags.entry(key).or_default();
                 if !info.atomic {
                     *flag = Flag::default();
                 }
@@ -296,13 +280,17 @@ impl Detector {
                 (flag.writer, flag.releases) = ((thread, site), flag.releases | releases);
             }
         }
+        match is_shared {
+            true => self.blocks[at].flags = flags,
+            false => self.flags = flags,
+        }
     }
 
     fn acquire(
         &mut self,
         (warp, lane): (u32, usize),
         at: usize,
-        key: (u32, u64),
+        flag: Option<&Flag>,
         site: u16,
         info: &Info,
     ) {
@@ -311,7 +299,7 @@ impl Detector {
             // Another kernel may have passed on what this one has released.
             self.blocks[at].acquire(warp, lane, [&None, &self.published], info.acquires, site);
         }
-        let Some(flag) = self.flags.get(&key) else { return };
+        let Some(flag) = flag else { return };
         let of_block = flag.blocks.iter().find(|(block, _)| *block == number);
         let of_block = of_block.map_or(&None, |(_, known)| known);
         let of_device = if info.scope == Scope::Device { &flag.device } else { &None };

@@ -157,6 +157,22 @@ struct Meeting {
     settled: bool,
 }
 
+/// Where a release can be read.
+#[derive(Debug, Default)]
+pub struct Flag {
+    /// What it tells threads of other blocks.
+    pub device: Known,
+    /// What it tells threads of the writer's own block.
+    pub blocks: Vec<(u32, Known)>,
+    /// Who has written last, and by which instruction.
+    pub writer: (u32, u16),
+    /// Whether anything was released by it, to whomever.
+    pub releases: bool,
+}
+
+/// Flags by their addresses.
+pub type Flags = FxHashMap<u64, Flag>;
+
 /// A barrier object.
 #[derive(Clone, Debug, Default)]
 struct Object {
@@ -182,6 +198,8 @@ pub struct Block {
     objects: FxHashMap<u64, Object>,
     /// Its shared memory.
     pub shared: Memory,
+    /// The flags in it.
+    pub flags: Flags,
     /// Whether something is known beyond floors.
     fine: bool,
     /// Whether there are no more times to draw, so that nothing is known for certain any more.
@@ -209,6 +227,7 @@ impl Block {
             meetings: FxHashMap::default(),
             objects: FxHashMap::default(),
             shared,
+            flags: Flags::default(),
             fine: false,
             lost: false,
         }
@@ -415,11 +434,11 @@ impl Block {
             let of = &lanes[lane];
             join(&mut known, &of.known);
             of.pending.iter().for_each(|pending| join(&mut known, pending));
-            for scope in 0..2 {
-                join(&mut fenced[scope], &of.fenced[scope]);
-                if let Some(snapshot) = &of.fences[scope] {
+            for (to, (from, own)) in fenced.iter_mut().zip(of.fenced.iter().zip(&of.fences)) {
+                join(to, from);
+                if let Some(snapshot) = own {
                     let who = Who::Thread(self.thread(warp, lane));
-                    self.add(&mut fenced[scope], snapshot, warp, who);
+                    self.add(to, snapshot, warp, who);
                 }
             }
         }
@@ -511,9 +530,11 @@ impl Block {
             for lane in lanes_of(mask) {
                 let lane = &mut lanes[lane];
                 join(&mut lane.known, &known);
-                for scope in 0..2 {
-                    join(&mut lane.known, &lane.pending[scope].take());
-                    join(&mut lane.fenced[scope], &fenced[scope]);
+                for (to, from) in lane.fenced.iter_mut().zip(&fenced) {
+                    join(to, from);
+                }
+                for pending in &mut lane.pending {
+                    join(&mut lane.known, &pending.take());
                 }
             }
         } else if !std::mem::replace(&mut meeting.settled, true) {
