@@ -365,8 +365,8 @@ impl Observer for Detector {
                     self.blocks[at].fence(warp, lanes, info.scope, acquires, releases);
                 }
             }
-            Event::Arrive { barrier, generation, whole } => {
-                self.blocks[at].arrive(warp, lanes, (barrier, generation), whole);
+            Event::Arrive { barrier, generation, whole, waits } => {
+                self.blocks[at].arrive(warp, lanes, (barrier, generation), whole && waits);
             }
             Event::Pass { barrier, generation } => {
                 self.blocks[at].pass(warp, lanes, (barrier, generation));

@@ -151,7 +151,10 @@ pub struct Warp {
 /// An arrival of threads at a barrier.
 #[derive(Clone, Debug, Default)]
 struct Meeting {
-    whole: bool,
+    /// Who waits, as all threads of the block do so far.
+    waiting: Vec<(u32, u32)>,
+    /// Whether not all threads of the block take part, or not all wait.
+    parts: bool,
     known: Known,
     fenced: [Known; 2],
     settled: bool,
@@ -492,10 +495,20 @@ impl Block {
     /// Lanes arrive at a barrier.
     pub fn arrive(&mut self, warp: u32, mask: u32, id: (u32, u32), whole: bool) {
         let meeting = self.meetings.entry(id).or_default();
-        meeting.whole |= whole;
-        if meeting.whole {
+        if whole {
+            // Usually all others do the same; then there is nothing to remember.
+            meeting.waiting.push((warp, mask));
             return;
         }
+        meeting.parts = true;
+        let waiting = std::mem::take(&mut meeting.waiting);
+        for (warp, mask) in waiting.into_iter().chain([(warp, mask)]) {
+            self.arrive_apart(warp, mask, id);
+        }
+    }
+
+    /// Lanes arrive at a barrier at which not all threads of the block wait.
+    fn arrive_apart(&mut self, warp: u32, mask: u32, id: (u32, u32)) {
         self.fine = true;
         let time = self.draw();
         let thread = |lane| Who::Thread(self.first + warp * 32 + lane as u32);
@@ -524,7 +537,12 @@ impl Block {
     pub fn pass(&mut self, warp: u32, mask: u32, id: (u32, u32)) {
         self.meetings.retain(|known, _| known.0 != id.0 || id.1.wrapping_sub(known.1) < 2);
         let Some(meeting) = self.meetings.get_mut(&id) else { return };
-        if !meeting.whole {
+        if meeting.parts {
+            // The last to arrive may have waited.
+            for (warp, mask) in std::mem::take(&mut meeting.waiting) {
+                self.arrive_apart(warp, mask, id);
+            }
+            let Some(meeting) = self.meetings.get(&id) else { return };
             let (known, fenced) = (meeting.known.clone(), meeting.fenced.clone());
             let lanes = self.lanes(warp);
             for lane in lanes_of(mask) {

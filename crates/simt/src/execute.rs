@@ -417,8 +417,8 @@ fn arrive<O: Observer>(
     let at_barrier = warp.at(same);
     if O::ORDERED {
         let all: u32 = warp.place.block.iter().product();
-        let whole = barrier.wait && expected.is_none_or(|count| count >= all);
-        let event = Event::Arrive { barrier: id, generation, whole };
+        let whole = expected.is_none_or(|count| count >= all);
+        let event = Event::Arrive { barrier: id, generation, whole, waits: barrier.wait };
         context.observer.event(&at_barrier, event);
     }
     if !barrier.wait {

@@ -68,6 +68,8 @@ pub enum Event {
         generation: u32,
         /// Whether all threads of the block take part.
         whole: bool,
+        /// Whether they wait there.
+        waits: bool,
     },
     /// Lanes that have waited for a generation of a barrier go on.
     Pass {

@@ -3,6 +3,7 @@
 
 use super::check::allocation;
 use super::{Gpu, Ticket};
+use crate::memory::Block;
 use crate::work::Line;
 use commsan_callsite::{Findings, Report};
 use commsan_findings::record::{RawAccess, RawArgument, RawOperation, RawWork};
@@ -37,13 +38,16 @@ impl Gpu {
         let code = if race.same { Code::KernelStoresSame } else { Code::KernelRace };
         let block = race.access.as_ref().and_then(|(_, bytes)| self.memory.around(bytes.start));
         let site = launched.site;
-        let offender = if block.is_some() { site.pc } else { 0 };
+        // A variable of the program is allocated by no call.
+        let is_variable = |block: &&Block| block.site.call.is_none_or(|call| call.starts_with('_'));
+        let allocated = block.filter(|block| !is_variable(block));
+        let offender = if allocated.is_some() { site.pc } else { 0 };
         let key = race.key(site.pc);
         if out.again(code, offender, key) {
             return;
         }
         let mut sites = vec![(Role::Access, site)];
-        let operation = match block {
+        let operation = match allocated {
             Some(block) => {
                 sites.push((Role::Operation, block.site));
                 allocation(block.site, &block.bytes)
@@ -55,7 +59,8 @@ impl Gpu {
             (None, Some((_, bytes)), Some(block)) => {
                 let (offset, size) = (bytes.start - block.bytes.start, block.bytes.len());
                 let call = block.site.call.unwrap_or("an allocation");
-                format!("offset {offset} of the {size} bytes of {call}")
+                let of = if is_variable(&block) { "a __device__ variable" } else { call };
+                format!("offset {offset} of the {size} bytes of {of}")
             }
             _ => "global memory".to_owned(),
         };

@@ -1,6 +1,7 @@
 // Blocks read what their neighbours have written, though only their own threads have waited.
 //# np: 1
 //# mpi: none
+//# flags: -std=c++17
 //# options: --kernel-checks
 #include <cooperative_groups.h>
 

@@ -1,4 +1,4 @@
-// One warp fills a buffer for another: it does not wait until the other has read it.
+// One warp fills a buffer for another, which says too early that it has read it.
 //# np: 1
 //# mpi: none
 //# options: --kernel-checks
@@ -12,12 +12,13 @@ __global__ void pass(const int *in, int *out) {
   int lane = threadIdx.x % 32;
   for (int round = 0; round < ROUNDS; ++round) {
     if (threadIdx.x < 32) {
+      if (round > 0) wait(2);
       buffer[lane] = in[round * 32 + lane]; //~ CS-KRN-01 cause
       arrive(1);
     } else {
       wait(1);
+      if (round < ROUNDS - 1) arrive(2);
       out[round * 32 + lane] = buffer[31 - lane]; //~ CS-KRN-01 cause
-      if (round == ROUNDS) arrive(2);
     }
   }
 }

@@ -1,6 +1,7 @@
 // Tiles of 8 threads add up values in shared memory, and forget to wait for their own threads.
 //# np: 1
 //# mpi: none
+//# flags: -std=c++17
 //# options: --kernel-checks
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;

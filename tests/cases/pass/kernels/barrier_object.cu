@@ -1,6 +1,7 @@
 // Warps pass values by a barrier object, at which those wait that read.
 //# np: 1
 //# mpi: none
+//# flags: -std=c++17
 //# options: --kernel-checks
 #include <cuda/barrier>
 

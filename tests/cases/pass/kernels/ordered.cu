@@ -1,6 +1,7 @@
 // A value is handed on by a release and an acquire of the scope of the device.
 //# np: 1
 //# mpi: none
+//# flags: -std=c++17
 //# options: --kernel-checks
 #include <cuda/atomic>
 
