@@ -150,11 +150,32 @@ impl Detector {
         let Some(site) = self.sites.number(module, place, part, access.width) else { return };
         let info = *self.sites.get(site);
         let at = self.block(access.block);
-        let block = &mut self.blocks[at];
+        let block = &self.blocks[at];
         if info.object || block.lost {
             return;
         }
-        let mut own = std::mem::take(&mut block.shared);
+        let both = [info.reads, info.writes];
+        if !info.strong {
+            self.compare(access, at, site, &info, is_shared);
+        } else if !info.acquires {
+            self.compare(access, at, site, &info, is_shared);
+            self.synchronise(access, at, site, &info, is_shared, both);
+        } else {
+            // What an access has acquired is before the access itself; and each lane may acquire
+            // what the one before has released.
+            for lane in lanes_of(access.lanes) {
+                let access = &Access { lanes: 1 << lane, ..*access };
+                self.synchronise(access, at, site, &info, is_shared, [info.reads, false]);
+                self.compare(access, at, site, &info, is_shared);
+                self.synchronise(access, at, site, &info, is_shared, [false, info.writes]);
+            }
+        }
+    }
+
+    /// Compares an access with those before.
+    fn compare(&mut self, access: &Access<'_>, at: usize, site: u16, info: &Info, is_shared: bool) {
+        let info = *info;
+        let mut own = std::mem::take(&mut self.blocks[at].shared);
         let (block, sites) = (&self.blocks[at], &self.sites);
         let (memory, most) =
             if is_shared { (&mut own, usize::MAX) } else { (&mut self.global, MAX_PAGES) };
@@ -232,12 +253,9 @@ impl Detector {
                 self.blocks[at].copies(access.warp, lane, start..start + access.size);
             }
         }
-        if info.strong {
-            self.synchronise(access, at, site, &info, is_shared);
-        }
     }
 
-    /// What a strong access acquires and releases.
+    /// What a strong access acquires, as far as it reads, and releases, as far as it writes.
     fn synchronise(
         &mut self,
         access: &Access<'_>,
@@ -245,6 +263,7 @@ impl Detector {
         site: u16,
         info: &Info,
         is_shared: bool,
+        [reads, writes]: [bool; 2],
     ) {
         let number = self.blocks[at].number;
         let mut flags = match is_shared {
@@ -254,10 +273,10 @@ impl Detector {
         for lane in lanes_of(access.lanes) {
             let key = access.addresses[lane];
             let thread = self.blocks[at].thread(access.warp, lane);
-            if info.reads {
+            if reads {
                 self.acquire((access.warp, lane), at, flags.get(&key), site, info);
             }
-            if info.writes {
+            if writes {
                 let scope = info.scope;
                 let released = self.blocks[at].released(access.warp, lane, scope, info.releases);
                 join(&mut self.published, &released[1]);
@@ -371,7 +390,7 @@ impl Observer for Detector {
             Event::Pass { barrier, generation } => {
                 self.blocks[at].pass(warp, lanes, (barrier, generation));
             }
-            Event::Converge { live } => self.blocks[at].converge(warp, lanes, live),
+            Event::Converge => self.blocks[at].converge(warp, lanes),
             Event::Mbarrier { address, does, completes } => {
                 for lane in lanes_of(lanes) {
                     if does == Mbarrier::ArriveCopies {
@@ -466,21 +485,31 @@ impl Scene<'_> {
         } else if !info.strong {
             *cell = Cell { write: stamp, others: [Stamp::NONE; 2] };
         } else {
+            let before = *cell;
             let old = std::mem::replace(&mut cell.write, stamp);
             for other in &mut cell.others {
-                // Those that have read before are represented by this write.
-                if !other.is_none()
-                    && (self.sites.get(other.site()).strong && !self.sites.get(other.site()).writes
-                        || self.is_ordered(*other, me))
-                {
+                if !other.is_none() && self.is_represented(&before, *other, me, info) {
                     *other = Stamp::NONE;
                 }
             }
-            if !old.is_none() && self.sites.get(old.site()).strong && !self.is_ordered(old, me) {
+            if !old.is_none() && !self.is_represented(&before, old, me, info) {
                 self.keep(cell, old, me, self.sites.get(old.site()));
             }
         }
         race
+    }
+
+    /// Whether whatever races with an earlier access races with this strong write, too. Strong reads
+    /// count as such even if they are concurrent with it, so that those that are remembered have
+    /// come after it (`was_observed`).
+    fn is_represented(&self, cell: &Cell, other: Stamp, me: &Me, info: &Info) -> bool {
+        let theirs = self.sites.get(other.site());
+        theirs.strong
+            && (!theirs.writes
+                || self.was_observed(cell, other, theirs, me)
+                || self.is_ordered(other, me)
+                    && theirs.width == info.width
+                    && theirs.scope >= info.scope)
     }
 
     /// Remembers an access beside the last write.
@@ -540,8 +569,9 @@ impl Scene<'_> {
         if !(theirs.writes || info.writes) || self.is_ordered(other, me) {
             return false;
         }
-        if theirs.strong && info.strong {
-            return theirs.width != info.width || self.too_narrow(other, theirs, info);
+        let both = theirs.strong && info.strong && theirs.width == info.width;
+        if both && !self.too_narrow(other, theirs, info) {
+            return false;
         }
         !(theirs.strong && theirs.writes && self.was_observed(cell, other, theirs, me))
     }
@@ -565,12 +595,13 @@ impl Scene<'_> {
             let wide = same || theirs.scope.min(info.scope) == Scope::Device;
             info.strong && info.reads && wide && info.width == theirs.width
         };
-        match write == cell.write {
-            true => cell.others.iter().any(|other| {
-                !other.is_none() && !self.sites.get(other.site()).writes && observes(*other)
-            }),
-            false => self.sites.get(cell.write.site()).atomic && observes(cell.write),
-        }
+        // Only atomics pass on what was written before them.
+        let passes = || self.sites.get(cell.write.site()).atomic;
+        let reads = |other: &Stamp| {
+            !other.is_none() && !self.sites.get(other.site()).writes && observes(*other)
+        };
+        (write == cell.write || passes()) && cell.others.iter().any(reads)
+            || write != cell.write && passes() && observes(cell.write)
     }
 }
 

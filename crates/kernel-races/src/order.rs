@@ -466,9 +466,9 @@ impl Block {
     }
 
     /// Lanes of a warp have synchronised (`__syncwarp`).
-    pub fn converge(&mut self, warp: u32, mask: u32, live: u32) {
+    pub fn converge(&mut self, warp: u32, mask: u32) {
         let time = self.draw();
-        if mask & live == live {
+        if mask == self.warps[warp as usize].present {
             if self.fine {
                 // A warp's time stands for all of its lanes.
                 let all = Who::Warp((self.first >> 5) + warp);

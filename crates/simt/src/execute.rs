@@ -269,7 +269,7 @@ fn run_group<O: Observer>(
                     exchange.run(collective.op);
                     take(&exchange, collective, &rows, party);
                     if O::ORDERED && collective.op == CollectiveOp::Barrier {
-                        let event = Event::Converge { live: warp.live };
+                        let event = Event::Converge;
                         context.observer.event(&At { lanes: party, ..doing }, event);
                     }
                 }

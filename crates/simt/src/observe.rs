@@ -79,10 +79,7 @@ pub enum Event {
         generation: u32,
     },
     /// Lanes have synchronised with each other (`__syncwarp`).
-    Converge {
-        /// The lanes of the warp that have not exited.
-        live: u32,
-    },
+    Converge,
     /// A lane uses a barrier object in shared memory.
     Mbarrier {
         /// Its offset in shared memory.

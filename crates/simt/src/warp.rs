@@ -346,7 +346,7 @@ impl Warp {
             if wanted.1 & !there == 0 {
                 self.complete(&together, kernel, constants);
                 if O::ORDERED && wanted.0 == crate::code::CollectiveOp::Barrier {
-                    let event = Event::Converge { live: self.live };
+                    let event = Event::Converge;
                     observer.event(&self.at(there), event);
                 }
                 completed = true;
