@@ -587,7 +587,10 @@ impl Scene<'_> {
     /// §8.9.5).
     fn was_observed(&self, cell: &Cell, write: Stamp, theirs: &Info, me: &Me) -> bool {
         let observes = |by: Stamp| {
-            if by.is_none() || by == write || !self.is_ordered(by, me) {
+            // What a thread of this block has read, this thread may have read before: its own read is
+            // forgotten if the other comes after it.
+            let is_mine = self.numbering.block(by.thread()) == self.block.number;
+            if by.is_none() || by == write || !is_mine && !self.is_ordered(by, me) {
                 return false;
             }
             let info = self.sites.get(by.site());
@@ -600,8 +603,13 @@ impl Scene<'_> {
         let reads = |other: &Stamp| {
             !other.is_none() && !self.sites.get(other.site()).writes && observes(*other)
         };
+        // Of two writes beside the last one, an atomic may have come later.
+        let atomics = |other: &Stamp| {
+            !other.is_none() && self.sites.get(other.site()).atomic && observes(*other)
+        };
         (write == cell.write || passes()) && cell.others.iter().any(reads)
-            || write != cell.write && passes() && observes(cell.write)
+            || write != cell.write
+                && (passes() && observes(cell.write) || cell.others.iter().any(atomics))
     }
 }
 

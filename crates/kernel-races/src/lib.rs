@@ -25,6 +25,10 @@
 //! - Of the accesses to a granule that do not race with each other, two are remembered, or two
 //!   groups of threads of a block each. Of a group whose threads the accessing one knows in part,
 //!   by flags or partial barriers, none counts.
+//! - A weak access is before or after an earlier strong write if a thread of its block has read that
+//!   by a strong read. In random kernels on few threads, all this hides one race in fifty
+//!   (`tests/oracle.rs`).
+//! - A barrier of a block orders the threads that have exited, too.
 //! - A strong read completes its acquire at a barrier, too, not only at a fence; a fence before a
 //!   barrier releases for all threads behind it. Programs rely on both, though the model does not
 //!   promise it. `fence.proxy` counts as a fence.

@@ -460,7 +460,7 @@ fn execute(plan: &Plan) -> (Places, Places, Vec<(Thread, What)>) {
 /// that do not race with each other, the detector remembers only some.
 #[test]
 fn what_is_found_is_what_the_axioms_say() {
-    const CASES: u32 = 3000;
+    const CASES: u32 = 4000;
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     let rng = TestRng::deterministic_rng(config.rng_algorithm);
     let mut runner = TestRunner::new_with_rng(config, rng);
@@ -477,7 +477,7 @@ fn what_is_found_is_what_the_axioms_say() {
     assert_eq!(wrong.count, 0, "no race: {}", wrong.smallest());
     println!("{} of {all} races missed; {silent} executions of {CASES} without", missed.count);
     assert!(all > 1000 && silent > 100);
-    assert!(missed.count * 50 <= all, "{} of {all} missed: {}", missed.count, missed.smallest());
+    assert!(missed.count * 30 <= all, "{} of {all} missed: {}", missed.count, missed.smallest());
 }
 
 /// Where detector and axioms differ.
