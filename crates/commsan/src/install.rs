@@ -108,6 +108,9 @@ fn simulated(
     if options.gpu != Gpu::Auto || options.gpu_seed.0 != 0 {
         set.push(("COMMSAN_GPU_SEED", options.gpu_seed.0.to_string().into()));
     }
+    if options.kernel_checks {
+        set.push(("COMMSAN_KERNEL_CHECKS", "1".into()));
+    }
     Ok(set)
 }
 

@@ -145,6 +145,8 @@ options! {
         "Devices of CUDA programs: this machine's, or N simulated ones; auto follows COMMSAN_GPU";
     gpu_seed: Bounded<0, 4_294_967_295> = "0", "S", Launcher,
         "Seed of the execution order of simulated devices; with 0, they delay work as long as CUDA allows";
+    kernel_checks: bool = "false", "BOOL", Launcher,
+        "Report data races between threads of a kernel, on simulated devices";
     json: Option<PathBuf> = "", "FILE", Launcher,
         "Also write the report as JSON to FILE; the run directory always contains it";
     sarif: Option<PathBuf> = "", "FILE", Launcher,

@@ -12,6 +12,9 @@ pub type SetWatch = unsafe extern "C" fn(wants: Option<Wants>, touched: Option<T
 /// Registers the checker's callback for failures: `commsan_simgpu_failures`.
 pub type SetFailures = unsafe extern "C" fn(failed: Option<Failed>);
 
+/// Registers the checker's callback for races within kernels: `commsan_simgpu_races`.
+pub type SetRaces = unsafe extern "C" fn(raced: Option<Raced>);
+
 /// Registers the profiler's callback: `commsan_simgpu_profile`.
 pub type SetProfile = unsafe extern "C" fn(moved: Option<Moved>);
 
@@ -58,6 +61,35 @@ pub struct KernelFailure {
 
 /// Reports a failed kernel.
 pub type Failed = extern "C" fn(failure: &KernelFailure);
+
+/// Two accesses of one kernel that race with each other. The strings are valid during the call.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct KernelRace {
+    /// The launch's tag.
+    pub tag: u64,
+    /// Both accesses in words, the later one first.
+    pub what: *const c_char,
+    /// The memory in words if it is shared memory, else null.
+    pub shared: *const c_char,
+    /// Why nothing orders them, in words.
+    pub why: *const c_char,
+    /// Whether both store the same value.
+    pub same: bool,
+    /// Whether the later access writes.
+    pub write: bool,
+    /// Source files of the later access and of the earlier one, which are never freed.
+    pub files: [*const c_char; 2],
+    /// Their source lines, from 1; the indices of their instructions where there is no file.
+    pub lines: [u32; 2],
+    /// The address in global memory.
+    pub address: u64,
+    /// Size of the access in bytes; 0 if it is to shared memory.
+    pub size: u64,
+}
+
+/// Reports a race within a kernel.
+pub type Raced = extern "C" fn(race: &KernelRace);
 
 /// Accesses to a run of bytes by threads of a kernel.
 #[repr(C)]

@@ -5,7 +5,7 @@ use commsan_callsite::{Findings, Place, Placed, Report, Stacks, Use};
 use commsan_cuda::nccl::waiting::{HostWait, Meeting};
 use commsan_cuda::nccl::{Act, Making, Origin};
 use commsan_cuda::{
-    Allocation, Copy, Failure, Gpu, Line, NodeKind, Release, Set, StreamChecker, StreamName,
+    Allocation, Copy, Failure, Gpu, Line, NodeKind, Race, Release, Set, StreamChecker, StreamName,
     Strength, Ticket, Work, stream_calls,
 };
 use commsan_cuda_shim::Process;

@@ -9,8 +9,8 @@ use commsan_callsite::{Findings, Place};
 use commsan_cuda::nccl::waiting::{HostWait, Meeting};
 use commsan_cuda::nccl::{Act, Making, Origin};
 use commsan_cuda::{
-    Allocation, Bytes, Copy, Failure, Gpu, KernelAccess, Line, MemoryKind, NodeKind, Release, Set,
-    StreamChecker, StreamName, Strength, Ticket, Wait, Work, stream_calls,
+    Allocation, Bytes, Copy, Failure, Gpu, KernelAccess, Line, MemoryKind, NodeKind, Race, Release,
+    Set, StreamChecker, StreamName, Strength, Ticket, Wait, Work, stream_calls,
 };
 use commsan_findings::stats::{CUDA_CALLS, Counter};
 use commsan_process::stats::add;

@@ -8,12 +8,14 @@ mod memory;
 mod nccl;
 mod observed;
 mod polling;
+mod race;
 mod shared;
 mod stack;
 
 pub use failure::Failure;
 pub use graphs::NodeKind;
 pub use may_conflict::Suspect;
+pub use race::Race;
 
 use crate::clock::{Clock, Epoch};
 use crate::graphs::{Act, Graphs};

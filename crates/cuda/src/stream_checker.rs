@@ -1,6 +1,6 @@
 //! What checks the work of streams, as the calls of a program need it.
 
-use crate::gpu::{Failure, Gpu, NodeKind, Ticket};
+use crate::gpu::{Failure, Gpu, NodeKind, Race, Ticket};
 use crate::nccl::waiting::{HostWait, Meeting};
 use crate::nccl::{Act, Making, Origin};
 use crate::work::{Allocation, Copy, Line, Release, Set, StreamName, Work};
@@ -114,6 +114,8 @@ macro_rules! stream_calls {
             fn observe_accesses();
             /// A kernel has failed.
             fn failed(ticket: Ticket, failure: &Failure; out: &mut dyn Findings);
+            /// Threads of a kernel race with each other.
+            fn raced(ticket: Ticket, race: &Race; out: &mut dyn Findings);
             /// Work has accessed this.
             fn touched(
                 ticket: Ticket, mode: Mode, strength: Strength, bytes: &Range<usize>,

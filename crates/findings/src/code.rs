@@ -206,6 +206,10 @@ codes! {
         "data race between processes on device memory", "CS-GPU-10.md";
     FreedWhileOpen = "CS-GPU-11", Error,
         "device memory freed while another process has it open", "CS-GPU-11.md";
+    KernelRace = "CS-KRN-01", Error,
+        "data race between threads of a kernel", "CS-KRN-01.md";
+    KernelStoresSame = "CS-KRN-02", Warning,
+        "concurrent stores of the same value by threads of a kernel", "CS-KRN-02.md";
     NcclCollectivesDiffer = "CS-NCC-01", Error,
         "mismatch of NCCL collectives", "CS-NCC-01.md";
     NcclMessagesDiffer = "CS-NCC-02", Error,
@@ -263,6 +267,13 @@ impl Code {
                 | Code::NcclCollectivesDiffer
                 | Code::NcclMessagesDiffer
         )
+    }
+}
+
+impl Code {
+    /// Whether both sides are within one launch of a kernel, so that only their lines differ.
+    pub const fn is_within_kernel(self) -> bool {
+        matches!(self, Code::KernelRace | Code::KernelStoresSame)
     }
 }
 

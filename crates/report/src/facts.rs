@@ -211,6 +211,7 @@ impl<'o> Facts<'o> {
             "does" => self.does(),
             "works" => self.works(),
             "waited" => self.waited(),
+            "within" => self.within(),
             "here" => self.place(self.first),
             "there" => self.place(self.operation),
             "started" => self.place(self.operation),

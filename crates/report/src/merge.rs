@@ -88,11 +88,14 @@ impl Group {
     }
 }
 
-/// Which of a call's buffers a finding about the call's memory means.
+/// Which of a call's buffers a finding about the call's memory means; which lines of a kernel.
 fn buffer(observation: &Observation) -> Option<String> {
     let RawFinding { code, argument, .. } = &observation.finding;
     let is_memory =
         [Code::BufferTooShort, Code::BufferOfOtherType, Code::BufferOfOtherSign].contains(code);
+    if code.is_within_kernel() {
+        return Some(device::lines(observation));
+    }
     let argument = argument.as_ref().filter(|_| is_memory)?;
     Some(argument.parameter.to_string())
 }

@@ -45,6 +45,7 @@
 //! | `{mywork}`, `{work}` | ``kernel `pack` on stream 1 of device 0`` of either side |
 //! | `{does}`, `{works}` | ``kernel `pack` on stream 1 of device 0 writes 64 bytes`` |
 //! | `{waited}` | `the host waits for it only in cudaStreamSynchronize at heat.cu:57` |
+//! | `{within}` | `no barrier of the block (__syncthreads) lies between the two` |
 //! | `{free}` | `MPI_Type_free`: what frees the object that the operation's call has made |
 //! | `{missing}` | the call that opens the epoch which `{by}` needs |
 

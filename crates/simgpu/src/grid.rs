@@ -6,6 +6,7 @@
 use crate::account::Account;
 use crate::error::{Error, Result};
 use crate::failure::FailureReporter;
+use crate::races::RaceReporter;
 use crate::watch::Watch;
 use commsan_simt::{Surface, Texture};
 use rustc_hash::FxHashMap;
@@ -50,6 +51,22 @@ pub trait Reach {
 pub trait Grid: Send {
     /// Executes about `budget` thread instructions.
     fn advance(&mut self, budget: u64, reach: &dyn Reach) -> Progress;
+
+    /// Others may run at the same time and have access to its memory.
+    fn has_company(&mut self) {}
+}
+
+/// Whom a kernel is reported to.
+#[derive(Debug, Default)]
+pub struct Observed {
+    /// The checker of what it accesses.
+    pub watch: Option<Watch>,
+    /// The profiler.
+    pub account: Option<Account>,
+    /// The checker of failures.
+    pub failures: Option<FailureReporter>,
+    /// The checker of races between its threads.
+    pub races: Option<RaceReporter>,
 }
 
 /// A kernel launch.
@@ -121,15 +138,12 @@ pub trait Module: Send + Sync {
     /// Writes a variable's initial value to `bytes`, which are zero.
     fn initialise(&self, global: &Global, addresses: &Addresses, bytes: &mut [u8]);
 
-    /// Creates a grid that has not started. Its accesses are reported to `watch` and to `account`,
-    /// its failure to `failures`.
+    /// Creates a grid that has not started.
     fn start(
         &self,
         launch: &Launch,
         addresses: &Arc<Addresses>,
-        watch: Option<Watch>,
-        account: Option<Account>,
-        failures: Option<FailureReporter>,
+        observed: Observed,
     ) -> Result<Box<dyn Grid>>;
 }
 

@@ -1,15 +1,19 @@
 //! Kernels from embedded PTX, executed by the SIMT interpreter `commsan-simt`.
 
-use crate::account::{Account, Accounting, Both};
+use crate::account::{Accounting, Both};
 use crate::conditional::CONDITIONS;
 use crate::error::{Error, Result};
 use crate::failure::FailureReporter;
-use crate::grid::{self, Addresses, Global, Launch, Loader, Progress, Unusable};
-use crate::watch::{Watch, Watching};
+use crate::grid::{self, Addresses, Global, Launch, Loader, Observed, Progress, Unusable};
+use crate::races::Following;
+use crate::watch::Watching;
+use commsan_kernel_races::Detector;
 use commsan_ptx::words::Space;
 use commsan_ptx::{Linkage, Variable};
 use commsan_ptx::{Module, fatbin};
-use commsan_simt::{Cause, Fault, Observer, Program, Refused, Services, Surface, Texture, Wrong};
+use commsan_simt::{
+    Access, At, Cause, Event, Fault, Observer, Program, Refused, Services, Surface, Texture, Wrong,
+};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::ffi::c_void;
@@ -153,11 +157,11 @@ impl grid::Module for Kernels {
         &self,
         launch: &Launch,
         addresses: &Arc<Addresses>,
-        watch: Option<Watch>,
-        account: Option<Account>,
-        failures: Option<FailureReporter>,
+        observed: Observed,
     ) -> Result<Box<dyn grid::Grid>> {
+        let Observed { watch, account, failures, races } = observed;
         let kernel = self.program.kernel(&launch.entry).ok_or(Error::INVALID_DEVICE_FUNCTION)?;
+        let launched = Arc::clone(&kernel);
         let launch_of = commsan_simt::Launch {
             kernel,
             arguments: launch.arguments.clone(),
@@ -179,12 +183,15 @@ impl grid::Module for Kernels {
                 Refused::Symbol(_) => Error::SYMBOL_NOT_FOUND,
             }
         })?;
+        let detector = || Detector::new(launched, launch.grid, launch.block);
+        let races = races.and_then(|races| Some(Following::new(detector()?, races)));
         let observers = (watch.is_some() || account.is_some()).then(|| Observers {
             watching: watch.map(Watching::new),
             accounting: account.map(|account| Accounting::new(account, &launch.entry)),
             module: Arc::clone(&self.module),
         });
-        Ok(Box::new(Running { grid, device: launch.device, observers, failures }))
+        let module = Arc::clone(&self.module);
+        Ok(Box::new(Running { grid, device: launch.device, observers, races, module, failures }))
     }
 }
 
@@ -197,6 +204,8 @@ struct Running {
     grid: commsan_simt::Grid,
     device: usize,
     observers: Option<Observers>,
+    races: Option<Following>,
+    module: Arc<Module>,
     failures: Option<FailureReporter>,
 }
 
@@ -226,18 +235,34 @@ impl Observers {
 }
 
 impl grid::Grid for Running {
+    fn has_company(&mut self) {
+        if let Some(races) = &mut self.races {
+            races.detector.company = true;
+        }
+    }
+
     fn advance(&mut self, budget: u64, reach: &dyn grid::Reach) -> Progress {
         let reach = OnDevice { reach, device: self.device };
-        let progress = match &mut self.observers {
-            None => self.grid.advance(budget, &reach, &mut ()),
-            Some(observers) => {
-                let progress = self.grid.advance(budget, &reach, &mut observers.observer());
-                if progress != commsan_simt::Progress::Running {
-                    observers.flush();
-                }
-                progress
+        let progress = match (&mut self.observers, &mut self.races) {
+            (None, None) => self.grid.advance(budget, &reach, &mut ()),
+            (None, Some(races)) => self.grid.advance(budget, &reach, &mut races.detector),
+            (Some(others), None) => self.grid.advance(budget, &reach, &mut others.observer()),
+            (Some(others), Some(races)) => {
+                let races = &mut races.detector;
+                self.grid.advance(budget, &reach, &mut All { others: others.observer(), races })
             }
         };
+        if progress != commsan_simt::Progress::Running {
+            if let Some(observers) = &mut self.observers {
+                observers.flush();
+            }
+            if let Some(races) = &mut self.races {
+                // If all threads only wait for memory to change, others change it.
+                races.detector.company |= progress == commsan_simt::Progress::Spinning;
+                use commsan_simt::Progress::{Done, Fault};
+                races.flush(&self.module, matches!(progress, Done | Fault(_)));
+            }
+        }
         match progress {
             commsan_simt::Progress::Running => Progress::Running,
             commsan_simt::Progress::Spinning => Progress::Spinning,
@@ -251,6 +276,29 @@ impl grid::Grid for Running {
                 Progress::Fault(error_of(&fault))
             }
         }
+    }
+}
+
+/// The detector of races, and all others.
+struct All<'a, O> {
+    others: O,
+    races: &'a mut Detector,
+}
+
+impl<O: Observer> Observer for All<'_, O> {
+    const ORDERED: bool = true;
+
+    fn access(&mut self, access: &Access<'_>) {
+        self.others.access(access);
+        self.races.access(access);
+    }
+
+    fn shared(&mut self, access: &Access<'_>) {
+        self.races.shared(access);
+    }
+
+    fn event(&mut self, at: &At, event: Event) {
+        self.races.event(at, event);
     }
 }
 

@@ -132,14 +132,13 @@ unsafe fn gather(kernel: &Kernel, arguments: *const *const c_void) -> Result<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::Account;
-    use crate::failure::FailureReporter;
-    use crate::grid::{Addresses, Global, Grid, Loader, Module, Progress, Reach, Unusable};
+    use crate::grid::{
+        Addresses, Global, Grid, Loader, Module, Observed, Progress, Reach, Unusable,
+    };
     use crate::runtime::{Runtime, Session};
     use crate::settings::Settings;
     use crate::streams::Which;
     use crate::task::Task;
-    use crate::watch::Watch;
 
     /// A module with a kernel `add(int *to, char by)` that also adds a variable, whose initial
     /// value is 40.
@@ -193,9 +192,7 @@ mod tests {
             &self,
             launch: &Launch,
             addresses: &Arc<Addresses>,
-            _: Option<Watch>,
-            _: Option<Account>,
-            _: Option<FailureReporter>,
+            _: Observed,
         ) -> Result<Box<dyn Grid>> {
             let pointer: [u8; 8] = launch.arguments[..8].try_into().expect("eight bytes");
             // SAFETY: device memory, which is valid until the device is reset.
@@ -217,7 +214,7 @@ mod tests {
     }
 
     fn session(wrapper: usize) -> Session {
-        let settings = Settings { devices: 1, seed: 0 };
+        let settings = Settings { devices: 1, seed: 0, kernel_checks: false };
         let runtime = Runtime::new(settings, Box::new(Adders)).expect("address space");
         let mut session = runtime.session();
         session.modules.register(IMAGE, wrapper);

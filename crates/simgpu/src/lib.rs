@@ -33,6 +33,7 @@ pub mod memory;
 pub mod modules;
 pub mod order;
 pub mod pools;
+mod races;
 pub mod runtime;
 pub mod schedule;
 pub mod service;

@@ -22,7 +22,7 @@ use crate::settings::{Choices, Settings};
 use crate::streams::{Streams, Which};
 use crate::thread;
 use crate::watch::Watcher;
-use commsan_cuda_abi::observe::{Failed, Moved};
+use commsan_cuda_abi::observe::{Failed, Moved, Raced};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
@@ -92,6 +92,10 @@ pub struct State {
     pub(crate) watcher: Option<Watcher>,
     /// The checker's callback for kernels that fail.
     pub(crate) failures: Option<Failed>,
+    /// Whether kernels are followed for races between their threads.
+    pub(crate) kernel_checks: bool,
+    /// The checker's callback for races within kernels.
+    pub(crate) races: Option<Raced>,
     /// The profiler's callback for accesses of kernels outside their devices.
     pub(crate) profiler: Option<Moved>,
     next_handle: usize,
@@ -128,6 +132,8 @@ impl Runtime {
             services: Services::default(),
             watcher: None,
             failures: None,
+            kernel_checks: settings.kernel_checks,
+            races: None,
             profiler: None,
             next_handle: FIRST_HANDLE,
         };

@@ -9,11 +9,12 @@ use crate::conditional::CONDITIONS;
 use crate::device::Device;
 use crate::error::{Error, Result, SUCCESS};
 use crate::failure::FailureReporter;
-use crate::grid::{Grid, Progress, Reach};
+use crate::grid::{Grid, Observed, Progress, Reach};
 use crate::images::Images;
 use crate::memory::{Kind, Memory, Place};
 use crate::order::OpId;
 use crate::pools::Pools;
+use crate::races::RaceReporter;
 use crate::runtime::State;
 use crate::task::{HostCall, KernelCall, Task};
 use crate::watch::Watch;
@@ -214,7 +215,9 @@ impl State {
             moved,
         });
         let failures = FailureReporter::of(launch, self.failures);
-        start(kernel, self.watch_of(launch.tag), account, failures)
+        let races = self.kernel_checks.then(|| RaceReporter::of(launch, self.races)).flatten();
+        let observed = Observed { watch: self.watch_of(launch.tag), account, failures, races };
+        start(kernel, observed)
     }
 
     /// The observer of the accesses of a kernel with a tag.
@@ -227,6 +230,10 @@ impl State {
         let Some(mut resident) = self.residents.remove(at) else { return Step::Blocked };
         let State { memory, devices, pools, images, .. } = self;
         let view = View { memory, devices, pools, images };
+        // Other kernels may pass on what this one tells them, those of other processes, too.
+        if !self.residents.is_empty() || self.board.is_some() || self.exported {
+            resident.grid.has_company();
+        }
         let advance = AssertUnwindSafe(|| resident.grid.advance(SLICE_INSTRUCTIONS, &view));
         let progress = catch_unwind(advance).unwrap_or(Progress::Fault(Error::LAUNCH_FAILURE));
         self.stalled_slices += 1;
@@ -290,14 +297,9 @@ impl State {
 }
 
 /// Starts a grid. A panic there, as in [`Grid::advance`], fails like a kernel.
-fn start(
-    kernel: &KernelCall,
-    watch: Option<Watch>,
-    account: Option<Account>,
-    failures: Option<FailureReporter>,
-) -> Result<Box<dyn Grid>> {
+fn start(kernel: &KernelCall, observed: Observed) -> Result<Box<dyn Grid>> {
     let (module, launch) = (&kernel.module, &kernel.launch);
-    let start = || module.start(launch, &kernel.addresses, watch, account, failures);
+    let start = || module.start(launch, &kernel.addresses, observed);
     let start = AssertUnwindSafe(start);
     catch_unwind(start).unwrap_or(Err(Error::LAUNCH_FAILURE))
 }

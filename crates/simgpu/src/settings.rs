@@ -10,16 +10,21 @@ pub struct Settings {
     pub devices: usize,
     /// The seed of scheduling choices.
     pub seed: u64,
+    /// Whether kernels are followed for races between their threads.
+    pub kernel_checks: bool,
 }
 
 /// Maximum number of devices, more than a node has.
 const MAX_DEVICES: usize = 64;
 
 impl Settings {
-    /// Reads `COMMSAN_GPU=sim:N` (one device if unset) and `COMMSAN_GPU_SEED` (0 if unset).
+    /// Reads `COMMSAN_GPU=sim:N` (one device if unset), `COMMSAN_GPU_SEED` (0 if unset), and
+    /// `COMMSAN_KERNEL_CHECKS`, which is 1 or not set.
     pub fn from_environment() -> Settings {
         let variable = |name| std::env::var(name).ok();
-        Settings::read(variable("COMMSAN_GPU").as_deref(), variable("COMMSAN_GPU_SEED").as_deref())
+        let (gpu, seed) = (variable("COMMSAN_GPU"), variable("COMMSAN_GPU_SEED"));
+        let kernel_checks = variable("COMMSAN_KERNEL_CHECKS").as_deref() == Some("1");
+        Settings { kernel_checks, ..Settings::read(gpu.as_deref(), seed.as_deref()) }
     }
 
     fn read(gpu: Option<&str>, seed: Option<&str>) -> Settings {
@@ -34,6 +39,7 @@ impl Settings {
         Settings {
             devices: devices.and_then(Result::ok).unwrap_or(1).min(MAX_DEVICES),
             seed: seed.and_then(Result::ok).unwrap_or(0),
+            kernel_checks: false,
         }
     }
 }

@@ -3,9 +3,9 @@
 use crate::code::{Address, Atomic, Base, CopyAsync, CopyBulk, Transfer, Where};
 use crate::fault::Cause;
 use crate::memory::{
-    ARGUMENT_WINDOW, Access, Cell, Global, Kind, LOCAL_WINDOW, Observer, SHARED_WINDOW, Wrong,
-    in_window, update,
+    ARGUMENT_WINDOW, Cell, Global, LOCAL_WINDOW, SHARED_WINDOW, Wrong, in_window, update,
 };
+use crate::observe::{Access, Kind, Observer};
 use crate::rows::{ALL, LANES, Lane, Mask, Row, Rows, Slot, each_lane, lanes};
 
 /// A fault of a lane, before its source location is known.
@@ -43,12 +43,35 @@ pub struct Memories<'a, 'g, O> {
     pub frame: u64,
     /// The launch's arguments, which are read-only.
     pub arguments: Region,
-    /// Observes accesses to global memory.
+    /// Observes accesses.
     pub observer: &'a mut O,
+    /// The block, by its number in the grid.
+    pub block: u64,
+    /// The warp, by its number in the block.
+    pub warp: u32,
     /// The executing function, by index.
     pub function: u32,
     /// The executing instruction, by index.
     pub instruction: u32,
+}
+
+/// What lanes do with memory.
+#[derive(Clone, Copy)]
+struct Use<'a> {
+    kind: Kind,
+    /// Bytes that each lane accesses.
+    size: u64,
+    /// Bytes of one element.
+    width: u64,
+    /// What a store writes: the bytes of an element of a lane.
+    stored: Option<&'a dyn Fn(usize, usize) -> [u8; 16]>,
+}
+
+impl Use<'_> {
+    /// The access of one element.
+    fn one(kind: Kind, size: u64) -> Use<'static> {
+        Use { kind, size, width: size, stored: None }
+    }
 }
 
 /// The addresses of a set of lanes that access one memory.
@@ -84,6 +107,12 @@ fn addresses(rows: &Rows, address: &Address) -> Row<u64> {
             each_lane(|lane| row[lane].wrapping_add(offset as u32).into())
         }
     }
+}
+
+/// The offset in shared memory of an address that is known to lie there.
+pub fn offset_in_shared(rows: &Rows, address: &Address, lane: usize) -> u64 {
+    let at = addresses(rows, address)[lane];
+    if in_window(at, SHARED_WINDOW) { at - SHARED_WINDOW } else { at }
 }
 
 /// The lowest and highest address of a set of lanes, and the bitwise or of their addresses.
@@ -138,7 +167,8 @@ impl<O: Observer> Memories<'_, '_, O> {
     #[inline]
     pub fn load(&mut self, rows: &Rows, load: &Transfer, mask: Mask) -> Result<(), Trap> {
         let size = load.width * load.values.len() as u64;
-        self.each(rows, &load.address, mask, size, Kind::Load, |target, mask| {
+        let does = Use { width: load.width, ..Use::one(Kind::Load, size) };
+        self.each(rows, &load.address, mask, &does, |target, mask| {
             for (slot, n) in load.values.iter().zip(0..) {
                 let offset = n * load.width;
                 match load.width {
@@ -156,7 +186,12 @@ impl<O: Observer> Memories<'_, '_, O> {
     #[inline]
     pub fn store(&mut self, rows: &Rows, store: &Transfer, mask: Mask) -> Result<(), Trap> {
         let size = store.width * store.values.len() as u64;
-        self.each(rows, &store.address, mask, size, Kind::Store, |target, mask| {
+        let stored =
+            |lane, element: usize| bytes_of(rows, store.values[element], lane, store.width);
+        let stored: &dyn Fn(usize, usize) -> [u8; 16] = &stored;
+        let stored = O::ORDERED.then_some(stored);
+        let does = Use { kind: Kind::Store, size, width: store.width, stored };
+        self.each(rows, &store.address, mask, &does, |target, mask| {
             for (slot, n) in store.values.iter().zip(0..) {
                 let offset = n * store.width;
                 match store.width {
@@ -174,7 +209,8 @@ impl<O: Observer> Memories<'_, '_, O> {
     pub fn atomic(&mut self, rows: &Rows, atomic: &Atomic, mask: Mask) -> Result<(), Trap> {
         let width = atomic.width;
         let size = width * atomic.rows.len() as u64;
-        self.each(rows, &atomic.address, mask, size, Kind::Atomic, |target, mask| {
+        let does = Use { width, ..Use::one(Kind::Atomic, size) };
+        self.each(rows, &atomic.address, mask, &does, |target, mask| {
             for lane in lanes(mask) {
                 for ([d, b, c], n) in atomic.rows.iter().zip(0..) {
                     let operand = |slot| read_bits(rows, slot, lane, width);
@@ -208,16 +244,24 @@ impl<O: Observer> Memories<'_, '_, O> {
                     lane,
                 ));
             }
-            for n in 0..sizes[lane] {
+            let mut n = 0;
+            while n < sizes[lane] {
+                let part = if sizes[lane] - n >= 4 { 4 } else { 1 };
                 let mut at = [0; LANES];
                 at[lane] = address.wrapping_add(n);
-                self.global_access(&at, 1 << lane, 1, Kind::Load, |target, _| {
-                    // SAFETY: checked to be accessible.
-                    bytes[lane][n as usize] = unsafe { u8::load(target.pointer(lane, 0)) };
+                let does = Use::one(Kind::Load, part);
+                self.global_access(&at, 1 << lane, &does, |target, _| {
+                    for byte in 0..part {
+                        let to = &mut bytes[lane][(n + byte) as usize];
+                        // SAFETY: checked to be accessible.
+                        *to = unsafe { u8::load(target.pointer(lane, byte)) };
+                    }
                 })?;
+                n += part;
             }
         }
-        self.each(rows, &copy.to, mask, copy.size, Kind::Store, |target, mask| {
+        let does = Use::one(Kind::Store, copy.size);
+        self.each(rows, &copy.to, mask, &does, |target, mask| {
             for lane in lanes(mask) {
                 for n in 0..copy.size {
                     // SAFETY: `each` has checked that the lane may access these bytes.
@@ -236,7 +280,7 @@ impl<O: Observer> Memories<'_, '_, O> {
     ) -> Result<[Texel; LANES], Trap> {
         let mut texels = [[0; 16]; LANES];
         if mask != 0 {
-            self.global_access(addresses, mask, size, Kind::Load, |target, mask| {
+            self.global_access(addresses, mask, &Use::one(Kind::Load, size), |target, mask| {
                 for lane in lanes(mask) {
                     for (byte, n) in texels[lane].iter_mut().zip(0..size) {
                         // SAFETY: checked to be accessible.
@@ -259,7 +303,7 @@ impl<O: Observer> Memories<'_, '_, O> {
         if mask == 0 {
             return Ok(());
         }
-        self.global_access(addresses, mask, size, Kind::Store, |target, mask| {
+        self.global_access(addresses, mask, &Use::one(Kind::Store, size), |target, mask| {
             for lane in lanes(mask) {
                 for (byte, n) in texels[lane].iter().zip(0..size) {
                     // SAFETY: checked to be accessible.
@@ -283,11 +327,12 @@ impl<O: Observer> Memories<'_, '_, O> {
             for at in (0..size).step_by(PART as usize) {
                 let [from, to] = [from, to].map(|row| row.map(|start| start.wrapping_add(at)));
                 let mut part = 0u128;
-                self.global_access(&from, 1 << lane, PART, Kind::Load, |target, _| {
+                let (load, store) = (Use::one(Kind::Load, PART), Use::one(Kind::Store, PART));
+                self.global_access(&from, 1 << lane, &load, |target, _| {
                     // SAFETY: checked to be accessible.
                     part = unsafe { u128::load(target.pointer(lane, 0)) };
                 })?;
-                self.own_access(Where::Shared, &to, 1 << lane, PART, Kind::Store, |target, _| {
+                self.own_access(Where::Shared, &to, 1 << lane, &store, |target, _| {
                     // SAFETY: checked to be accessible.
                     unsafe { u128::store(target.pointer(lane, 0), part) };
                 })?;
@@ -306,7 +351,7 @@ impl<O: Observer> Memories<'_, '_, O> {
         change: impl Fn(u64) -> u64,
     ) -> Result<u64, Trap> {
         let mut old = 0;
-        self.each(rows, address, 1 << lane, 8, Kind::Atomic, |target, _| {
+        self.each(rows, address, 1 << lane, &Use::one(Kind::Atomic, 8), |target, _| {
             // SAFETY: `each` has checked that the lane may access these bytes.
             old = unsafe { update(target.pointer(lane, 0), 8, &change) };
         })?;
@@ -321,8 +366,7 @@ impl<O: Observer> Memories<'_, '_, O> {
         rows: &Rows,
         address: &Address,
         mask: Mask,
-        size: u64,
-        kind: Kind,
+        does: &Use<'_>,
         mut act: impl FnMut(&Target<'_>, Mask),
     ) -> Result<(), Trap> {
         if mask == 0 {
@@ -330,9 +374,9 @@ impl<O: Observer> Memories<'_, '_, O> {
         }
         let at = addresses(rows, address);
         match address.place {
-            Where::Global => self.global_access(&at, mask, size, kind, act),
+            Where::Global => self.global_access(&at, mask, does, act),
             Where::Generic if are_fine(&at, mask, 1, |_, high| high < SHARED_WINDOW) => {
-                self.global_access(&at, mask, size, kind, act)
+                self.global_access(&at, mask, does, act)
             }
             Where::Generic => {
                 let mut rest = mask;
@@ -342,19 +386,19 @@ impl<O: Observer> Memories<'_, '_, O> {
                     rest &= !inside;
                     if inside != 0 {
                         let at = at.map(|a| a.wrapping_sub(window));
-                        self.own_access(place, &at, inside, size, kind, &mut act)?;
+                        self.own_access(place, &at, inside, does, &mut act)?;
                     }
                 }
                 match rest {
                     0 => Ok(()),
-                    rest => self.global_access(&at, rest, size, kind, act),
+                    rest => self.global_access(&at, rest, does, act),
                 }
             }
             Where::Frame => {
                 let at = at.map(|a| a.wrapping_add(self.frame));
-                self.own_access(Where::Local, &at, mask, size, kind, act)
+                self.own_access(Where::Local, &at, mask, does, act)
             }
-            place => self.own_access(place, &at, mask, size, kind, act),
+            place => self.own_access(place, &at, mask, does, act),
         }
     }
 
@@ -363,21 +407,20 @@ impl<O: Observer> Memories<'_, '_, O> {
         &mut self,
         addresses: &Row<u64>,
         mask: Mask,
-        size: u64,
-        kind: Kind,
+        does: &Use<'_>,
         mut act: impl FnMut(&Target<'_>, Mask),
     ) -> Result<(), Trap> {
+        let Use { kind, size, .. } = *does;
         let hits =
             |low, high: u64| self.global.hits(self.instruction, low, high.saturating_add(size));
         if !are_fine(addresses, mask, size, hits) {
             self.check_lanes(addresses, mask, size, kind)?;
         }
+        let target = Target { base: std::ptr::null_mut(), stride: 0, addresses };
         if O::WANTED {
-            let (function, instruction) = (self.function, self.instruction);
-            let access = Access { function, instruction, kind, size, lanes: mask, addresses };
-            self.observer.access(&access);
+            self.observe(does, mask, &target, O::access);
         }
-        act(&Target { base: std::ptr::null_mut(), stride: 0, addresses }, mask);
+        act(&target, mask);
         Ok(())
     }
 
@@ -407,10 +450,10 @@ impl<O: Observer> Memories<'_, '_, O> {
         place: Where,
         addresses: &Row<u64>,
         mask: Mask,
-        size: u64,
-        kind: Kind,
+        does: &Use<'_>,
         mut act: impl FnMut(&Target<'_>, Mask),
     ) -> Result<(), Trap> {
+        let Use { kind, size, .. } = *does;
         let region = match place {
             Where::Shared => self.shared,
             Where::Arguments if kind == Kind::Load => self.arguments,
@@ -428,8 +471,50 @@ impl<O: Observer> Memories<'_, '_, O> {
             let wrong = if all_inside { Wrong::Misaligned } else { Wrong::Outside };
             return Err(self.wrong(wrong, kind, place, addresses[lane], size, lane));
         }
-        act(&Target { base: region.base, stride: region.stride, addresses }, mask);
+        let target = Target { base: region.base, stride: region.stride, addresses };
+        if O::ORDERED && place == Where::Shared {
+            self.observe(does, mask, &target, O::shared);
+        }
+        act(&target, mask);
         Ok(())
+    }
+
+    /// Tells the observer of an access.
+    #[inline(always)]
+    fn observe(
+        &mut self,
+        does: &Use<'_>,
+        lanes: Mask,
+        target: &Target<'_>,
+        tell: impl Fn(&mut O, &Access<'_>),
+    ) {
+        let Use { kind, size, width, stored } = *does;
+        let (function, instruction) = (self.function, self.instruction);
+        let (block, warp, addresses) = (self.block, self.warp, target.addresses);
+        let before = |lane, element: usize| {
+            let mut bytes = [0; 16];
+            for (byte, n) in bytes.iter_mut().zip(0..width) {
+                // SAFETY: the lane may access these bytes.
+                *byte = unsafe { u8::load(target.pointer(lane, element as u64 * width + n)) };
+            }
+            bytes
+        };
+        let before: &dyn Fn(usize, usize) -> [u8; 16] = &before;
+        let before = O::ORDERED.then_some(before);
+        let access = Access {
+            function,
+            instruction,
+            kind,
+            size,
+            width,
+            lanes,
+            addresses,
+            block,
+            warp,
+            stored,
+            before,
+        };
+        tell(self.observer, &access);
     }
 
     #[cold]
@@ -479,6 +564,18 @@ fn read_bits(rows: &Rows, slot: Slot, lane: usize, width: u64) -> u64 {
         4 => rows.get::<u32>(slot, lane).into(),
         _ => rows.get(slot, lane),
     }
+}
+
+/// The bytes of a lane's value of `width` bytes.
+fn bytes_of(rows: &Rows, slot: Slot, lane: usize, width: u64) -> [u8; 16] {
+    let value = match width {
+        1 => rows.get::<u8>(slot, lane).into(),
+        2 => rows.get::<u16>(slot, lane).into(),
+        4 => rows.get::<u32>(slot, lane).into(),
+        8 => rows.get::<u64>(slot, lane).into(),
+        _ => rows.get::<u128>(slot, lane),
+    };
+    value.to_le_bytes()
 }
 
 fn write_bits(rows: &Rows, slot: Slot, lane: usize, width: u64, bits: u64) {

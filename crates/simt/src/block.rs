@@ -4,7 +4,7 @@ use crate::access::Region;
 use crate::barrier::Barriers;
 use crate::execute::{Context, Place as Step, run};
 use crate::fault::Cause;
-use crate::memory::Observer;
+use crate::observe::Observer;
 use crate::program::Kernel;
 use crate::rows::{Storage, clear, storage};
 use crate::special::Place;
@@ -40,6 +40,11 @@ impl Block {
         let warp = |warp| Warp::start(old.next(), kernel, Place { warp, ..place });
         let warps = (0..threads.div_ceil(32)).map(warp).collect();
         Block { warps, shared, shared_size, barriers: Barriers::new(threads), turn: 0 }
+    }
+
+    /// The block's number in the grid.
+    pub fn number(&self) -> u64 {
+        self.warps.first().map_or(0, |warp| warp.place.number)
     }
 
     /// The block's shared memory.

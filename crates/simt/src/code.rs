@@ -60,6 +60,9 @@ pub enum Action {
     Read(Dynamic, Slot),
     /// Orders memory accesses.
     Fence,
+    /// Puts asynchronous copies into a group, or waits for groups: a no-op, since copies complete at
+    /// once, but observers are told.
+    Copies(Copies),
     /// Allocates local memory: d = address of that many bytes, with that alignment.
     Alloca(Slot, Slot, u64),
     /// Frees local memory allocated since the stack was saved.
@@ -171,6 +174,15 @@ pub struct CopyAsync {
     pub size: u64,
     /// Row with the number of bytes that are read; the rest is zero. All are read if `None`.
     pub source_size: Option<Slot>,
+}
+
+/// What becomes of the asynchronous copies that a thread has issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copies {
+    /// They make a group.
+    Commit,
+    /// The thread waits for all groups but that many; if `None`, for all copies.
+    Wait(Option<u32>),
 }
 
 /// `cp.async.bulk` from global to shared memory, without its effect on a barrier.

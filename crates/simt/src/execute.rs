@@ -1,12 +1,16 @@
 //! The interpreter loop of a warp: executes groups of converged lanes step by step (SIMT).
 
-use crate::access::{Memories, Region, Trap};
+use crate::access::{Memories, Region, Trap, offset_in_shared};
 use crate::barrier::{Arrival, Barriers};
-use crate::code::{Action, Barrier, Call, Callee, Code, Collective, Dynamic, Mbarrier, MbarrierOp};
+use crate::code::{
+    Action, Barrier, Call, Callee, Code, Collective, CollectiveOp, Copies, Dynamic, Mbarrier,
+    MbarrierOp, Provided,
+};
 use crate::exchange::Exchange;
 use crate::fault::Cause;
 use crate::mbarrier;
-use crate::memory::{Global, Observer};
+use crate::memory::Global;
+use crate::observe::{At, Event, Observer};
 use crate::program::Kernel;
 use crate::provided::Services;
 use crate::rows::{Mask, Rows, Slot, Storage, alike, lanes};
@@ -74,7 +78,7 @@ pub fn run<O: Observer>(
     mut steps: u32,
 ) -> Result<Outcome, Place> {
     loop {
-        warp.wake(context.kernel, context.constants, context.barriers, context.now);
+        warp.wake(context);
         let Some(at) = warp.next() else { return Ok(warp.waits_for()) };
         if steps == 0 {
             return Ok(Outcome::Running);
@@ -118,6 +122,7 @@ fn run_group<O: Observer>(
     let kernel = context.kernel;
     let routine = kernel.routine(function).expect("lanes are only in functions that were lowered");
     let threads = u64::from(current.mask.count_ones());
+    let (block, number) = (warp.place.number, warp.place.warp);
     let entered = warp.frames.get_mut(frame);
     let base = entered.base;
     let specials = warp.specials.as_ref().expect("made when the warp started");
@@ -134,6 +139,7 @@ fn run_group<O: Observer>(
         context.now += 1;
         context.executed += if code.counted { threads } else { 0 };
         let place = |trap| Place { trap, routine: function, origin: code.origin };
+        let doing = At { block, warp: number, lanes: active };
         macro_rules! memories {
             () => {
                 Memories {
@@ -143,6 +149,8 @@ fn run_group<O: Observer>(
                     frame: base,
                     arguments: context.arguments,
                     observer: &mut *context.observer,
+                    block,
+                    warp: number,
                     function,
                     instruction: code.origin,
                 }
@@ -187,7 +195,7 @@ fn run_group<O: Observer>(
             }
             Action::Mbarrier(operation) => {
                 current.rounds.polled = true;
-                let changed = mbarrier_step(&mut memories!(), &rows, operation, active);
+                let changed = mbarrier_step(&mut memories!(), &rows, operation, &doing);
                 changed.map_err(place)?;
                 current.pc += 1;
             }
@@ -202,7 +210,21 @@ fn run_group<O: Observer>(
             _ if active == 0 => current.pc += 1,
             Action::Nothing => current.pc += 1,
             Action::Fence => {
+                if O::ORDERED {
+                    let event = Event::Fence { function, instruction: code.origin };
+                    context.observer.event(&doing, event);
+                }
                 fence(Ordering::SeqCst);
+                current.pc += 1;
+            }
+            Action::Copies(copies) => {
+                if O::ORDERED {
+                    let event = match copies {
+                        Copies::Commit => Event::CopiesCommitted,
+                        Copies::Wait(but) => Event::CopiesAwaited { but: *but },
+                    };
+                    context.observer.event(&doing, event);
+                }
                 current.pc += 1;
             }
             Action::Read(what, to) => {
@@ -246,6 +268,10 @@ fn run_group<O: Observer>(
                     give(&mut exchange, collective, &rows, party);
                     exchange.run(collective.op);
                     take(&exchange, collective, &rows, party);
+                    if O::ORDERED && collective.op == CollectiveOp::Barrier {
+                        let event = Event::Converge;
+                        context.observer.event(&At { lanes: party, ..doing }, event);
+                    }
                 }
                 current.pc += 1;
             }
@@ -343,7 +369,7 @@ fn rare<O: Observer>(
                 warp.split(at, party, pc);
             }
             warp.groups[at].state = State::Exchange;
-            warp.exchange(context.kernel, context.constants);
+            warp.exchange(context.kernel, context.constants, context.observer);
             Ok(Flow::Regroup)
         }
         Action::Sleep(time) => {
@@ -357,13 +383,13 @@ fn rare<O: Observer>(
     }
 }
 
-fn exit<O>(warp: &mut Warp, context: &mut Context<'_, '_, O>, at: usize, mask: Mask) {
+fn exit<O: Observer>(warp: &mut Warp, context: &mut Context<'_, '_, O>, at: usize, mask: Mask) {
     warp.exit(at, mask);
     context.barriers.exit(mask.count_ones());
-    warp.exchange(context.kernel, context.constants);
+    warp.exchange(context.kernel, context.constants, context.observer);
 }
 
-fn arrive<O>(
+fn arrive<O: Observer>(
     warp: &mut Warp,
     context: &mut Context<'_, '_, O>,
     at: usize,
@@ -388,10 +414,20 @@ fn arrive<O>(
     let threads = same.count_ones();
     let generation = context.barriers.arrive(id, Arrival { threads, expected, held });
     let generation = generation.ok_or_else(|| trap(Cause::Barrier(id), same))?;
+    let at_barrier = warp.at(same);
+    if O::ORDERED {
+        let all: u32 = warp.place.block.iter().product();
+        let whole = expected.is_none_or(|count| count >= all);
+        let event = Event::Arrive { barrier: id, generation, whole, waits: barrier.wait };
+        context.observer.event(&at_barrier, event);
+    }
     if !barrier.wait {
         return Ok(Flow::Next);
     }
     if context.barriers.passed(id, generation) {
+        if O::ORDERED {
+            context.observer.event(&at_barrier, Event::Pass { barrier: id, generation });
+        }
         store_reduction(rows, barrier, same, id, context.barriers);
         return Ok(Flow::Next);
     }
@@ -435,9 +471,17 @@ fn call<O: Observer>(
                     arguments: context.arguments,
                     constants: context.global,
                 };
-                services
+                let result = services
                     .call(*provided, call, warp.local.lane_mut(lane), caller)
                     .map_err(|cause| Trap { cause, lane })?;
+                if O::ORDERED
+                    && *provided == Provided::Malloc
+                    && let Some(range) = services.allocation(result)
+                {
+                    let (start, size) = (range.start, range.end - range.start);
+                    let event = Event::Allocate { start, size };
+                    context.observer.event(&warp.at(1 << lane), event);
+                }
             }
             return Ok(Flow::Next);
         }
@@ -449,9 +493,9 @@ fn mbarrier_step<O: Observer>(
     memories: &mut Memories<'_, '_, O>,
     rows: &Rows,
     operation: &Mbarrier,
-    mask: Mask,
+    doing: &At,
 ) -> Result<(), Trap> {
-    for lane in lanes(mask) {
+    for lane in lanes(doing.lanes) {
         let count: u32 = rows.get(operation.count, lane);
         let change = |state| mbarrier::changed(state, operation.op, count);
         let old = memories.change(rows, &operation.address, lane, change)?;
@@ -465,6 +509,21 @@ fn mbarrier_step<O: Observer>(
             }
             MbarrierOp::Arrive { .. } => rows.set(operation.d, lane, old),
             _ => {}
+        }
+        if O::ORDERED {
+            use crate::observe::Mbarrier::*;
+            let passes = rows.predicate(operation.d) >> lane & 1 == 1;
+            let does = match operation.op {
+                MbarrierOp::Init | MbarrierOp::Invalidate => Init,
+                MbarrierOp::Arrive { .. } | MbarrierOp::CompleteTx => Arrive,
+                MbarrierOp::ArriveCopies { .. } => ArriveCopies,
+                MbarrierOp::TestWait | MbarrierOp::TestParity if passes => Pass,
+                MbarrierOp::ExpectTx | MbarrierOp::TestWait | MbarrierOp::TestParity => Look,
+            };
+            let completes = mbarrier::phase(change(old)) != mbarrier::phase(old);
+            let address = offset_in_shared(rows, &operation.address, lane);
+            let event = Event::Mbarrier { address, does, completes };
+            memories.observer.event(&At { lanes: 1 << lane, ..*doing }, event);
         }
     }
     Ok(())

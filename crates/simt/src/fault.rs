@@ -1,6 +1,7 @@
 //! Faults that end a grid, reported like compiler errors: by kernel, thread and source line.
 
-use crate::memory::{Kind, Wrong};
+use crate::memory::Wrong;
+use crate::observe::Kind;
 use commsan_ptx::{Instruction, Module, Site};
 use std::fmt;
 

@@ -4,7 +4,8 @@ use crate::access::Region;
 use crate::block::{Block, together};
 use crate::execute::{Context, Place as Step};
 use crate::fault::{Fault, line_of, name_of};
-use crate::memory::{Global, Observer, Reach};
+use crate::memory::{Global, Reach};
+use crate::observe::{At, Event, Observer};
 use crate::program::{Kernel, Symbols};
 use crate::provided::Services;
 use crate::rows::Storage;
@@ -207,6 +208,11 @@ impl Grid {
                 Err(fault) => return Progress::Fault(fault),
                 Ok(Outcome::Running) => waiting = 0,
                 Ok(Outcome::Done) => {
+                    if O::ORDERED {
+                        let block = self.blocks[self.turn].number();
+                        let at = At { block, warp: 0, lanes: 0 };
+                        observer.event(&at, Event::End);
+                    }
                     self.spare.push(self.blocks.remove(self.turn));
                     waiting = 0;
                     continue;
@@ -278,6 +284,7 @@ impl Grid {
             grid: self.launch.grid,
             block: self.launch.block,
             index,
+            number,
             warp: 0,
             processor: (number % MAX_RESIDENT_BLOCKS) as u32,
             processors: MAX_RESIDENT_BLOCKS as u32,

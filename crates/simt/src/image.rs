@@ -3,7 +3,8 @@
 use crate::access::{Memories, Texel, Trap};
 use crate::code::{Coordinates, Sample, SurfaceAccess};
 use crate::fault::Cause;
-use crate::memory::{Kind, Observer, Wrong};
+use crate::memory::Wrong;
+use crate::observe::{Kind, Observer};
 use crate::rows::{LANES, Mask, Rows, alike, lanes};
 use crate::texture::{Part, Texture};
 

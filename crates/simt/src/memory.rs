@@ -35,50 +35,6 @@ pub trait Reach {
     fn surface(&self, handle: u64) -> Option<Arc<Surface>>;
 }
 
-/// The kind of an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A read.
-    Load,
-    /// A write.
-    Store,
-    /// An atomic read and write.
-    Atomic,
-}
-
-/// An access of a warp to global memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Access<'a> {
-    /// The function, by its index in the module.
-    pub function: u32,
-    /// The instruction, by its index in the function's body.
-    pub instruction: u32,
-    /// The kind of access.
-    pub kind: Kind,
-    /// Bytes that each lane accesses.
-    pub size: u64,
-    /// The mask of accessing lanes.
-    pub lanes: u32,
-    /// The address of each lane; undefined for other lanes.
-    pub addresses: &'a [u64; 32],
-}
-
-/// Observes every access to global memory, before it happens.
-pub trait Observer {
-    /// Whether it observes anything; a constant, so that an observer that does not costs nothing.
-    const WANTED: bool = true;
-
-    /// Called for each valid access.
-    fn access(&mut self, access: &Access<'_>);
-}
-
-/// Observes nothing.
-impl Observer for () {
-    const WANTED: bool = false;
-
-    fn access(&mut self, _: &Access<'_>) {}
-}
-
 /// Why an access is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {

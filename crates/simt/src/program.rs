@@ -84,6 +84,8 @@ pub struct Kernel {
     constants: Constants,
     reserved_shared: u32,
     static_shared: u64,
+    /// The arrays in shared memory: where they begin, their sizes and names.
+    shared: Vec<(u64, u64, String)>,
 }
 
 impl std::fmt::Debug for Kernel {
@@ -103,8 +105,9 @@ impl Kernel {
             let routine = lower::routine(&module, &layout, &mut constants, function);
             routines[function as usize] = routine.ok();
         }
+        let shared = layout.shared_arrays(&module);
         let Layout { reserved_shared, static_shared, .. } = layout;
-        Kernel { module, entry, routines, constants, reserved_shared, static_shared }
+        Kernel { module, entry, routines, constants, reserved_shared, static_shared, shared }
     }
 
     /// The module that the kernel belongs to.
@@ -130,6 +133,18 @@ impl Kernel {
     /// Size of the shared memory reserved for the system, in bytes, before the kernel's own.
     pub(crate) fn reserved_shared(&self) -> u32 {
         self.reserved_shared
+    }
+
+    /// The array that lies at an offset in a block's shared memory, by its mangled name, and the
+    /// offset in it; `None` for dynamic shared memory, with the offset in that.
+    pub fn shared_array(&self, offset: u64) -> (Option<&str>, u64) {
+        let holds = |(start, size, _): &&(u64, u64, String)| offset.wrapping_sub(*start) < *size;
+        match self.shared.iter().find(holds) {
+            Some((start, _, name)) => (Some(name), offset - start),
+            None => {
+                (None, offset.saturating_sub(u64::from(self.reserved_shared) + self.static_shared))
+            }
+        }
     }
 
     /// Size of a thread's local memory in bytes, without callees.
@@ -283,6 +298,23 @@ impl Layout {
         // Dynamic shared memory follows; it may hold vectors.
         layout.static_shared = end.next_multiple_of(16) - begin;
         layout
+    }
+}
+
+impl Layout {
+    /// Where the arrays in shared memory begin, with their sizes and names.
+    fn shared_arrays(&self, module: &Module) -> Vec<(u64, u64, String)> {
+        let of_module = self.shared.iter().filter_map(|(at, offset)| {
+            let variable = module.variables.get(*at as usize)?;
+            Some((*offset, variable.size, variable.name.clone()))
+        });
+        let of_functions = self.frames.iter().flat_map(|(at, frame)| {
+            let body = module.functions[*at as usize].body.as_ref();
+            let variables = body.into_iter().flat_map(|body| &body.variables);
+            let shared = variables.filter(|v| matches!(v.space, Space::Shared | Space::SharedCta));
+            shared.map(|v| (frame.shared + v.offset, v.size, v.name.clone()))
+        });
+        of_module.chain(of_functions).collect()
     }
 }
 

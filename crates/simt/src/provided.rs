@@ -77,14 +77,15 @@ impl Services {
         (address < *end).then_some(*start..*end)
     }
 
-    /// Calls a provided function in one thread, whose local memory holds the arguments.
+    /// Calls a provided function in one thread, whose local memory holds the arguments; returns its
+    /// result.
     pub(crate) fn call(
         &self,
         provided: Provided,
         call: &Call,
         local: &mut [u8],
         mut caller: Caller<'_, '_>,
-    ) -> Result<(), Cause> {
+    ) -> Result<u64, Cause> {
         let argument =
             |n: usize| call.arguments.get(n).map_or(0, |passed| word(local, caller.frame, *passed));
         let (a, b, c, d) = (argument(0), argument(1), argument(2), argument(3));
@@ -129,7 +130,7 @@ impl Services {
             let size = returned.size.min(8) as usize;
             local[at..at + size].copy_from_slice(&result.to_le_bytes()[..size]);
         }
-        Ok(())
+        Ok(result)
     }
 
     /// Allocates from the kernels' heap; 0 if it has not enough memory.

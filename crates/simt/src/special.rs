@@ -90,6 +90,8 @@ pub struct Place {
     pub block: [u32; 3],
     /// The index of the block.
     pub index: [u32; 3],
+    /// The number of the block.
+    pub number: u64,
     /// The number of the warp in its block.
     pub warp: u32,
     /// A number that differs between resident blocks, `%smid`.
@@ -195,6 +197,7 @@ mod tests {
             grid: [1; 3],
             block: [3, 4, 5],
             index: [0; 3],
+            number: 0,
             warp: 1,
             processor: 0,
             processors: 1,

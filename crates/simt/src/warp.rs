@@ -9,7 +9,9 @@ use crate::access::Trap;
 use crate::barrier::Barriers;
 use crate::code::{Action, Barrier, Combined};
 use crate::exchange::Exchange;
+use crate::execute::Context;
 use crate::fault::Cause;
+use crate::observe::{At, Event, Observer};
 use crate::program::Kernel;
 use crate::rows::{Mask, Rows, Slot, Storage, lanes};
 use crate::special::Place;
@@ -140,13 +142,19 @@ impl Warp {
     }
 
     /// Wakes groups whose time has come or whose barrier is complete.
-    pub fn wake(&mut self, kernel: &Kernel, constants: &Storage, barriers: &Barriers, now: u64) {
+    pub fn wake<O: Observer>(&mut self, context: &mut Context<'_, '_, O>) {
         let mut passed = false;
         for at in 0..self.groups.len() {
             match self.groups[at].state {
-                State::Sleeping(until) if until <= now => self.groups[at].state = State::Ready,
-                State::Barrier { id, generation } if barriers.passed(id, generation) => {
-                    self.pass(at, id, kernel, constants, barriers);
+                State::Sleeping(until) if until <= context.now => {
+                    self.groups[at].state = State::Ready
+                }
+                State::Barrier { id, generation } if context.barriers.passed(id, generation) => {
+                    if O::ORDERED {
+                        let event = Event::Pass { barrier: id, generation };
+                        context.observer.event(&self.at(self.groups[at].mask), event);
+                    }
+                    self.pass(at, id, context.kernel, context.constants, context.barriers);
                     passed = true;
                 }
                 _ => {}
@@ -155,6 +163,11 @@ impl Warp {
         if passed {
             self.gather();
         }
+    }
+
+    /// Lanes that do something, for observers.
+    pub fn at(&self, lanes: Mask) -> At {
+        At { block: self.place.number, warp: self.place.warp, lanes }
     }
 
     /// A group passes a barrier, and gets the combined predicates.
@@ -310,7 +323,12 @@ impl Warp {
     }
 
     /// Completes exchanges whose lanes have all arrived.
-    pub fn exchange(&mut self, kernel: &Kernel, constants: &Storage) {
+    pub fn exchange<O: Observer>(
+        &mut self,
+        kernel: &Kernel,
+        constants: &Storage,
+        observer: &mut O,
+    ) {
         let (count, mut completed) = (self.groups.len(), false);
         let waits = |warp: &Warp, at: usize| warp.groups[at].state == State::Exchange;
         for first in 0..count {
@@ -327,6 +345,10 @@ impl Warp {
             let there = together.iter().fold(0, |all, at| all | self.groups[*at].mask);
             if wanted.1 & !there == 0 {
                 self.complete(&together, kernel, constants);
+                if O::ORDERED && wanted.0 == crate::code::CollectiveOp::Barrier {
+                    let event = Event::Converge;
+                    observer.event(&self.at(there), event);
+                }
                 completed = true;
             }
         }

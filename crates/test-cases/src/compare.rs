@@ -62,7 +62,10 @@ impl Report {
     pub fn sites(&self, file: &str) -> BTreeMap<Seen, Observers> {
         let mut seen: BTreeMap<Seen, Observers> = BTreeMap::new();
         for finding in &self.findings {
-            let explains = |role| matches!(role, Role::Completion | Role::Cause);
+            // Of what happens within a kernel, its lines are what is found.
+            let within = finding.code.is_within_kernel();
+            let explains =
+                |role| role == Role::Completion || role == Role::Cause && !within;
             for site in finding.sites.iter().filter(|site| !explains(site.role)) {
                 let observers = seen.entry(Seen::new(finding.code, site, file)).or_default();
                 observers.ranks.extend(&finding.ranks);

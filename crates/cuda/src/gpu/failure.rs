@@ -45,11 +45,11 @@ pub(super) struct Launches {
 
 /// A launch.
 #[derive(Clone)]
-struct Launched {
-    call: &'static str,
-    kernel: Arc<str>,
+pub(super) struct Launched {
+    pub(super) call: &'static str,
+    pub(super) kernel: Arc<str>,
     stream: Arc<str>,
-    site: Site,
+    pub(super) site: Site,
 }
 
 impl Launches {
@@ -60,15 +60,20 @@ impl Launches {
         self.now.insert(ticket, launched);
     }
 
-    fn get(&self, ticket: Ticket) -> Option<&Launched> {
+    pub(super) fn get(&self, ticket: Ticket) -> Option<&Launched> {
         self.now.get(&ticket).or_else(|| self.before.get(&ticket))
     }
 }
 
 impl Launched {
     fn doing(&self, failure: &Failure) -> Doing {
+        self.at(failure.line.as_ref())
+    }
+
+    /// The kernel, at a line.
+    pub(super) fn at(&self, line: Option<&Line>) -> Doing {
         let (kernel, stream) = (Some(Arc::clone(&self.kernel)), Arc::clone(&self.stream));
-        let (file, line) = failure.line.as_ref().map(Line::parts).unzip();
+        let (file, line) = line.map(Line::parts).unzip();
         Doing { kernel, stream, file, line }
     }
 }

@@ -48,6 +48,12 @@ impl Facts<'_> {
         format!("{} {verb} {}{spread}", self.work_there(), bytes(*touched))
     }
 
+    /// Why threads of a kernel are not ordered.
+    pub(super) fn within(&self) -> String {
+        let argument = self.observation.finding.argument.as_ref();
+        argument.map_or_else(String::new, |argument| argument.parameter.to_string())
+    }
+
     /// Whether the host ever waits for the operation.
     pub(super) fn waited(&self) -> String {
         match &self.observation.completed {
@@ -115,6 +121,21 @@ pub fn inside(observation: &Observation) -> impl Iterator<Item = Site> {
     })
 }
 
+/// The lines of a kernel that race with each other, whichever came first.
+pub fn lines(observation: &Observation) -> String {
+    let work = observation.finding.work.as_ref();
+    let sides = work.into_iter().flat_map(|work| [&work.access, &work.operation]).flatten();
+    let mut lines: Vec<_> = sides.map(|doing| (doing.file.as_deref(), doing.line)).collect();
+    lines.sort_unstable();
+    match lines.first() {
+        Some((None, _)) | None => {
+            let argument = observation.finding.argument.as_ref();
+            argument.map_or_else(String::new, |argument| argument.problem.to_string())
+        }
+        _ => format!("{lines:?}"),
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -158,7 +179,7 @@ pub(crate) mod tests {
                 ("cudaFree", Some("cudaFree"), "cudaIpcOpenMemHandle", (None, None))
             }
             Code::DeviceMemoryOnHost => ("store", None, "cudaMalloc", (None, None)),
-            Code::KernelFailed => {
+            Code::KernelFailed | Code::KernelRace | Code::KernelStoresSame => {
                 ("pack", Some("cudaLaunchKernel"), "cudaMalloc", (Some(kernel), None))
             }
             _ => ("store", None, "cudaLaunchKernel", (None, Some(kernel))),
@@ -175,6 +196,13 @@ pub(crate) mod tests {
             finding.argument =
                 Some(RawArgument { parameter: "".into(), problem: problem.into(), kind: None });
         }
+        if code.is_within_kernel() {
+            let problem = "`tile` in shared memory, offset 12: 4-byte load at heat.cu:7 by thread (2,0,0) of block (0,0,0), \
+                           4-byte store at heat.cu:6 by thread (3,0,0) of block (0,0,0)";
+            let why = "no barrier of the block (__syncthreads) lies between the two";
+            finding.argument =
+                Some(RawArgument { parameter: why.into(), problem: problem.into(), kind: None });
+        }
         finding.work = Some(RawWork { access: work.0, operation: work.1 });
         let [first, second] = &mut finding.sites.to_mut()[..] else { panic!() };
         (first.call, second.call) = (call.map(Into::into), Some(other.into()));
@@ -187,7 +215,8 @@ pub(crate) mod tests {
             _ => {}
         }
         let of_memory =
-            matches!(code, Code::FreedDeviceMemory | Code::DeviceMemoryOnHost | Code::KernelFailed);
+            matches!(code, Code::FreedDeviceMemory | Code::DeviceMemoryOnHost | Code::KernelFailed)
+                || code.is_within_kernel();
         let of_processes = matches!(code, Code::ProcessesRace | Code::FreedWhileOpen);
         if of_memory || of_processes || code == Code::WorkMeetsCall {
             observation.completed = None;

@@ -156,4 +156,25 @@ pub(super) const DEVICE: &[Wording] = &[
                a barrier, before the owner frees it",
         fortran: "",
     },
+    Wording {
+        code: Code::KernelRace,
+        case: Case::Usual,
+        message: "threads of {mywork} race on {problem}",
+        offence: "{mywork} is launched",
+        operation: "{starter} allocates the memory",
+        why: "{within}",
+        help: "order the two: by __syncthreads within a block, by __syncwarp with the right mask within a warp, by a flag with \
+               fences or grid.sync() between blocks; or use atomics in all places",
+        fortran: "",
+    },
+    Wording {
+        code: Code::KernelStoresSame,
+        case: Case::Usual,
+        message: "threads of {mywork} store the same value to {problem}",
+        offence: "{mywork} is launched",
+        operation: "{starter} allocates the memory",
+        why: "{within}; both store the same value, so that it does no harm as long as that stays so",
+        help: "let one thread store, or use an atomic; where it is meant, suppress the finding",
+        fortran: "",
+    },
 ];

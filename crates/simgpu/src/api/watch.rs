@@ -3,7 +3,7 @@
 use crate::api::entry::call;
 use crate::thread;
 use crate::watch::Watcher;
-use commsan_cuda_abi::observe::{Failed, Moved, Touched, Wants};
+use commsan_cuda_abi::observe::{Failed, Moved, Raced, Touched, Wants};
 use std::time::Duration;
 
 /// Sets the tag of the next kernel that this thread launches or adds to a graph; 0 means none. A
@@ -29,6 +29,16 @@ extern "C" fn commsan_simgpu_watch(wants: Option<Wants>, touched: Option<Touched
 extern "C" fn commsan_simgpu_failures(failed: Option<Failed>) {
     call(|session| {
         session.failures = failed;
+        Ok(())
+    });
+}
+
+/// Registers the callback for races within kernels with a tag, as [`crate::races`] describes. `None`
+/// unregisters.
+#[unsafe(no_mangle)]
+extern "C" fn commsan_simgpu_races(raced: Option<Raced>) {
+    call(|session| {
+        session.races = raced;
         Ok(())
     });
 }

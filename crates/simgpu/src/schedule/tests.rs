@@ -9,7 +9,6 @@ use crate::settings::Settings;
 use crate::streams::Which;
 use crate::task::{KernelCall, Task};
 use crate::thread;
-use crate::watch::Watch;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -42,9 +41,7 @@ impl Module for Once {
         &self,
         _: &Launch,
         _: &Arc<Addresses>,
-        _: Option<Watch>,
-        _: Option<crate::account::Account>,
-        _: Option<crate::failure::FailureReporter>,
+        _: crate::grid::Observed,
     ) -> Result<Box<dyn Grid>> {
         let body = self.0.lock().expect("no test panics with it").take();
         Ok(Box::new(Closure(body.ok_or(Error::INVALID_DEVICE_FUNCTION)?)))
@@ -52,7 +49,8 @@ impl Module for Once {
 }
 
 fn runtime(devices: usize, seed: u64) -> &'static Runtime {
-    Runtime::new(Settings { devices, seed }, Box::new(NoLoader)).expect("address space")
+    let settings = Settings { devices, seed, kernel_checks: false };
+    Runtime::new(settings, Box::new(NoLoader)).expect("address space")
 }
 
 /// A stream that is not ordered with the legacy stream.

@@ -72,7 +72,7 @@ impl Machine {
     fn new(seed: u64, ordered: bool) -> Machine {
         // Each runtime reserves addresses forever, so all programs run on one.
         static RUNTIME: LazyLock<&'static Runtime> = LazyLock::new(|| {
-            let settings = Settings { devices: DEVICES, seed: 0 };
+            let settings = Settings { devices: DEVICES, seed: 0, kernel_checks: false };
             Runtime::new(settings, Box::new(NoLoader)).expect("address space")
         });
         let mut session = RUNTIME.session();

@@ -2,8 +2,8 @@
 
 use super::{Lowering, Refusal};
 use crate::code::{
-    Action, Address, Atomic, Base, CopyAsync, CopyBulk, Dynamic, Mbarrier, MbarrierOp, Transfer,
-    Update, Where,
+    Action, Address, Atomic, Base, Copies, CopyAsync, CopyBulk, Dynamic, Mbarrier, MbarrierOp,
+    Transfer, Update, Where,
 };
 use crate::compute::{compare, logic, test, unary};
 use crate::float::Real;
@@ -26,8 +26,9 @@ impl Lowering<'_> {
             Op::Prefetch | Op::Prefetchu => Ok(()),
             Op::CpAsync => self.copy_async(),
             Op::CpAsyncBulk => self.copy_bulk(),
-            // Copies complete when they are issued.
-            Op::CpAsyncCommit | Op::CpAsyncWait | Op::CpAsyncWaitAll => Ok(()),
+            Op::CpAsyncCommit => self.copies(Copies::Commit),
+            Op::CpAsyncWait => self.await_copies(),
+            Op::CpAsyncWaitAll => self.copies(Copies::Wait(None)),
             Op::Alloca => self.alloca(),
             Op::StackSave => self.stack_save(),
             Op::StackRestore => self.stack_restore(),
@@ -256,6 +257,18 @@ impl Lowering<'_> {
             false => None,
         };
         self.emit(Action::CopyAsync(Box::new(CopyAsync { to, from, size, source_size })));
+        Ok(())
+    }
+
+    fn await_copies(&mut self) -> Result<(), Refusal> {
+        let Operand::Imm(left) = self.operand(0)? else {
+            return Err("a wait for a number of groups that is no constant".to_owned());
+        };
+        self.copies(Copies::Wait(Some(left as u32)))
+    }
+
+    fn copies(&mut self, copies: Copies) -> Result<(), Refusal> {
+        self.emit(Action::Copies(copies));
         Ok(())
     }
 

@@ -1,0 +1,30 @@
+// A warp waits for a flag in shared memory, and reads what comes with it without a fence.
+//# np: 1
+//# mpi: none
+//# options: --kernel-checks
+__global__ void pass(const int *in, int *out) {
+  __shared__ int value;
+  __shared__ volatile int ready;
+  if (threadIdx.x == 0) ready = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    value = in[0] * 2; //~ CS-KRN-01 cause
+    ready = 1;
+  } else if (threadIdx.x == 32) {
+    while (ready == 0) {
+    }
+    *out = value; //~ CS-KRN-01 cause
+  }
+}
+
+int main() {
+  int one = 21, *in, *out, result;
+  cudaMalloc(&in, sizeof one);
+  cudaMalloc(&out, sizeof *out);
+  cudaMemcpy(in, &one, sizeof one, cudaMemcpyHostToDevice);
+  pass<<<1, 64>>>(in, out); //~ CS-KRN-01 access
+  cudaMemcpy(&result, out, sizeof result, cudaMemcpyDeviceToHost);
+  cudaFree(in);
+  cudaFree(out);
+  return result != 42;
+}

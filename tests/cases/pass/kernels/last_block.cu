@@ -1,0 +1,45 @@
+// The last block adds up what all blocks have stored before they count themselves.
+//# np: 1
+//# mpi: none
+//# options: --kernel-checks
+constexpr int BLOCKS = 24, THREADS = 64;
+
+__device__ unsigned arrived;
+
+__global__ void sum(const int *in, int *parts, int *out) {
+  __shared__ int part;
+  __shared__ bool last;
+  if (threadIdx.x == 0) part = 0;
+  __syncthreads();
+  atomicAdd(&part, in[blockIdx.x * THREADS + threadIdx.x]);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    parts[blockIdx.x] = part;
+    __threadfence();
+    last = atomicAdd(&arrived, 1) == BLOCKS - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  if (last && threadIdx.x == 0) {
+    int all = 0;
+    for (int i = 0; i < BLOCKS; ++i) all += parts[i];
+    *out = all;
+    arrived = 0;
+  }
+}
+
+int main() {
+  static int host[BLOCKS * THREADS];
+  int *in, *parts, *out, result;
+  for (int i = 0; i < BLOCKS * THREADS; ++i) host[i] = 1;
+  cudaMalloc(&in, sizeof host);
+  cudaMalloc(&parts, BLOCKS * sizeof *parts);
+  cudaMalloc(&out, sizeof *out);
+  cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
+  sum<<<BLOCKS, THREADS>>>(in, parts, out);
+  cudaMemcpy(&result, out, sizeof result, cudaMemcpyDeviceToHost);
+  cudaFree(in);
+  cudaFree(parts);
+  cudaFree(out);
+  return result != BLOCKS * THREADS;
+}
