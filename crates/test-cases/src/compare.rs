@@ -64,8 +64,7 @@ impl Report {
         for finding in &self.findings {
             // Of what happens within a kernel, its lines are what is found.
             let within = finding.code.is_within_kernel();
-            let explains =
-                |role| role == Role::Completion || role == Role::Cause && !within;
+            let explains = |role| role == Role::Completion || role == Role::Cause && !within;
             for site in finding.sites.iter().filter(|site| !explains(site.role)) {
                 let observers = seen.entry(Seen::new(finding.code, site, file)).or_default();
                 observers.ranks.extend(&finding.ranks);

@@ -137,7 +137,8 @@ fn doing(row: &Row) -> String {
             let on = row.on.as_ref().map_or_else(String::new, |on| format!(" ({on})"));
             format!("{call}{number}{on}")
         }
-        State::Polls => format!("polls {call}"),
+        State::Polls if only_asks(call) => format!("polls {call}"),
+        State::Polls => format!("moves on, in {call}"),
         State::Outside => {
             let doing = row.doing.map_or("is outside of MPI", Doing::words);
             let file = row.file.as_ref().map_or_else(String::new, |file| format!(" {file}"));
@@ -150,6 +151,12 @@ fn doing(row: &Row) -> String {
         State::Absent => "has not initialised MPI".to_owned(),
         State::Ended => "has ended".to_owned(),
     }
+}
+
+/// Whether a call never waits, so that a program that makes it again and again waits by itself.
+fn only_asks(call: &str) -> bool {
+    const ASKING: [&str; 4] = ["MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status"];
+    ASKING.iter().any(|name| call.starts_with(name))
 }
 
 fn details(row: &Row) -> String {

@@ -127,6 +127,19 @@ fn polls(rank: u32, from: u32) -> RankLog {
     RankLog { threads, ..log(rank, last, 17) }
 }
 
+/// It makes calls that may wait, each of which ends.
+fn moves_on(rank: u32) -> RankLog {
+    let last = RawWaiting { again: true, ..waiting(10, "MPI_Wait", 88) };
+    let threads = vec![(100 + rank, thread(rank, Doing::Computes, &[(1, 88), (0, 90)]))];
+    RankLog { threads, ..log(rank, last, 17) }
+}
+
+#[test]
+fn who_asks_again_and_again_polls_and_who_waits_again_and_again_moves_on() {
+    let table = job(2, |rank| if rank == 0 { moves_on(0) } else { polls(1, 0) }).table();
+    assert!(table.contains("moves on, in MPI_Wait") && table.contains("polls MPI_Test"), "{table}");
+}
+
 #[test]
 fn of_many_ranks_one_polls_and_one_computes() {
     let call = job(256, |rank| match rank {
