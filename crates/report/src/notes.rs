@@ -101,17 +101,17 @@ impl Notes {
             }
             if let Some(why) = &log.unchecked {
                 self.warn(format!("not checked: {why}"), rank);
-            } else if let Some(start) = log.start.as_ref().filter(|start| !start.instrumented)
-                && log.guarded.is_none_or(|guarded| guarded == Guarded::default())
-            {
+            } else if let Some(start) = log.start.as_ref().filter(|start| !start.instrumented) {
                 let program = file_name(&start.program);
+                let is_guarded = log.guarded.is_some_and(|guarded| guarded != Guarded::default());
+                let what = if is_guarded { "calls and what guards show" } else { "calls" };
                 let text = match runs_scripts(program) {
                     true => format!(
-                        "`{program}` runs scripts, of which calls were checked; a library that they load is checked to \
+                        "`{program}` runs scripts, of which {what} were checked; a library that they load is checked to \
                          every load and store if it is compiled by `commsan cc`"
                     ),
                     false => format!(
-                        "`{program}` was not compiled by `commsan cc`, so only calls were checked; compile \
+                        "`{program}` was not compiled by `commsan cc`, so only {what} were checked; compile \
                          it by `commsan cc` to check every load and store"
                     ),
                 };
@@ -164,10 +164,7 @@ impl Notes {
             .map(|(missed, why)| format!("{} {why}", bytes(*missed)))
             .collect();
         if !missed.is_empty() {
-            text += &format!(
-                "; not watched: {}. `commsan cc` checks every load and store",
-                missed.join(", ")
-            );
+            text += &format!("; not watched: {}", missed.join(", "));
         }
         self.add(text, None);
     }
@@ -370,14 +367,13 @@ mod tests {
         ];
         notes.add_logs(&logs, false);
         let notes = notes.into_sorted();
-        let notes: Vec<_> = notes.iter().filter(|note| note.level == Level::Note).collect();
-        let [note] = *notes else { panic!("{notes:?}") };
+        let sums: Vec<_> = notes.iter().filter(|note| note.text.starts_with("of ")).collect();
+        let [note] = *sums else { panic!("{notes:?}") };
         assert_eq!(
             note.text,
             "of 5121 KiB in buffers of pending operations, guards watched 4096 KiB by pages, which show each \
              access, and 128 B by checksums, which show that what is sent has changed; not watched: 1024 B in \
-             pages that hold other data, too, 1024 KiB on stacks or in mappings of the program's own. \
-             `commsan cc` checks every load and store"
+             pages that hold other data, too, 1024 KiB on stacks or in mappings of the program's own"
         );
         let mut notes = Notes::default();
         let all = Some(Guarded { operations: 1, closed: 4096, ..Guarded::default() });
