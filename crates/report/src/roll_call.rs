@@ -7,7 +7,7 @@
 mod rows;
 mod table;
 
-use crate::stack::{is_infrastructure, is_of_mpi};
+use crate::stack::{is_infrastructure, is_interpreter, is_of_mpi};
 use crate::symbols::{Symbols, module_path};
 use commsan_findings::{Doing, Frame, NeedKind};
 use commsan_rundir::RankLog;
@@ -351,7 +351,11 @@ impl Places<'_> {
 
     fn stack(&self, log: &RankLog, site: &RawSite) -> Vec<Place> {
         let stack = self.symbols.stack(log, site);
-        stack.iter().map(|frame| self.place(frame)).collect()
+        // What an interpreter does itself is of no interest, and the script's frames are not known
+        // while it runs.
+        let users = stack.iter().filter(|frame| !is_interpreter(&frame.module));
+        let places = users.map(|frame| self.place(frame));
+        places.filter(|place| *place != Place::default()).collect()
     }
 
     fn rows_of(&self, called: &Called, answers: &Answers) -> Vec<Row> {
