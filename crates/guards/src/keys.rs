@@ -117,7 +117,7 @@ pub fn times_opened() -> u64 {
 /// Whether pages were opened so often that it is time to look what that costs: now and then.
 #[inline]
 pub fn is_time_for_review() -> bool {
-    OPENED.load(Relaxed) % REVIEW_INTERVAL == 0
+    OPENED.load(Relaxed).is_multiple_of(REVIEW_INTERVAL)
 }
 
 /// A few milliseconds of calls that return at once.
