@@ -105,7 +105,14 @@ impl Side {
 impl Race {
     /// Both accesses in words, the later one first.
     pub fn problem(&self) -> String {
-        format!("{}, {}", self.second.text(), self.first.text())
+        let (second, first) = (&self.second, &self.first);
+        if first.several && (first.block, first.thread) == (second.block, second.thread) {
+            let [x, y, z] = first.block;
+            let others =
+                format!("{} at {} by others of block ({x},{y},{z})", first.does(), first.place());
+            return format!("{}, {others}", second.text());
+        }
+        format!("{}, {}", second.text(), first.text())
     }
 
     /// The memory in words, if it is shared memory.

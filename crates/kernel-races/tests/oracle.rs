@@ -129,7 +129,7 @@ impl Plan {
         text.push_str("exit;\n");
         for thread in threads {
             writeln!(text, "T{thread}:").unwrap();
-            let (_, warp, lane) = place(thread, self.warps);
+            let (_, _, lane) = place(thread, self.warps);
             for (n, (steps, sync)) in self.phases.iter().enumerate() {
                 for step in &steps[thread] {
                     match step {
