@@ -1,5 +1,5 @@
 // A kernel's accesses are in functions that are not inlined and longer than the kernel; two streams run it
-// on the same array.
+// on the same arrays.
 //# np: 1
 //# mpi: none
 
@@ -12,26 +12,28 @@ __device__ __noinline__ float mean(const float *p, int i) {
   return left / (right + 1);
 }
 
-__device__ __noinline__ void step(float *p, int i) {
+__device__ __noinline__ void step(const float *p, float *q, int i) {
   float m = mean(p, i);
   if (m > 1)
-    p[i] = m;
+    q[i] = m;
   else
-    p[i] = 1;
+    q[i] = 1;
 }
 
-__global__ void steps(float *p) { step(p, threadIdx.x); }
+__global__ void steps(const float *p, float *q) { step(p, q, threadIdx.x); }
 
 int main() {
-  float *p;
+  float *p, *q;
   cudaMalloc(&p, N * sizeof *p);
+  cudaMalloc(&q, N * sizeof *q);
   cudaMemset(p, 0, N * sizeof *p);
   cudaDeviceSynchronize();
   cudaStream_t a, b;
   cudaStreamCreate(&a);
   cudaStreamCreate(&b);
-  steps<<<1, N, 0, a>>>(p); //~ CS-GPU-01 operation
-  steps<<<1, N, 0, b>>>(p); //~ CS-GPU-01 access
+  steps<<<1, N, 0, a>>>(p, q); //~ CS-GPU-01 operation
+  steps<<<1, N, 0, b>>>(q, p); //~ CS-GPU-01 access
   cudaDeviceSynchronize();
   cudaFree(p);
+  cudaFree(q);
 }
