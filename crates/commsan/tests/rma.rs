@@ -80,7 +80,12 @@ fn main() -> ExitCode {
             }));
         }
     }
-    for (batch, mpi) in batches().flat_map(|batch| Mpi::DISTRIBUTED.map(|mpi| (batch, mpi))) {
+    let on_each = |batch| Mpi::DISTRIBUTED.into_iter().enumerate().map(move |mpi| (batch, mpi));
+    for (batch, (index, mpi)) in batches().flat_map(on_each) {
+        // Likewise, of those with two numbers of ranks two of each in turn.
+        if std::env::var_os("CI").is_some() && batch / 2 % 2 != index as u64 {
+            continue;
+        }
         let (tools, repository) = (Arc::clone(&tools), Arc::clone(&repository));
         let ranks = 2 + (batch % 2) as usize;
         let name = format!("threads {batch} on {ranks} ranks [{}]", mpi.name());

@@ -359,6 +359,44 @@ mod tests {
         assert_eq!(around(&(PAGE..2 * PAGE + 1)), PAGE..3 * PAGE);
     }
 
+    /// Without keys: what is sent has checksums, wherever it lies, and the rest a reason.
+    #[test]
+    fn each_byte_is_counted_once() {
+        let bytes = vec![1u8; 3 * PAGE];
+        let all = bytes.as_ptr_range();
+        let all = all.start as usize..all.end as usize;
+        let own = |run: &Range<usize>| (Memory::Own, run.end);
+        let unknown = |run: &Range<usize>| (Memory::Unknown, run.end);
+        let (small, length) = (all.start..all.start + 16, all.len() as u64);
+        let whole = |guards: &Guards<u32>| {
+            let Watched { closed, summed, shared, elsewhere, unclosable, over_budget, .. } =
+                guards.watched();
+            assert_eq!(closed, 0);
+            [summed, shared, elsewhere, unclosable, over_budget]
+        };
+        let mut guards = Guards::new(100, false, own, |_, _| 0);
+        guards.begin(1, [(all.clone(), false)].into_iter(), true);
+        assert_eq!(whole(&guards), [length, 0, 0, 0, 0]);
+        assert_eq!(guards.altered(1), None);
+        guards.begin(2, [(all.clone(), true), (small.clone(), true)].into_iter(), true);
+        assert_eq!(whole(&guards), [length, 16, 0, length, 0]);
+        guards.begin(3, [(all.clone(), false)].into_iter(), false);
+        assert_eq!(whole(&guards), [length, 16, 0, 2 * length, 0]);
+        let sum = guards.begin_small(&small, false).unwrap();
+        assert_eq!(whole(&guards), [length + 16, 16, 0, 2 * length, 0]);
+        assert!(!guards.is_changed(&small, sum) && guards.is_changed(&small, !sum));
+        assert_eq!(guards.begin_small(&small, true), None);
+        assert_eq!(whole(&guards), [length + 16, 32, 0, 2 * length, 0]);
+        guards.keep(4, small.clone(), !sum);
+        assert_eq!(guards.altered(4), Some(small));
+        guards.end(4);
+        assert_eq!(guards.altered(4), None);
+
+        let mut guards = Guards::new(100, false, unknown, |_, _| 0);
+        guards.begin(1, [(all, false)].into_iter(), true);
+        assert_eq!(whole(&guards), [0, 0, length, 0, 0]);
+    }
+
     #[test]
     fn an_instruction_meets_a_page_often_when_it_comes_again() {
         let mut guards = Guards::<u32>::new(100, false, |run| (Memory::Own, run.end), |_, _| 0);

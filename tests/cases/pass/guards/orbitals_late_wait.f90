@@ -1,7 +1,6 @@
 ! Orbitals are sent from one array, which is computed anew for the next step after the wait.
 !# hooks: none
 !# options: --guards
-!# flags: -fno-inline
 module states
   implicit none
   integer, parameter :: points = 40000
