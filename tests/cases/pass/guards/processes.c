@@ -1,5 +1,5 @@
 /* While operations are pending, the program creates processes in every way, and handles page faults of memory of
-   its own; a child reads the buffers as it has inherited them. Nobody has recompiled it. */
+   its own; a child reads what is being sent. Nobody has recompiled it. */
 //# hooks: none
 //# options: --guards --guard-budget 100
 #define _GNU_SOURCE
@@ -27,7 +27,7 @@ static void ended_well(pid_t child) {
   wrong += waitpid(child, &status, 0) != child || status != 0;
 }
 
-static void create(const double *out, const double *in) {
+static void create(const double *out) {
   pid_t child = vfork();
   if (child == 0) {
     execl("/bin/true", "true", (char *)NULL);
@@ -45,7 +45,7 @@ static void create(const double *out, const double *in) {
   child = fork();
   if (child == 0) {
     double sum = 0;
-    for (int i = 0; i < COUNT; i++) sum += out[i] + in[i];
+    for (int i = 0; i < COUNT; i++) sum += out[i];
     _exit(sum < 0);
   }
   ended_well(child);
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
     MPI_Request requests[2];
     MPI_Irecv(in, COUNT, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD, &requests[0]);
     MPI_Isend(out, COUNT, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD, &requests[1]);
-    create(out, in);
+    create(out);
     handle_faults();
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     for (int i = 0; i < COUNT; i++) out[i] = in[i] + 1;
