@@ -10,6 +10,11 @@ mod aarch64;
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::*;
 
+#[cfg(not(target_arch = "x86_64"))]
+mod lacking;
+#[cfg(not(target_arch = "x86_64"))]
+pub use lacking::*;
+
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 #[cfg(target_arch = "x86_64")]
@@ -19,6 +24,15 @@ pub use x86_64::*;
 mod portable;
 #[cfg(not(any(target_arch = "aarch64", target_arch = "x86_64")))]
 pub use portable::*;
+
+/// The call that ends code, if any does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallTo {
+    /// A function at this distance from the return address.
+    Distance(i32),
+    /// A function whose address is in a register or in memory.
+    Anything,
+}
 
 /// Type of `dlsym`.
 pub type Dlsym =

@@ -42,55 +42,6 @@ pub unsafe fn instruction_pointer(_: *mut c_void) -> usize {
     0
 }
 
-/// Whether a store has caused the fault by which a thread was interrupted, where that is known.
-///
-/// # Safety
-/// None is needed.
-pub unsafe fn is_store_fault(_: *mut c_void) -> bool {
-    false
-}
-
-/// Whether memory may have protection keys: not known here.
-pub fn has_protection_keys() -> bool {
-    false
-}
-
-/// This thread's rights by key.
-///
-/// # Safety
-/// Never called without protection keys.
-pub unsafe fn key_rights() -> u32 {
-    0
-}
-
-/// Sets this thread's rights by key.
-///
-/// # Safety
-/// Never called without protection keys.
-pub unsafe fn set_key_rights(_: u32) {}
-
-/// The rights by key with which an interrupted thread goes on: none.
-///
-/// # Safety
-/// None is needed.
-pub unsafe fn key_rights_of<'c>(_: *mut c_void) -> Option<&'c mut u32> {
-    None
-}
-
-/// Lets a thread stop after the next instruction: not done here.
-///
-/// # Safety
-/// None is needed.
-pub unsafe fn set_single_step(_: *mut c_void, _: bool) {}
-
-/// The general registers of an interrupted thread: not known here.
-///
-/// # Safety
-/// None is needed.
-pub unsafe fn registers(_: *mut c_void) -> [u64; 16] {
-    [0; 16]
-}
-
 /// A frame above which there are none.
 #[macro_export]
 macro_rules! frame_pointer {
@@ -124,36 +75,4 @@ macro_rules! interpose_dlsym {
     ($real:ident, $find:ident, $in_library:ident) => {
         const _: $crate::Dlsym = $in_library;
     };
-}
-
-/// DWARF's numbers of the stack pointer and the return address: stacks of other threads are not
-/// unwound here.
-pub const STACK_REGISTER: u16 = 0;
-/// See [`STACK_REGISTER`].
-pub const RETURN_REGISTER: u16 = 0;
-
-/// Registers that functions preserve for their callers.
-pub const PRESERVED: &[(u16, usize)] = &[];
-
-/// The call that ends code, if any does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallTo {
-    /// A function at this distance from the return address.
-    Distance(i32),
-    /// A function whose address is in a register or in memory.
-    Anything,
-}
-
-/// The call instruction at the end of some code: not known here.
-pub fn call_at_end(_: &[u8; LONGEST_CALL]) -> Option<CallTo> {
-    None
-}
-
-/// Bytes of the longest call instruction.
-pub const LONGEST_CALL: usize = 4;
-
-/// Distance from the stack pointer to the frame pointer in a function that begins so: not known
-/// here.
-pub fn frame_size(_: &[u8]) -> Option<u64> {
-    None
 }

@@ -1,5 +1,6 @@
 //! x86-64.
 
+use crate::CallTo;
 use core::arch::x86_64::{__cpuid, __cpuid_count};
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
@@ -186,15 +187,6 @@ pub const RETURN_REGISTER: u16 = 16;
 /// Registers that functions preserve for their callers: DWARF's number, and the place in
 /// [`registers`].
 pub const PRESERVED: &[(u16, usize)] = &[(3, 3), (6, 5), (12, 12), (13, 13), (14, 14), (15, 15)];
-
-/// The call that ends code, if any does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallTo {
-    /// A function at this distance from the return address.
-    Distance(i32),
-    /// A function whose address is in a register or in memory.
-    Anything,
-}
 
 /// The call instruction at the end of some code, the [`LONGEST_CALL`] bytes before what may be a
 /// return address.
