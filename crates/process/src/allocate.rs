@@ -183,15 +183,25 @@ fn whole_pages(size: usize) -> usize {
     size.checked_next_multiple_of(PAGE).unwrap_or(size)
 }
 
+/// A new block with pages of its own, for a power of two as the alignment; null if one of this size
+/// gets none, or cannot.
+#[inline]
+pub(crate) fn isolated(alignment: usize, size: usize) -> *mut c_void {
+    match is_isolated(size) && size <= isize::MAX as usize && alignment.is_power_of_two() {
+        true => allocate_isolated(alignment, size),
+        false => ptr::null_mut(),
+    }
+}
+
 /// Allocates a block with pages of its own. What the C library keeps of it lies before and behind
 /// these. Returns null if there is no memory, or no function that can do it.
 #[cold]
-pub(crate) fn allocate_isolated(alignment: usize, size: usize) -> *mut c_void {
+fn allocate_isolated(alignment: usize, size: usize) -> *mut c_void {
     static NEXT: Next = Next::new(c"memalign");
     static IS_LOOKING: AtomicBool = AtomicBool::new(false);
     type Memalign = unsafe extern "C" fn(usize, usize) -> *mut c_void;
     let Some(next) = next(&NEXT, &IS_LOOKING) else { return ptr::null_mut() };
-    // SAFETY: the C library's function; the alignment is a power of two as the program's is.
+    // SAFETY: the C library's function; the alignment is a power of two.
     unsafe {
         std::mem::transmute::<*mut c_void, Memalign>(next)(alignment.max(PAGE), whole_pages(size))
     }
@@ -227,10 +237,7 @@ static IS_LOOKING: AtomicBool = AtomicBool::new(false);
 pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
     static NEXT: Next = Next::new(c"malloc");
     type Malloc = unsafe extern "C" fn(usize) -> *mut c_void;
-    let mut address = ptr::null_mut();
-    if is_isolated(size) {
-        address = allocate_isolated(PAGE, size);
-    }
+    let mut address = isolated(PAGE, size);
     if address.is_null() {
         // SAFETY: the C library's functions, with the program's argument.
         address = unsafe {
@@ -258,22 +265,17 @@ pub unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     static NEXT: Next = Next::new(c"calloc");
     type Calloc = unsafe extern "C" fn(usize, usize) -> *mut c_void;
     let all = count.saturating_mul(size);
-    let mut address = ptr::null_mut();
-    if is_isolated(all) && all < isize::MAX as usize {
-        address = allocate_isolated(PAGE, all);
+    let mut address = isolated(PAGE, all);
+    // SAFETY: as in `malloc`; of a block of its own, so many bytes were allocated.
+    unsafe {
         if !address.is_null() {
-            // SAFETY: so many bytes were allocated.
-            unsafe { ptr::write_bytes(address.cast::<u8>(), 0, all) };
-        }
-    }
-    if address.is_null() {
-        // SAFETY: as in `malloc`.
-        address = unsafe {
-            match next(&NEXT, &IS_LOOKING) {
+            ptr::write_bytes(address.cast::<u8>(), 0, all);
+        } else {
+            address = match next(&NEXT, &IS_LOOKING) {
                 Some(next) => std::mem::transmute::<*mut c_void, Calloc>(next)(count, size),
                 None => __libc_calloc(count, size),
-            }
-        };
+            };
+        }
     }
     let size = all;
     let caller = caller!();
@@ -293,10 +295,7 @@ pub unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
 pub unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void {
     static NEXT: Next = Next::new(c"aligned_alloc");
     type AlignedAlloc = unsafe extern "C" fn(usize, usize) -> *mut c_void;
-    let mut address = ptr::null_mut();
-    if is_isolated(size) && alignment.is_power_of_two() {
-        address = allocate_isolated(alignment, size);
-    }
+    let mut address = isolated(alignment, size);
     if address.is_null() {
         // SAFETY: as in `malloc`.
         address = unsafe {
@@ -324,10 +323,19 @@ pub unsafe extern "C" fn posix_memalign(
 ) -> c_int {
     static NEXT: Next = Next::new(c"posix_memalign");
     type PosixMemalign = unsafe extern "C" fn(*mut *mut c_void, usize, usize) -> c_int;
-    // SAFETY: as in `malloc`.
+    let own = match alignment.is_multiple_of(size_of::<usize>()) {
+        true => isolated(alignment, size),
+        false => ptr::null_mut(),
+    };
+    // SAFETY: as in `malloc`; the program's variable for the address.
     let code = unsafe {
-        let next = std::mem::transmute::<*mut c_void, PosixMemalign>(NEXT.required());
-        next(pointer, alignment, size)
+        if !own.is_null() {
+            *pointer = own;
+            0
+        } else {
+            let next = std::mem::transmute::<*mut c_void, PosixMemalign>(NEXT.required());
+            next(pointer, alignment, size)
+        }
     };
     if code == 0 {
         // SAFETY: the call succeeded and stored the address.

@@ -18,11 +18,6 @@ use std::ptr::NonNull;
 pub struct Inside(NonNull<Thread>);
 
 impl Inside {
-    /// Whether this thread is inside.
-    pub fn is_entered() -> bool {
-        Inside::enter().is_none()
-    }
-
     /// Enters, unless this thread is inside already.
     #[inline]
     pub fn enter() -> Option<Inside> {

@@ -83,11 +83,11 @@ pub unsafe extern "C" fn realloc(ptr: *mut c_void, size: usize) -> *mut c_void {
     allocate::gone(ptr);
     static NEXT: Next = Next::new(c"realloc");
     type Realloc = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
-    let mut moved = std::ptr::null_mut();
+    let mut moved;
     if allocate::is_isolated(size) && allocate::fits(ptr, size) {
         moved = ptr;
-    } else if allocate::is_isolated(size) {
-        moved = allocate::allocate_isolated(1, size);
+    } else {
+        moved = allocate::isolated(1, size);
         if !ptr.is_null() && !moved.is_null() {
             // SAFETY: both blocks have so many bytes; the old one is the program's to free.
             unsafe {

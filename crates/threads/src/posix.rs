@@ -11,7 +11,7 @@ use crate::unjoined;
 use crate::{concerns, from_program};
 use commsan_findings::stats::Counter;
 use commsan_guards::keys;
-use commsan_process::inside::Inside;
+use commsan_process::thread::{self, Thread};
 use commsan_process::{caller, modules, stats};
 use std::cell::Cell as Local;
 use std::ffi::{c_int, c_void};
@@ -117,7 +117,10 @@ unsafe fn create<R>(
         if is_from_program {
             ARE_UNSEEN.store(true, Relaxed);
         }
-        let code = next(routine, argument);
+        let code = match thread::with(Thread::is_inside) {
+            true => keys::inherited(|| next(routine, argument)),
+            false => next(routine, argument),
+        };
         if code == 0 {
             // SAFETY: by the contract, the creation succeeded and stored the number.
             note_unobserved(unsafe { *thread });
@@ -162,12 +165,7 @@ pub unsafe extern "C" fn pthread_create(
     // SAFETY: the program's attributes.
     let detached = unsafe { is_detached(attributes) };
     // SAFETY: the program's arguments, or what to run instead.
-    let next = |routine, argument| unsafe {
-        match Inside::is_entered() {
-            true => keys::inherited(|| next(thread, attributes, routine, argument)),
-            false => next(thread, attributes, routine, argument),
-        }
-    };
+    let next = |routine, argument| unsafe { next(thread, attributes, routine, argument) };
     // SAFETY: the call stores the thread's number there.
     unsafe { create(caller!().pc, thread, detached, (routine, argument), next) }
 }

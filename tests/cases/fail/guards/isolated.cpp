@@ -14,7 +14,10 @@ int main(int argc, char **argv) {
   double *in = static_cast<double *>(std::calloc(16, sizeof(double)));
   float *grown = static_cast<float *>(std::malloc(8 * sizeof(float)));
   for (int i = 1; i < 40; i++) grown = static_cast<float *>(std::realloc(grown, 8 * i * sizeof(float)));
-  MPI_Request requests[3];
+  void *aligned = nullptr;
+  if (posix_memalign(&aligned, 64, 20 * sizeof(long))) return 1;
+  long *row = static_cast<long *>(aligned);
+  MPI_Request requests[4];
   MPI_Irecv(in, 16, MPI_DOUBLE, peer, 0, MPI_COMM_WORLD, &requests[0]); //~ CS-BUF-02 operation
   double early = in[15]; //~ CS-BUF-02 access ranks=0,1
   MPI_Isend(out.data(), 16, MPI_DOUBLE, peer, 0, MPI_COMM_WORLD, &requests[1]); //~ CS-BUF-01 operation
@@ -25,6 +28,12 @@ int main(int argc, char **argv) {
   std::vector<float> all(312);
   MPI_Recv(all.data(), 312, MPI_FLOAT, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Wait(&requests[2], MPI_STATUS_IGNORE);
+  MPI_Isend(row, 20, MPI_LONG, peer, 2, MPI_COMM_WORLD, &requests[3]); //~ CS-BUF-01 operation
+  row[19] = 1; //~ CS-BUF-01 access ranks=0,1
+  std::vector<long> rows(20);
+  MPI_Recv(rows.data(), 20, MPI_LONG, peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Wait(&requests[3], MPI_STATUS_IGNORE);
+  std::free(row);
   std::free(in);
   std::free(grown);
   MPI_Finalize();
