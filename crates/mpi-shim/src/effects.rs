@@ -520,7 +520,7 @@ impl After<'_> {
             for token in done {
                 tracker.complete(*token, call, self.here, out);
             }
-            tracker.doubt_others_of(done);
+            tracker.doubt_others_of(done, out);
             if mode().is_ordered() {
                 let status = self.status().filter(|_| done.len() == 1);
                 done.iter()

@@ -42,7 +42,8 @@ impl Tracker {
         }
     }
 
-    /// An operation is complete: reports it if what it has sent has changed since it started.
+    /// An operation is complete, or may be from now on: reports it if what it has sent has changed since
+    /// it started.
     pub(super) fn look_for_changes(&mut self, id: OpId, out: &mut dyn Findings) {
         let Some(guards) = &mut self.operations.guards else { return };
         let Some(altered) = guards.altered(id) else { return };
