@@ -397,6 +397,31 @@ mod tests {
         assert_eq!(whole(&guards), [0, 0, length, 0, 0]);
     }
 
+    /// While an operation is pending for long, calls open and close its pages again and again.
+    #[test]
+    fn polling_that_costs_too_much_ends_guards() {
+        if !keys::acquired() {
+            return;
+        }
+        // SAFETY: a mapping of its own.
+        let start = unsafe {
+            let (rights, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE);
+            libc::mmap(std::ptr::null_mut(), PAGE, rights, flags | libc::MAP_ANONYMOUS, -1, 0)
+        };
+        let page = start as usize..start as usize + PAGE;
+        let mut guards = Guards::new(1, true, |run| (Memory::Own, run.end), |_, _| 0);
+        guards.begin(1, [(page.clone(), true)].into_iter(), true);
+        assert_eq!(guards.watched().closed, PAGE as u64);
+        guards.review();
+        assert_eq!(guards.table.rights_at(page.start), Rights::None);
+        for _ in 0..1_000_000 {
+            drop(keys::Open::new());
+        }
+        guards.review();
+        assert_eq!(guards.table.rights_at(page.start), Rights::All);
+        assert!(guards.closes(), "they may close others when time has passed");
+    }
+
     #[test]
     fn an_instruction_meets_a_page_often_when_it_comes_again() {
         let mut guards = Guards::<u32>::new(100, false, |run| (Memory::Own, run.end), |_, _| 0);

@@ -13,16 +13,17 @@ const SYSTEM: &str = "/usr/lib/debug";
 
 /// The file with the debug information of `module`, if that has none itself and another file does.
 pub(crate) fn of(module: &Path) -> Option<PathBuf> {
-    find(module, Path::new(SYSTEM), &cache()?)
+    find(module, Path::new(SYSTEM), &cache())
 }
 
-/// Where `debuginfod-find` keeps what it has fetched (debuginfod-find(1)).
-fn cache() -> Option<PathBuf> {
+/// Where `debuginfod-find` keeps what it has fetched (debuginfod-find(1)); an empty path if that is
+/// not known.
+fn cache() -> PathBuf {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("DEBUGINFOD_CACHE_PATH")
         .or_else(|| Some(set("XDG_CACHE_HOME")?.join("debuginfod_client")))
         .or_else(|| Some(set("HOME")?.join(".cache/debuginfod_client")))
-        .or_else(|| Some(PathBuf::new()))
+        .unwrap_or_default()
 }
 
 fn find(module: &Path, system: &Path, cache: &Path) -> Option<PathBuf> {

@@ -49,7 +49,7 @@ pub fn forked() {
 
 /// MPI is initialised: guards begin, if they are wanted. Returns why no pages are closed, where
 /// that was asked for.
-pub fn begin(options: &Options, tracker: &mut Tracker) -> Option<&'static str> {
+pub fn begin(options: &Options, tracker: &mut Tracker) -> Option<String> {
     let taken = *KEYS.get()?;
     let is_asked_for = options.guards == Wanted::Always;
     if !is_asked_for && abi::abi().hooked.load(Relaxed) > 0 {
@@ -60,21 +60,14 @@ pub fn begin(options: &Options, tracker: &mut Tracker) -> Option<&'static str> {
     let _ = VARIABLES.set(modules::variables());
     let why = match taken {
         Err(Unavailable::Unsupported) => Some(
-            "pages of buffers are not guarded, only checksums compared: neither this processor nor \
-             its system has protection keys of memory. Recompile with `commsan cc`, or run where \
-             /proc/cpuinfo lists `ospke`",
+            "neither this processor nor its system has protection keys of memory. Recompile with \
+             `commsan cc`, or run where /proc/cpuinfo lists `ospke`",
         ),
-        Err(Unavailable::Taken) => Some(
-            "pages of buffers are not guarded, only checksums compared: the program uses all \
-             protection keys of memory",
-        ),
-        Ok(()) if has_devices => Some(
-            "pages of buffers are not guarded, only checksums compared: the program uses devices, \
-             which may access them. Recompile with `commsan cc`",
-        ),
-        Ok(()) if !faults::begin(on_fault) => Some(
-            "pages of buffers are not guarded, only checksums compared: SIGSEGV cannot be handled",
-        ),
+        Err(Unavailable::Taken) => Some("the program uses all protection keys of memory"),
+        Ok(()) if has_devices => {
+            Some("the program uses devices, which may access them. Recompile with `commsan cc`")
+        }
+        Ok(()) if !faults::begin(on_fault) => Some("SIGSEGV cannot be handled"),
         Ok(()) => None,
     };
     match why {
@@ -84,7 +77,8 @@ pub fn begin(options: &Options, tracker: &mut Tracker) -> Option<&'static str> {
     let lie = if has_devices { where_beside_devices } else { where_it_lies };
     let guards = Guards::new(options.guard_budget, why.is_none(), lie, memory::read);
     tracker.watch_buffers(guards);
-    why.filter(|_| is_asked_for)
+    let note = |why| format!("pages of buffers are not guarded, only checksums compared: {why}");
+    why.filter(|_| is_asked_for).map(note)
 }
 
 /// Where a buffer lies, and where what lies behind it begins. A stack is there as long as its thread,

@@ -176,7 +176,7 @@ impl State {
         tracker.limit(self.options.mpi.thread_checks, self.options.mpi.collective_checks);
         tracker.sees_accesses(abi::abi().hooked.load(Ordering::Relaxed) > 0);
         if let Some(why) = guards::begin(&self.options.mpi, tracker) {
-            recorder.note(why);
+            recorder.note(&why);
         }
         match shared {
             Shared::Unneeded => {}
