@@ -46,8 +46,10 @@
 //!   value are told apart.
 
 mod detector;
+mod explain;
 mod order;
 mod race;
+mod scene;
 mod shadow;
 mod site;
 mod stamp;
