@@ -59,8 +59,8 @@ impl Operations {
     }
 
     /// Closes the pages of an operation's buffers to the program, until [`open`](Self::open). Of
-    /// what it sends elsewhere, checksums are taken, unless it is one-sided: the end of those is known
-    /// for many at a time.
+    /// what it sends elsewhere, checksums are taken, unless it is one-sided, since the end of those is
+    /// known for many at a time, or writes to what it reads (`MPI_IN_PLACE`).
     pub fn close(&mut self, id: OpId) {
         let Some(guards) = &mut self.guards else { return };
         let mut runs: Vec<(Range<usize>, bool)> = Vec::new();
@@ -75,7 +75,7 @@ impl Operations {
             });
         }
         let is_one_sided = self.live.get(id).is_some_and(|operation| operation.window.is_some());
-        guards.begin(id, runs.into_iter(), !is_one_sided);
+        guards.begin(id, runs.into_iter(), !is_one_sided && !is_in_place(self.live.accesses(id)));
     }
 
     /// What an operation uses is the program's again.
@@ -252,4 +252,16 @@ impl Operations {
         let number = reporter.report(report, &operation.site, out);
         self.subscribe(id, number);
     }
+}
+
+/// Whether an operation writes between the bytes that it reads.
+fn is_in_place(accesses: &[Access]) -> bool {
+    let of = |mode| accesses.iter().filter(move |access| access.mode == mode);
+    of(Mode::Write).any(|write| {
+        let writes = write.footprint.span();
+        of(Mode::Read).any(|read| {
+            let reads = read.footprint.span();
+            reads.start < writes.end && writes.start < reads.end
+        })
+    })
 }
