@@ -81,8 +81,12 @@ pub(crate) fn around(
     let mode = mode();
     // Whatever the library does until the call returns.
     let _open;
+    let opening = || opened(call);
+    let mut call = call;
     if !mode.is_usual() {
-        if mode.is_guarded() && !is_open_anyway(here.thread) {
+        if mode.is_guarded() && is_open_anyway(here.thread) {
+            call = &opening;
+        } else if mode.is_guarded() {
             _open = Open::new();
             if keys::is_time_for_review() && mode.is_active() {
                 rank.with(here.thread, &mut |tracker, _| tracker.review_guards());
@@ -113,8 +117,14 @@ pub(crate) fn around(
     }
 }
 
-/// Whether pages may stay as they are to this thread during a call: none is closed, and no other
-/// thread can start an operation meanwhile. Threads that the library creates have all open
+/// Runs the library's function with all pages open: one-sided operations close theirs before it.
+fn opened(call: Real) -> c_int {
+    let _open = commsan_guards::are_any().then(Open::new);
+    call()
+}
+
+/// Whether rights may stay as they are until the library's function is [`opened`]: no page is
+/// closed, and no other thread can start an operation meanwhile. Threads that the library creates have all open
 /// nevertheless ([`commsan_guards::keys::inherited`]).
 fn is_open_anyway(thread: &Thread) -> bool {
     !commsan_guards::are_any() && levels::is_only(thread)
