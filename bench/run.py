@@ -20,6 +20,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = ROOT / "bench" / "programs"
 HEAT = ROOT / "examples" / "heat2d"
+NPB = ROOT / "target" / "npb"
 GUPS = ROOT / "examples" / "gups" / "gups.c"
 DIST = pathlib.Path(os.environ.get("COMMSAN_DIST", ROOT / "target" / "dist"))
 COMMSAN = str(DIST / "bin" / "commsan")
@@ -60,13 +61,14 @@ class Size:
     jacobi: tuple = (512, 512, 30)  # nx, ny, steps
     edge: tuple = (1024, 2000, 100)  # nx, ny, steps: 8 KiB to each neighbour
     peers: tuple = (512, 64, 20)  # width, rows, steps
+    npb: tuple = ("A", "W")  # classes of NAS's benchmarks; Valgrind runs the second
 
 
 FULL = Size(rounds=9, seconds=1.0)
 QUICK = Size(rounds=1, seconds=0.02, large=(1000, 1000), heat=(200, 200, 10),
              window=(200, 200), gups=(256, 1000), shared=(200, 100), windows=(4,), ranks=(4,),
              pending=(10,), steps=5,
-             jacobi=(64, 64, 5), edge=(128, 128, 10), peers=(128, 8, 5))
+             jacobi=(64, 64, 5), edge=(128, 128, 10), peers=(128, 8, 5), npb=("S", "S"))
 
 
 @dataclasses.dataclass
@@ -300,6 +302,30 @@ def guards(shop, size):
             yield Comparison("guards", f"{mpi}, {row // 1024} KiB", "µs/step", 1e6, variants)
 
 
+def npb(shop, size):
+    """NAS's benchmarks as they are: programs of which nothing was recompiled."""
+    if not (NPB / "source").exists() and size is QUICK:
+        print("warning: npb is left out: a quick run fetches nothing", file=sys.stderr)
+        return
+    for mpi, (cc, _, _, _) in MPIS.items():
+        peak = shop.directory / "peak.o"
+        call([cc, "-O2", "-c", PROGRAMS / "peak.c", "-o", peak])
+        for which in dict.fromkeys(size.npb):
+            fc = cc.replace("mpicc", "mpif77")
+            call([ROOT / "bench" / "npb.sh", NPB, cc, fc, which, peak], timeout=1200)
+            for program in sorted((NPB / cc).glob(f"*.{which}.*")):
+                ranks = int(program.suffix[1:])
+                variants = [
+                    Variant("native", shop.run(mpi, ranks, program)),
+                    Variant("commsan", shop.run(mpi, ranks, program, checked=True)),
+                ]
+                if which == size.npb[-1] and shutil.which("valgrind"):
+                    memcheck = shop.run(mpi, ranks, "valgrind", "--quiet", "--error-limit=no", program)
+                    variants.append(Variant("Valgrind", memcheck, judged=False))
+                name = program.name.split(".")[0].upper()
+                yield Comparison("npb", f"{mpi}, {name} class {which}", "ns/op", 1e3, variants)
+
+
 def traffic(shop, size):
     """One-sided calls only."""
     for mpi in MPIS:
@@ -511,6 +537,7 @@ BENCHMARKS = {
     "heap": heap,
     "halo": halo,
     "guards": guards,
+    "npb": npb,
     "traffic": traffic,
     "gups": gups,
     "pending": pending,
@@ -532,6 +559,8 @@ def run_once(shop, variant):
     output, wall = call(command, variant.environment)
     shutil.rmtree(directory, ignore_errors=True)
     measured = re.findall(r"(?:measured|time loop) ([0-9.e+-]+) s", output)
+    # Of the seconds that NAS's benchmarks print, short runs have no digit left.
+    measured += [1 / float(rate) for rate in re.findall(r"Mop/s total += +([0-9.]+)", output)]
     peaks = re.findall(r"peak\s+(\d+) kB", output)
     if len(measured) != 1 or not peaks:
         raise Failed(f"{variant.name}: no measurement in this output:\n{tail(output)}")
@@ -589,6 +618,20 @@ def table(comparisons):
                 ]
             )
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def means(comparisons):
+    """Of the benchmarks that are many programs: geometric means of their ratios."""
+    groups = {}
+    for comparison in [c for c in comparisons if c.benchmark == "npb"]:
+        mpi, what = comparison.setting.split(", ")
+        base = comparison.variants[0]
+        for variant in comparison.variants[1:]:
+            where = f"npb, {mpi}, class {what.split()[-1]}: {variant.name}"
+            groups.setdefault(where, []).append(statistics.median(ratios(variant, base)))
+    for where, each in groups.items():
+        span = f"{min(each):.2f} to {max(each):.2f}"
+        yield f"{where}: {statistics.geometric_mean(each):.3f}, {len(each)} programs, {span}"
 
 
 def verdicts(comparisons):
@@ -692,6 +735,8 @@ def main():
     for key, value in facts.items():
         print(f"- {key}: {value}")
     print(f"- rounds: {size.rounds}\n\n{table(comparisons)}\n")
+    for mean in means(comparisons):
+        print(f"- geometric mean, {mean}")
     if arguments.json:
         numbers = {"facts": facts, "comparisons": [dataclasses.asdict(c) for c in comparisons]}
         arguments.json.write_text(json.dumps(numbers, indent=1, default=str) + "\n")

@@ -181,8 +181,8 @@ options! {
         "Report MPI calls by threads that the thread level forbids, or that are unordered";
     collective_checks: bool = "true", "BOOL", Rank,
         "Compare arguments and order of collectives between ranks";
-    guards: Guards = "auto", "auto|BOOL", Rank,
-        "Watch buffers of pending operations in code that was not compiled by commsan, by protected pages and checksums; auto: if no part of the program was";
+    guards: Guards = "auto", "auto|sends|BOOL", Rank,
+        "Watch buffers of pending operations in code that was not compiled by commsan, by protected pages and checksums; auto: if no part of the program was; sends: stores to sent buffers only, without protection keys";
     guard_budget: Bounded<0, 100> = "5", "PERCENT", Rank,
         "Share of the run time that guards may take; buffers beyond it are not watched, which the report says; 100 for any";
     isolate_buffers: Bounded<0, 1_073_741_824> = "0", "BYTES", Rank,
@@ -471,6 +471,8 @@ pub enum Guards {
     /// In programs of which commsan has compiled nothing.
     #[default]
     Auto,
+    /// In all programs, pages only of what is sent, by write protection.
+    Sends,
     /// In all programs, or in none.
     Chosen(bool),
 }
@@ -481,9 +483,10 @@ impl Value for Guards {
     fn set(&mut self, text: &str, base: &Path) -> Result<(), Expected> {
         *self = match text {
             "auto" => Guards::Auto,
+            "sends" => Guards::Sends,
             _ => {
                 let mut chosen = false;
-                chosen.set(text, base).map_err(|_| "`auto`, `true` or `false`")?;
+                chosen.set(text, base).map_err(|_| "`auto`, `sends`, `true` or `false`")?;
                 Guards::Chosen(chosen)
             }
         };
@@ -493,6 +496,7 @@ impl Value for Guards {
     fn texts(&self) -> Vec<String> {
         match self {
             Guards::Auto => vec!["auto".to_owned()],
+            Guards::Sends => vec!["sends".to_owned()],
             Guards::Chosen(chosen) => chosen.texts(),
         }
     }

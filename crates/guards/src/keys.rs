@@ -20,13 +20,15 @@ const NO_WRITE: u32 = 2;
 static READ: AtomicU32 = AtomicU32::new(0);
 static NONE: AtomicU32 = AtomicU32::new(0);
 
-/// Why there are no guards.
+/// Why no pages of receive buffers are closed, or none at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unavailable {
     /// The processor has no protection keys, or the system does not use them.
     Unsupported,
     /// The program uses all of them.
     Taken,
+    /// Write protection was asked for.
+    Unwanted,
 }
 
 /// Takes the keys; the calling thread gets the rights of the program.

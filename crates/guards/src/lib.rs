@@ -9,6 +9,9 @@
 //! library is not disturbed in anything, and there is nothing to take back before it works.
 //! [`Table`] knows which pages are closed for whom, [`Budget`] what that may cost.
 //!
+//! Where memory has no keys, the pages of what operations read are protected from writing
+//! ([`protection`]): nobody may do that while they are pending, not even the library.
+//!
 //! Where pages do not watch what an operation sends, checksums do ([`Prints`]): taken when it starts,
 //! compared when it is complete.
 //!
@@ -31,6 +34,7 @@ mod budget;
 pub mod instruction;
 pub mod keys;
 mod prints;
+pub mod protection;
 mod table;
 
 pub use budget::Budget;
@@ -81,12 +85,22 @@ pub struct Guards<O> {
     watched: Watched,
     /// How often pages had been opened to threads when that was last charged.
     opened: u64,
-    /// Whether pages may be closed: there are keys, and the program protects none of its own.
-    closes: bool,
+    closes: Closes,
     lie: Lie,
     /// Which instructions have come to closed pages, and how often; others may have taken their
     /// places.
     met: [Met; MET],
+}
+
+/// Which pages may be closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closes {
+    /// None: there is no means, or the program protects pages of its own.
+    Nothing,
+    /// Those of what operations read, by write protection.
+    Sends,
+    /// Those of all buffers, by keys.
+    All,
 }
 
 /// Where the bytes of a buffer lie, and where what lies behind them begins: at their end, or further
@@ -111,8 +125,9 @@ impl<O: Copy + PartialEq> Guards<O> {
     /// says where the bytes of a buffer of a pending operation lie, `read` reads those that may be
     /// gone.
     ///
-    /// They close pages if `closes`; [`keys::acquire`] must have succeeded then.
-    pub fn new(percent: u32, closes: bool, lie: Lie, read: Read) -> Guards<O> {
+    /// For [`Closes::All`], [`keys::acquire`] must have succeeded, for [`Closes::Sends`]
+    /// [`protection::begin`] have been called.
+    pub fn new(percent: u32, closes: Closes, lie: Lie, read: Read) -> Guards<O> {
         Guards {
             table: Table::default(),
             prints: Prints::new(read),
@@ -128,8 +143,12 @@ impl<O: Copy + PartialEq> Guards<O> {
     /// Whether an operation that uses this run of bytes alone is passed to [`begin`](Self::begin),
     /// since it holds whole pages that the budget allows to watch; else to
     /// [`begin_small`](Self::begin_small).
-    pub fn want(&self, run: &Range<usize>) -> bool {
-        !self.pages(run).is_empty() && self.budget.allows(Instant::now())
+    pub fn want(&self, run: &Range<usize>, writes: bool) -> bool {
+        match self.closes {
+            // Only what overlaps a closed buffer, which is a mistake.
+            Closes::Sends if writes => !self.table.is_empty(),
+            _ => !self.pages(run).is_empty() && self.budget.allows(Instant::now()),
+        }
     }
 
     /// The pages that hold nothing but bytes of a buffer.
@@ -157,7 +176,10 @@ impl<O: Copy + PartialEq> Guards<O> {
                 return Some(sum);
             }
         }
-        self.watched.over_budget += pages;
+        *match self.closes == Closes::Sends && writes {
+            true => &mut self.watched.unclosable,
+            false => &mut self.watched.over_budget,
+        } += pages;
         self.watched.shared += run.len() as u64 - pages;
         None
     }
@@ -183,24 +205,23 @@ impl<O: Copy + PartialEq> Guards<O> {
     /// An operation has started that uses these runs of bytes, each as long as it goes on: whether
     /// it writes them. Closes the pages that lie inside, and takes checksums of the rest of what it
     /// reads, if these are wanted.
-    pub fn begin(
-        &mut self,
-        operation: O,
-        runs: impl Iterator<Item = (Range<usize>, bool)>,
-        sums: bool,
-    ) {
+    pub fn begin(&mut self, operation: O, runs: &[(Range<usize>, bool)], sums: bool) {
         let begun = Instant::now();
         self.charge_opened();
         let may_spend = self.budget.allows(begun);
         let (before, mut taken) = (self.watched.closed, 0);
-        for (run, writes) in runs {
+        for (run, writes) in runs.iter().cloned() {
             let (memory, end) = (self.lie)(&run);
             let pages = inside(&(run.start..end));
+            if writes && self.closes == Closes::Sends {
+                // The library writes there, or the system for it, which would fail.
+                self.table.open(&around(&run), &mut set);
+            }
             let mut rest = [run.clone(), 0..0];
             let mut reason = Reason::Shared;
             if memory != Memory::Own {
                 reason = Reason::Elsewhere;
-            } else if !self.closes && !pages.is_empty() {
+            } else if !self.may_close(&pages, writes, runs) && !pages.is_empty() {
                 reason = Reason::Unclosable;
             } else if !pages.is_empty() {
                 let is_full = taken == MAX_RUNS || self.table.is_full() || !may_spend;
@@ -231,6 +252,16 @@ impl<O: Copy + PartialEq> Guards<O> {
         }
         self.watched.operations += u64::from(self.watched.closed > before);
         self.changed(begun);
+    }
+
+    /// Whether pages of what an operation reads, or writes, may be closed, which has all these runs.
+    fn may_close(&self, pages: &Range<usize>, writes: bool, runs: &[(Range<usize>, bool)]) -> bool {
+        let meets = |run: &Range<usize>| run.start < pages.end && pages.start < run.end;
+        match self.closes {
+            Closes::Nothing => false,
+            Closes::Sends => !writes && !runs.iter().any(|(run, writes)| *writes && meets(run)),
+            Closes::All => true,
+        }
     }
 
     /// Takes note of how often pages were opened to threads.
@@ -295,16 +326,24 @@ impl<O: Copy + PartialEq> Guards<O> {
         false
     }
 
+    /// The library may write to these bytes, although a pending operation uses them: opens their pages
+    /// if it could not.
+    pub fn give_way(&mut self, bytes: &Range<usize>) {
+        if self.closes == Closes::Sends && !self.table.is_empty() {
+            self.open(bytes);
+        }
+    }
+
     /// Opens all pages for good: none is closed from now on.
     pub fn open_all(&mut self) {
         self.table.clear(&mut set);
-        self.closes = false;
+        self.closes = Closes::Nothing;
         self.changed(Instant::now());
     }
 
-    /// Whether pages may be closed: there are keys, and they were not opened for good.
+    /// Whether pages may be closed: there is a means, and they were not opened for good.
     pub fn closes(&self) -> bool {
-        self.closes
+        self.closes != Closes::Nothing
     }
 
     /// What was watched until now.
@@ -340,9 +379,12 @@ fn around(bytes: &Range<usize>) -> Range<usize> {
     bytes.start & !(PAGE - 1)..bytes.end.next_multiple_of(PAGE)
 }
 
-/// Gives pages the key for what the program may do with them. Returns whether the system has.
+/// Leaves the program no more than these rights to pages. Returns whether the system has done it.
 fn set(pages: Range<usize>, rights: Rights) -> bool {
-    keys::give(pages, rights)
+    match protection::is_on() {
+        true => protection::give(pages, rights),
+        false => keys::give(pages, rights),
+    }
 }
 
 #[cfg(test)]
@@ -374,13 +416,13 @@ mod tests {
             assert_eq!(closed, 0);
             [summed, shared, elsewhere, unclosable, over_budget]
         };
-        let mut guards = Guards::new(100, false, own, |_, _| 0);
-        guards.begin(1, [(all.clone(), false)].into_iter(), true);
+        let mut guards = Guards::new(100, Closes::Nothing, own, |_, _| 0);
+        guards.begin(1, &[(all.clone(), false)], true);
         assert_eq!(whole(&guards), [length, 0, 0, 0, 0]);
         assert_eq!(guards.altered(1), None);
-        guards.begin(2, [(all.clone(), true), (small.clone(), true)].into_iter(), true);
+        guards.begin(2, &[(all.clone(), true), (small.clone(), true)], true);
         assert_eq!(whole(&guards), [length, 16, 0, length, 0]);
-        guards.begin(3, [(all.clone(), false)].into_iter(), false);
+        guards.begin(3, &[(all.clone(), false)], false);
         assert_eq!(whole(&guards), [length, 16, 0, 2 * length, 0]);
         let sum = guards.begin_small(&small, false).unwrap();
         assert_eq!(whole(&guards), [length + 16, 16, 0, 2 * length, 0]);
@@ -392,8 +434,8 @@ mod tests {
         guards.end(4);
         assert_eq!(guards.altered(4), None);
 
-        let mut guards = Guards::new(100, false, unknown, |_, _| 0);
-        guards.begin(1, [(all, false)].into_iter(), true);
+        let mut guards = Guards::new(100, Closes::Nothing, unknown, |_, _| 0);
+        guards.begin(1, &[(all, false)], true);
         assert_eq!(whole(&guards), [0, 0, length, 0, 0]);
     }
 
@@ -409,8 +451,8 @@ mod tests {
             libc::mmap(std::ptr::null_mut(), PAGE, rights, flags | libc::MAP_ANONYMOUS, -1, 0)
         };
         let page = start as usize..start as usize + PAGE;
-        let mut guards = Guards::new(1, true, |run| (Memory::Own, run.end), |_, _| 0);
-        guards.begin(1, [(page.clone(), true)].into_iter(), true);
+        let mut guards = Guards::new(1, Closes::All, |run| (Memory::Own, run.end), |_, _| 0);
+        guards.begin(1, &[(page.clone(), true)], true);
         assert_eq!(guards.watched().closed, PAGE as u64);
         guards.review();
         assert_eq!(guards.table.rights_at(page.start), Rights::None);
@@ -424,7 +466,7 @@ mod tests {
 
     #[test]
     fn an_instruction_meets_a_page_often_when_it_comes_again() {
-        let mut guards = Guards::<u32>::new(100, false, |run| (Memory::Own, run.end), |_, _| 0);
+        let mut guards = Guards::<u32>::new(100, Closes::Nothing, |run| (Memory::Own, run.end), |_, _| 0);
         for _ in 0..2 {
             for _ in 1..REPETITIONS {
                 assert!(!guards.is_often(7, PAGE + 1));

@@ -16,7 +16,7 @@ use crate::machine;
 use crate::next::Next;
 use crate::thread;
 use commsan_guards::keys::{self, Open};
-use commsan_guards::{PAGE, instruction};
+use commsan_guards::{PAGE, instruction, protection};
 use commsan_machine::interpose;
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
@@ -40,8 +40,12 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// The thread goes on with all pages open.
+    /// The thread goes on with all pages open. Where these are write-protected, which is not a
+    /// thread's, that of the fault is opened.
     pub fn open(&self) {
+        if protection::is_on() {
+            protection::open(&(self.address..self.address + 1));
+        }
         self.set(keys::opened);
     }
 
@@ -57,10 +61,34 @@ impl Fault {
         }
     }
 
+    /// The fault at a page of a guard's; `None` if it is another one.
+    ///
+    /// # Safety
+    /// Only in the handler, with its arguments.
+    unsafe fn of(info: *mut libc::siginfo_t, context: *mut c_void) -> Option<Fault> {
+        // SAFETY: the kernel's descriptions.
+        unsafe {
+            let address = (*info).si_addr() as usize;
+            let pc = machine::instruction_pointer(context);
+            let (is_readable, writes) = match (*info).si_code {
+                SEGV_PKUERR => {
+                    let key = *info.cast::<u8>().add(KEY_AT).cast::<u32>();
+                    (keys::is_own(key)?, machine::is_store_fault(context))
+                }
+                // What can be read: only a store faults, or what takes it for code.
+                SEGV_ACCERR if protection::is_on() && pc != address => {
+                    (protection::holds(address).then_some(true)?, true)
+                }
+                _ => return None,
+            };
+            Some(Fault { address, pc, writes, is_readable, context })
+        }
+    }
+
     /// The thread executes the instruction with all pages open, and goes on with the rights of the
     /// program's threads. Returns whether that is possible.
     pub fn step(&self) -> bool {
-        if is_traced() {
+        if protection::is_on() || is_traced() {
             return false;
         }
         self.open();
@@ -91,7 +119,7 @@ fn is_traced() -> bool {
     tracer.is_none_or(|tracer| tracer.trim() != "0")
 }
 
-/// Called in the handler, with all pages open. The instruction is repeated when it returns, so that
+/// Called in the handler, with all pages open that have keys. The instruction is repeated when it returns, so that
 /// it must have opened the page, or the thread's rights.
 pub type Observer = fn(&Fault);
 
@@ -206,6 +234,8 @@ type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
 /// What the kernel says about a fault of a key: the code, and where the key is in the description.
 const SEGV_PKUERR: c_int = 4;
+/// And about one of a page that does not allow the access.
+const SEGV_ACCERR: c_int = 2;
 const KEY_AT: usize = 32;
 
 /// A thread has executed an instruction, perhaps with all pages open for it alone.
@@ -235,26 +265,35 @@ unsafe extern "C" fn has_faulted(signal: c_int, info: *mut libc::siginfo_t, cont
     // SAFETY: the C library's own variable; the kernel's descriptions.
     unsafe {
         let errno = *libc::__errno_location();
-        if (*info).si_code == SEGV_PKUERR
-            && let Some(is_readable) = keys::is_own(*info.cast::<u8>().add(KEY_AT).cast::<u32>())
+        if let Some(fault) = Fault::of(info, context)
             && let Some(observer) = OBSERVER.get()
         {
-            let fault = Fault {
-                address: (*info).si_addr() as usize,
-                pc: machine::instruction_pointer(context),
-                writes: machine::is_store_fault(context),
-                is_readable,
-                context,
-            };
             let open = Open::new();
             observer(&fault);
             drop(open);
-        } else {
+        } else if is_repeated(info, context) {
             // What the program does about it may use any memory.
             std::mem::forget(Open::new());
             pass_on(signal, info, context);
         }
         *libc::__errno_location() = errno;
+    }
+}
+
+/// Whether a fault that is none of a guard's has come again. Another thread may have opened a
+/// write-protected page since: then the instruction is repeated, and succeeds.
+///
+/// # Safety
+/// Only in the handler, with its arguments.
+unsafe fn is_repeated(info: *mut libc::siginfo_t, context: *mut c_void) -> bool {
+    // SAFETY: the kernel's descriptions.
+    unsafe {
+        if !protection::is_on() || (*info).si_code != SEGV_ACCERR {
+            return true;
+        }
+        let fault =
+            ((*info).si_addr() as usize).rotate_left(32) ^ machine::instruction_pointer(context);
+        thread::with(|thread| thread.repeated.replace(fault) == fault)
     }
 }
 

@@ -29,6 +29,8 @@ pub struct Thread {
     /// Instructions that it executes with all pages open, and that have not been completed: one, and
     /// in signal handlers others.
     pub(crate) steps: Cell<u32>,
+    /// The last fault that was none of a guard's, by a hash of address and instruction.
+    pub(crate) repeated: Cell<usize>,
     /// Whether the thread is looking up a function that the lookup itself may call.
     pub(crate) looks_up: Cell<bool>,
 }
@@ -45,6 +47,7 @@ thread_local! {
             user_operation: Cell::new(0),
             outer: Cell::new(None),
             steps: Cell::new(0),
+            repeated: Cell::new(0),
             looks_up: Cell::new(false),
         }
     };

@@ -15,6 +15,7 @@ use crate::next::Next;
 use crate::stack::Caller;
 use crate::thread::{self, Thread};
 use commsan_guards::keys::Open;
+use commsan_guards::protection;
 use commsan_shadow::Mode;
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
@@ -123,6 +124,10 @@ fn watched(
         return;
     }
     let open = Open::new();
+    if protection::is_on() && mode == Mode::Write {
+        // SAFETY: what the caller of the function has passed.
+        unsafe { memory.each(&mut |bytes| _ = protection::open(&bytes)) };
+    }
     let mut left = transfer();
     if let Some((observer, _)) = OBSERVER.get() {
         // SAFETY: the C library's own variable.

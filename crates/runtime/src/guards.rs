@@ -5,7 +5,7 @@ use crate::options::mpi::{Guards as Wanted, Options};
 use crate::state;
 use commsan_callsite::Findings;
 use commsan_guards::keys::{self, Open, Unavailable};
-use commsan_guards::{Guards, Memory};
+use commsan_guards::{Closes, Guards, Memory, protection};
 use commsan_mpi::Tracker;
 use commsan_process::faults::{self, Fault};
 use commsan_process::inside::Inside;
@@ -18,8 +18,56 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The keys of this process, or why it has none; nothing if they are not wanted.
-static KEYS: OnceLock<Result<(), Unavailable>> = OnceLock::new();
+/// What this process has to close pages by, or why it has nothing; unset if it is not wanted.
+static MEANS: OnceLock<Means> = OnceLock::new();
+
+/// Which pages can be closed, and why no others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Means {
+    closes: Closes,
+    lacks: Option<Unavailable>,
+    has_adapter: bool,
+}
+
+impl Means {
+    /// By keys, where they can be had; else by write protection, beside which no adapter must work.
+    fn choose(
+        wanted: Wanted,
+        keys: impl FnOnce() -> Result<(), Unavailable>,
+        has_adapter: impl FnOnce() -> bool,
+    ) -> Means {
+        let taken = if wanted == Wanted::Sends { Err(Unavailable::Unwanted) } else { keys() };
+        let lacks = taken.err();
+        let has_adapter = lacks.is_some() && has_adapter();
+        let closes = match lacks {
+            None => Closes::All,
+            Some(_) if has_adapter => Closes::Nothing,
+            Some(_) => Closes::Sends,
+        };
+        Means { closes, lacks, has_adapter }
+    }
+
+    /// What is said of it to who asks for guards of all.
+    fn shortcoming(self) -> Option<String> {
+        let why = match self.lacks? {
+            Unavailable::Unsupported => {
+                "neither this processor nor its system has protection keys of memory. Recompile with \
+                 `commsan cc`, or run where /proc/cpuinfo lists `ospke`"
+            }
+            Unavailable::Taken => "the program uses all protection keys of memory",
+            Unavailable::Unwanted if !self.has_adapter => return None,
+            Unavailable::Unwanted => "an adapter may register them to write to them",
+        };
+        Some(match self.closes {
+            Closes::Nothing => format!("{NO_PAGES}: {why}"),
+            _ => format!(
+                "pages of receive buffers are not guarded, only those of what is sent: {why}"
+            ),
+        })
+    }
+}
+
+const NO_PAGES: &str = "pages of buffers are not guarded, only checksums compared";
 
 /// The process that is the rank; forked children have its pages as they are, and nobody to open
 /// them.
@@ -34,51 +82,50 @@ pub fn want(options: &Options) {
         return;
     }
     allocate::isolate(options.isolate_buffers);
-    let taken = keys::acquire();
-    if taken.is_ok() {
+    let means = Means::choose(options.guards, keys::acquire, protection::has_adapter);
+    if means.closes != Closes::Nothing {
         faults::want();
         OWNER.store(std::process::id(), Relaxed);
     }
-    let _ = KEYS.set(taken);
+    let _ = MEANS.set(means);
 }
 
 /// This process is a forked child of a rank, with one thread: all is open to it.
 pub fn forked() {
     std::mem::forget(Open::new());
+    protection::open_all();
 }
 
-/// MPI is initialised: guards begin, if they are wanted. Returns why no pages are closed, where
-/// that was asked for.
+/// MPI is initialised: guards begin, if they are wanted. Returns why no pages, or not all, are closed,
+/// where that was asked for.
 pub fn begin(options: &Options, tracker: &mut Tracker) -> Option<String> {
-    let taken = *KEYS.get()?;
-    let is_asked_for = options.guards == Wanted::Always;
+    let means = *MEANS.get()?;
+    let is_asked_for = options.guards != Wanted::Auto;
     if !is_asked_for && abi::abi().hooked.load(Relaxed) > 0 {
         keys::give_up();
         return None;
     }
     let has_devices = modules::has_devices();
     let _ = VARIABLES.set(modules::variables());
-    let why = match taken {
-        Err(Unavailable::Unsupported) => Some(
-            "neither this processor nor its system has protection keys of memory. Recompile with \
-             `commsan cc`, or run where /proc/cpuinfo lists `ospke`",
-        ),
-        Err(Unavailable::Taken) => Some("the program uses all protection keys of memory"),
-        Ok(()) if has_devices => {
-            Some("the program uses devices, which may access them. Recompile with `commsan cc`")
-        }
-        Ok(()) if !faults::begin(on_fault) => Some("SIGSEGV cannot be handled"),
-        Ok(()) => None,
+    let why = match means.closes {
+        Closes::Nothing => means.shortcoming(),
+        _ if has_devices => Some(format!(
+            "{NO_PAGES}: the program uses devices, which may access them. Recompile with `commsan cc`"
+        )),
+        _ if !faults::begin(on_fault) => Some(format!("{NO_PAGES}: SIGSEGV cannot be handled")),
+        _ => None,
     };
-    match why {
-        Some(_) => keys::give_up(),
-        None => transfers::observe(on_transfer, on_protected),
+    let closes = if why.is_some() { Closes::Nothing } else { means.closes };
+    match closes {
+        Closes::Nothing => keys::give_up(),
+        _ => transfers::observe(on_transfer, on_protected),
+    }
+    if closes == Closes::Sends {
+        protection::begin();
     }
     let lie = if has_devices { where_beside_devices } else { where_it_lies };
-    let guards = Guards::new(options.guard_budget, why.is_none(), lie, memory::read);
-    tracker.watch_buffers(guards);
-    let note = |why| format!("pages of buffers are not guarded, only checksums compared: {why}");
-    why.filter(|_| is_asked_for).map(note)
+    tracker.watch_buffers(Guards::new(options.guard_budget, closes, lie, memory::read));
+    why.or_else(|| means.shortcoming()).filter(|_| is_asked_for)
 }
 
 /// Where a buffer lies, and where what lies behind it begins. A stack is there as long as its thread,
@@ -174,4 +221,28 @@ fn on_protected(pages: Range<usize>) {
     }
     let Some(inside) = Inside::enter() else { return };
     with_tracker(&inside, |tracker, out| tracker.stop_guarding_for_own_pages(out));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn write_protection_stands_in_for_keys_unless_an_adapter_works() {
+        let all = Means::choose(Wanted::Auto, || Ok(()), || true);
+        assert_eq!((all.closes, all.shortcoming()), (Closes::All, None));
+        for why in [Unavailable::Unsupported, Unavailable::Taken] {
+            let sends = Means::choose(Wanted::Always, || Err(why), || false);
+            assert_eq!(sends.closes, Closes::Sends);
+            assert!(sends.shortcoming().unwrap().starts_with("pages of receive buffers"));
+            let none = Means::choose(Wanted::Auto, || Err(why), || true);
+            assert_eq!(none.closes, Closes::Nothing);
+            assert!(none.shortcoming().unwrap().starts_with(NO_PAGES));
+        }
+        let wanted = Means::choose(Wanted::Sends, || unreachable!(), || false);
+        assert_eq!((wanted.closes, wanted.shortcoming()), (Closes::Sends, None));
+        let adapter = Means::choose(Wanted::Sends, || unreachable!(), || true);
+        assert_eq!(adapter.closes, Closes::Nothing);
+        assert!(adapter.shortcoming().unwrap().contains("an adapter"));
+    }
 }

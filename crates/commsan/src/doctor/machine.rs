@@ -271,9 +271,12 @@ fn address_space() -> Check {
 
 /// How buffers of programs that were not recompiled are watched.
 fn guards() -> Check {
-    let found = match commsan_machine::has_protection_keys() {
-        true => "by protection keys: each access to a pending buffer's pages is shown",
-        false => "no protection keys (`ospke` in /proc/cpuinfo): checksums of sent buffers only",
+    let found = if commsan_machine::has_protection_keys() {
+        "by protection keys: each access to a pending buffer's pages is shown"
+    } else if commsan_guards::protection::has_adapter() {
+        "no protection keys (`ospke` in /proc/cpuinfo): checksums of sent buffers only"
+    } else {
+        "no protection keys (`ospke` in /proc/cpuinfo): stores to sent buffers only, by write protection"
     };
     Check::ok("guards", found)
 }

@@ -6,7 +6,7 @@ use commsan_findings::record::RawAccess;
 use commsan_findings::record::Record;
 use commsan_findings::{Code, Role};
 use commsan_mpi_calls::Effect;
-use commsan_shadow::{Access, Conflict};
+use commsan_shadow::{Access, Conflict, Mode};
 use std::ops::{ControlFlow, Range};
 
 /// Conflicts of one access that are reported at most; more would repeat the finding.
@@ -30,6 +30,11 @@ impl Tracker {
         filtered: bool,
     ) -> [Option<Conflict>; MAX_CONFLICTS] {
         self.requests.accessed(access);
+        if access.mode == Mode::Write
+            && let Some(guards) = &mut self.operations.guards
+        {
+            guards.give_way(&access.footprint.span());
+        }
         self.settle_if_met(access);
         let mut found = [const { None }; MAX_CONFLICTS];
         let (mut count, mut over) = (0, None);

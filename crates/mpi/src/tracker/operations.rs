@@ -75,7 +75,7 @@ impl Operations {
             });
         }
         let is_one_sided = self.live.get(id).is_some_and(|operation| operation.window.is_some());
-        guards.begin(id, runs.into_iter(), !is_one_sided && !is_in_place(self.live.accesses(id)));
+        guards.begin(id, &runs, !is_one_sided && !is_in_place(self.live.accesses(id)));
     }
 
     /// What an operation uses is the program's again.

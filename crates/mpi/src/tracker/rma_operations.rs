@@ -276,7 +276,8 @@ impl Tracker {
         if self.threads.actor.is_some() {
             return false; // its end must be kept for the others
         }
-        if self.operations.guards.as_ref().is_some_and(|guards| guards.want(bytes)) {
+        let guards = self.operations.guards.as_ref();
+        if guards.is_some_and(|guards| guards.want(bytes, mode == Mode::Write)) {
             return false;
         }
         let Some(window) = self.rma.windows.get_mut(window) else { return false };

@@ -21,8 +21,9 @@ impl Tracker {
         (key, variable): (usize, usize),
         place: &impl Place,
     ) -> bool {
+        let mode = args.call.accesses.first().map_or(Mode::Read, |rule| rule.mode);
         let guards = self.operations.guards.as_ref();
-        if guards.is_some_and(|guards| guards.want(bytes)) {
+        if guards.is_some_and(|guards| guards.want(bytes, mode == Mode::Write)) {
             return false;
         }
         let strange =
@@ -31,7 +32,6 @@ impl Tracker {
         if self.threads.actor.is_some() || strange || !self.nursery.has_room(key, variable) {
             return false;
         }
-        let mode = args.call.accesses.first().map_or(Mode::Read, |rule| rule.mode);
         if !self.pages.claim(bytes, mode) {
             return false;
         }

@@ -19,6 +19,8 @@ pub enum Guards {
     Auto,
     /// In any program.
     Always,
+    /// In any program, but pages only of what is sent, by write protection.
+    Sends,
     /// In none.
     Never,
 }
@@ -73,6 +75,7 @@ impl Options {
             "guards" => {
                 self.guards = match value {
                     "auto" => Guards::Auto,
+                    "sends" => Guards::Sends,
                     _ if is_true(value) => Guards::Always,
                     _ => Guards::Never,
                 }
