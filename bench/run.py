@@ -292,6 +292,8 @@ def guards(shop, size):
                 Variant("native", shop.run(*job)),
                 Variant("commsan", shop.run(*job, checked=True), target),
                 Variant("commsan, no guards", shop.run(*job, checked=True, options=["--guards=false"])),
+                Variant("commsan, write protection",
+                        shop.run(*job, checked=True, options=["--guards=sends"]), target),
                 Variant("commsan, guards without limit",
                         shop.run(*job, checked=True, options=["--guard-budget", "100"])),
             ]

@@ -466,7 +466,8 @@ mod tests {
 
     #[test]
     fn an_instruction_meets_a_page_often_when_it_comes_again() {
-        let mut guards = Guards::<u32>::new(100, Closes::Nothing, |run| (Memory::Own, run.end), |_, _| 0);
+        let mut guards =
+            Guards::<u32>::new(100, Closes::Nothing, |run| (Memory::Own, run.end), |_, _| 0);
         for _ in 0..2 {
             for _ in 1..REPETITIONS {
                 assert!(!guards.is_often(7, PAGE + 1));

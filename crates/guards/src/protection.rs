@@ -23,6 +23,14 @@ static IS_ON: AtomicBool = AtomicBool::new(false);
 static RUNS: [[AtomicUsize; 2]; 2 * MAX_ENTRIES] =
     [const { [const { AtomicUsize::new(0) }; 2] }; 2 * MAX_ENTRIES];
 
+/// The places of [`RUNS`] from here on have never been taken.
+static TAKEN: AtomicUsize = AtomicUsize::new(0);
+
+/// The places that may hold runs.
+fn runs() -> &'static [[AtomicUsize; 2]] {
+    &RUNS[..TAKEN.load(Acquire)]
+}
+
 /// From now on pages are protected.
 pub fn begin() {
     IS_ON.store(true, Relaxed);
@@ -66,17 +74,18 @@ pub fn give(pages: Range<usize>, rights: Rights) -> bool {
 
 /// Enters a run.
 fn enter(pages: &Range<usize>) -> bool {
-    let Some([start, end]) = RUNS.iter().find(|[_, end]| end.load(Relaxed) == 0) else {
-        return false;
-    };
+    let free = RUNS.iter().position(|[_, end]| end.load(Relaxed) == 0);
+    let Some(place) = free else { return false };
+    let [start, end] = &RUNS[place];
     start.store(pages.start, Relaxed);
     end.store(pages.end, Release);
+    TAKEN.fetch_max(place + 1, Release);
     true
 }
 
 /// Takes pages out of the runs that hold them.
 fn leave(pages: &Range<usize>) {
-    for [start, end] in &RUNS {
+    for [start, end] in runs() {
         let run = start.load(Relaxed)..end.load(Relaxed);
         if run.start >= pages.end || run.end <= pages.start {
             continue;
@@ -92,14 +101,14 @@ fn leave(pages: &Range<usize>) {
 
 /// Whether the page at an address is protected.
 pub fn holds(address: usize) -> bool {
-    RUNS.iter().any(|[start, end]| address < end.load(Acquire) && address >= start.load(Relaxed))
+    runs().iter().any(|[start, end]| address < end.load(Acquire) && address >= start.load(Relaxed))
 }
 
 /// Opens what of these bytes is protected, without a lock. The runs are known as before: who holds
 /// the lock opens them again.
 pub fn open(bytes: &Range<usize>) -> bool {
     let mut is_done = true;
-    for [start, end] in &RUNS {
+    for [start, end] in runs() {
         let end = end.load(Acquire);
         let first = start.load(Relaxed).max(bytes.start & !(PAGE - 1));
         let last = end.min(bytes.end.next_multiple_of(PAGE));

@@ -188,7 +188,7 @@ fn on_fault(fault: &Fault) {
         }
         goes_on = true;
     });
-    if !goes_on {
+    if !goes_on || protection::is_on() {
         fault.open();
     }
 }
