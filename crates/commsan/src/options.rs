@@ -181,8 +181,8 @@ options! {
         "Report MPI calls by threads that the thread level forbids, or that are unordered";
     collective_checks: bool = "true", "BOOL", Rank,
         "Compare arguments and order of collectives between ranks";
-    guards: Guards = "auto", "auto|sends|BOOL", Rank,
-        "Watch buffers of pending operations in code that was not compiled by commsan, by protected pages and checksums; auto: if no part of the program was; sends: stores to sent buffers only, without protection keys";
+    guards: Guards = "auto", "auto|sends|windows|BOOL", Rank,
+        "Watch buffers of pending operations in code that was not compiled by commsan, by protected pages and checksums; auto: if no part of the program was; sends: stores to sent buffers only, without protection keys; windows: window memory as well";
     guard_budget: Bounded<0, 100> = "5", "PERCENT", Rank,
         "Share of the run time that guards may take; buffers beyond it are not watched, which the report says; 100 for any";
     isolate_buffers: Bounded<0, 1_073_741_824> = "0", "BYTES", Rank,
@@ -473,6 +473,8 @@ pub enum Guards {
     Auto,
     /// In all programs, pages only of what is sent, by write protection.
     Sends,
+    /// In all programs, memory of windows as well.
+    Windows,
     /// In all programs, or in none.
     Chosen(bool),
 }
@@ -484,9 +486,12 @@ impl Value for Guards {
         *self = match text {
             "auto" => Guards::Auto,
             "sends" => Guards::Sends,
+            "windows" => Guards::Windows,
             _ => {
                 let mut chosen = false;
-                chosen.set(text, base).map_err(|_| "`auto`, `sends`, `true` or `false`")?;
+                chosen
+                    .set(text, base)
+                    .map_err(|_| "`auto`, `sends`, `windows`, `true` or `false`")?;
                 Guards::Chosen(chosen)
             }
         };
@@ -497,6 +502,7 @@ impl Value for Guards {
         match self {
             Guards::Auto => vec!["auto".to_owned()],
             Guards::Sends => vec!["sends".to_owned()],
+            Guards::Windows => vec!["windows".to_owned()],
             Guards::Chosen(chosen) => chosen.texts(),
         }
     }

@@ -23,6 +23,8 @@
 //!   all of most small buffers; and in memory that is neither allocated nor a variable of a
 //!   module: on stacks, in memory that the program has mapped itself or shares with other processes;
 //! - there, too, stores that change nothing, or what is changed back before the operation is complete;
+//! - of window memory, in which accesses are recorded for what other ranks may do there, what a page does
+//!   not show after an instruction has accessed it [`REPETITIONS`] times in one epoch;
 //! - of an operation with more than [`MAX_RUNS`] separate runs of pages, those that follow; of more
 //!   than [`MAX_ENTRIES`] runs at a time, those of later operations;
 //! - accesses to a page after the same instruction has accessed it [`REPETITIONS`] times while the
@@ -44,7 +46,7 @@ pub use table::{MAX_ENTRIES, MAX_RUNS, Rights, Table};
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Size of a page, in bytes.
 pub const PAGE: usize = 4096;
@@ -77,7 +79,7 @@ pub struct Watched {
     pub over_budget: u64,
 }
 
-/// The guards of one process. `O` identifies operations.
+/// The guards of one process. `O` identifies operations, and what else pages are closed for.
 pub struct Guards<O> {
     table: Table<O>,
     prints: Prints<O>,
@@ -264,6 +266,31 @@ impl<O: Copy + PartialEq> Guards<O> {
         }
     }
 
+    /// Memory is exposed to others from now on, and its accesses are of interest, right or wrong:
+    /// closes its whole pages to loads and stores. Of memory that the library has not allocated
+    /// itself, only what is known to be readable and writable.
+    pub fn expose(&mut self, holder: O, memory: &Range<usize>, is_librarys: bool) {
+        let begun = Instant::now();
+        self.charge_opened();
+        let pages = inside(memory);
+        if self.closes == Closes::All
+            && !pages.is_empty()
+            && !self.table.is_full()
+            && self.budget.allows(begun)
+            && (is_librarys || (self.lie)(memory).0 == Memory::Own)
+        {
+            self.table.add(holder, pages, Rights::None, &mut set);
+        }
+        self.changed(begun);
+    }
+
+    /// An access that was no mistake has come to a closed page, in a handler that began to run at
+    /// this time: opens all pages if that costs too much.
+    pub fn met(&mut self, begun: Instant) {
+        self.budget.spend(begun.elapsed() + SIGNALS);
+        self.review();
+    }
+
     /// Takes note of how often pages were opened to threads.
     fn charge_opened(&mut self) {
         let opened = keys::times_opened();
@@ -364,6 +391,9 @@ enum Reason {
     Unclosable,
     OverBudget,
 }
+
+/// What the system takes to deliver the signals of an access, the thread's step included.
+const SIGNALS: Duration = Duration::from_micros(3);
 
 /// Bytes of which a checksum is taken within a few nanoseconds.
 const FEW: usize = 512;

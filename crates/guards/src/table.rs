@@ -100,7 +100,11 @@ impl<O: Copy + PartialEq> Table<O> {
             set(of.start.max(pages.start)..of.end.min(pages.end), Rights::All);
             self.0.swap_remove(index);
             for pages in [before, after].into_iter().filter(|part| part.start < part.end) {
-                self.0.push(Entry { operation, pages, rights });
+                match self.is_full() {
+                    // Nothing is allocated here.
+                    true => self.restore(&pages, set),
+                    false => self.0.push(Entry { operation, pages, rights }),
+                }
             }
         }
     }

@@ -182,7 +182,7 @@ impl After<'_> {
     pub(crate) fn window_made(&self, info: &[(&str, String)]) {
         let args = self.args;
         // SAFETY: the call has made a window.
-        let New { handle, comm, part, base, .. } = unsafe { new(args) };
+        let New { handle, comm, part, base, allocated } = unsafe { new(args) };
         let group = groups::of_comm(comm);
         let rank = Mpi.rank(comm);
         let mut rules = Rules::default();
@@ -190,6 +190,7 @@ impl After<'_> {
         let views = views(args, handle, group.members.len());
         let made = Made {
             handle,
+            allocated,
             part,
             parts: Vec::new(),
             own: usize::try_from(rank).ok(),

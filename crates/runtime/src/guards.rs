@@ -17,6 +17,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
 
 /// What this process has to close pages by, or why it has nothing; unset if it is not wanted.
 static MEANS: OnceLock<Means> = OnceLock::new();
@@ -124,7 +125,8 @@ pub fn begin(options: &Options, tracker: &mut Tracker) -> Option<String> {
         protection::begin();
     }
     let lie = if has_devices { where_beside_devices } else { where_it_lies };
-    tracker.watch_buffers(Guards::new(options.guard_budget, closes, lie, memory::read));
+    let guards = Guards::new(options.guard_budget, closes, lie, memory::read);
+    tracker.watch_buffers(guards, options.guards == Wanted::Windows);
     why.or_else(|| means.shortcoming()).filter(|_| is_asked_for)
 }
 
@@ -156,6 +158,7 @@ fn where_beside_devices(bytes: &Range<usize>) -> (Memory, usize) {
 
 /// An instruction has come to a closed page.
 fn on_fault(fault: &Fault) {
+    let begun = Instant::now();
     if std::process::id() != OWNER.load(Relaxed) {
         return fault.open();
     }
@@ -176,7 +179,9 @@ fn on_fault(fault: &Fault) {
         if !is_known {
             let mode = if fault.writes { Mode::Write } else { Mode::Read };
             let by = if fault.writes { "store" } else { "load" };
-            tracker.used_while_closed(by, mode, bytes.clone(), &place.with_python(), out);
+            let place = place.with_python();
+            tracker.used_while_closed(by, mode, bytes.clone(), &place, out);
+            tracker.used_while_exposed(mode, &bytes, (fault.pc, begun), &place, out);
         }
         // What an instruction repeats, it would do step by step.
         let opens = is_known

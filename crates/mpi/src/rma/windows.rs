@@ -33,6 +33,8 @@ pub struct Made {
     pub own: Option<usize>,
     /// Where this process's part begins; 0 for dynamic windows, whose displacements are addresses.
     pub base: usize,
+    /// Whether the call that made it has allocated its memory.
+    pub allocated: bool,
     /// This process's part.
     pub part: Part,
     /// The parts of all members, where they are known.
@@ -418,6 +420,7 @@ mod tests {
     fn window(separate: bool) -> Window {
         let made = Made {
             handle: 1,
+            allocated: false,
             group: Group::new(vec![0, 1]),
             own: Some(0),
             base: 4096,

@@ -4,21 +4,53 @@
 //! are pending count, none that another thread has completed. Checksums are compared before the call
 //! that has completed an operation returns, so before any thread may know that it is complete; not
 //! where something else was reported for it.
+//!
+//! Accesses to window memory are recorded in epochs of fences, and of `MPI_Win_post`, and compared
+//! with what other ranks do in these: such an epoch completes all of it, so that no flag in memory
+//! can have ordered it (MPI 4.1 §12.5). In epochs of locks one can, and hooks only would show that.
+//! That must be asked for: a program may well let the system access its windows by calls that nobody
+//! intercepts, which fail then.
 
 use super::Tracker;
 use super::concurrent::code;
+use crate::rma::message::AccessEpoch;
 use commsan_callsite::{Findings, Place, Report};
 use commsan_findings::record::{Guarded, RawAccess, Record};
 use commsan_findings::{Code, Role};
 use commsan_guards::{Guards, Watched};
-use commsan_shadow::{Access, Mode, OpId};
+use commsan_shadow::{Access, Mode, OpId, Past, When};
+use std::ffi::CStr;
 use std::ops::Range;
+use std::time::Instant;
+
+/// What pages are closed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClosedFor {
+    Operation(OpId),
+    /// An epoch in which the window of this number is exposed.
+    Exposure(u32),
+}
+
+/// Names of accesses in the shadow that guards have shown; known by their addresses.
+static SHOWN: [&CStr; 2] = [c"load", c"store"];
+
+/// Whether a guard has shown an access, so that flags in memory are not known which may order it.
+pub(super) fn is_shown(past: &Past) -> bool {
+    SHOWN.iter().any(|name| name.as_ptr() as usize == past.by)
+}
+
+/// Whether all operations of such an epoch are complete when it ends, and none before by what the
+/// target can know.
+pub(super) fn is_active(epoch: AccessEpoch) -> bool {
+    matches!(epoch, AccessEpoch::Fence(_) | AccessEpoch::Start(_))
+}
 
 impl Tracker {
     /// From now on buffers are watched while operations use them: pages are closed to the program, or
-    /// checksums compared.
-    pub fn watch_buffers(&mut self, guards: Guards<OpId>) {
+    /// checksums compared. With `windows`, memory of windows is while it is exposed.
+    pub fn watch_buffers(&mut self, guards: Guards<ClosedFor>, windows: bool) {
         self.operations.guards = Some(Box::new(guards));
+        self.operations.guards_windows = windows;
     }
 
     /// The program accesses memory in a closed page.
@@ -42,11 +74,76 @@ impl Tracker {
         }
     }
 
+    /// A window's memory is exposed to fences' or posts' operations from now on: closes its pages, so
+    /// that accesses to them are recorded.
+    pub(super) fn guard_window(&mut self, handle: usize) {
+        let Some(window) = self.rma.windows.get(handle) else { return };
+        let Some(guards) = &mut self.operations.guards else { return };
+        if !self.operations.guards_windows {
+            return;
+        }
+        let holder = ClosedFor::Exposure(window.number);
+        guards.end(holder);
+        // Others load from and store to shared memory, too; what is attached may be anything.
+        if window.made.dynamic || window.made.views.len() > 1 || self.rma.exposed.is_none() {
+            return;
+        }
+        for memory in &window.memory {
+            guards.expose(holder, memory, window.made.allocated);
+        }
+    }
+
+    /// A window's memory is not exposed any more.
+    pub(super) fn unguard_window(&mut self, handle: usize) {
+        if let Some(window) = self.rma.windows.get(handle)
+            && let Some(guards) = &mut self.operations.guards
+        {
+            guards.end(ClosedFor::Exposure(window.number));
+        }
+    }
+
+    /// The program accesses memory in a closed page, which may be a window's: `pc` is the
+    /// instruction, `begun` when the handler began to run.
+    pub fn used_while_exposed(
+        &mut self,
+        mode: Mode,
+        bytes: &Range<usize>,
+        (pc, begun): (usize, Instant),
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(exposed) = self.rma.exposed.as_ref().filter(|exposed| exposed.touches(bytes))
+        else {
+            return;
+        };
+        if self.threads.between_ranks().is_none() {
+            let name = SHOWN[usize::from(mode == Mode::Write)];
+            let when = When { segment: exposed.shadow().segment(), stamp: self.threads.stamp() };
+            let by = name.as_ptr() as usize;
+            // As if it returned there.
+            exposed.shadow().record(when, bytes.clone(), mode, pc + 1, by);
+            let access = Access::dense(mode, bytes.clone());
+            let mut meetings = self.meetings_with_remotes(&access, place, out);
+            meetings.retain(|meeting| is_active(meeting.first.epoch));
+            self.report_meetings(
+                name.to_str().unwrap_or_default(),
+                None,
+                &access,
+                meetings,
+                place,
+                out,
+            );
+        }
+        if let Some(guards) = &mut self.operations.guards {
+            guards.met(begun);
+        }
+    }
+
     /// An operation is complete, or may be from now on: reports it if what it has sent has changed since
     /// it started.
     pub(super) fn look_for_changes(&mut self, id: OpId, out: &mut dyn Findings) {
         let Some(guards) = &mut self.operations.guards else { return };
-        let Some(altered) = guards.altered(id) else { return };
+        let Some(altered) = guards.altered(ClosedFor::Operation(id)) else { return };
         let Some(operation) = self.operations.live.get(id) else { return };
         let code = Code::SendBufferChanged;
         let sites: Vec<_> = operation.places(None).collect();

@@ -236,6 +236,7 @@ impl Tracker {
                 let (target, exclusive) = (target(args), sync.exclusive);
                 window.locks.push(Lock { target, exclusive, site });
                 window.hold(target, exclusive, segment);
+                self.unguard_window(handle);
             }
             Effect::Unlock => {
                 self.send_complete(handle, target(args), Which::All);

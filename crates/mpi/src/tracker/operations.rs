@@ -2,6 +2,7 @@
 //! and the arrays that they read.
 
 use super::arrays::Arrays;
+use super::guarded::ClosedFor;
 use super::on_stack::OnStack;
 use super::{Operation, Reporter};
 use crate::threads::Threads;
@@ -25,7 +26,9 @@ pub(super) struct Operations {
     pub on_stack: OnStack,
     pub arrays: Arrays,
     /// Closed pages of their buffers, where those are wanted.
-    pub guards: Option<Box<Guards<OpId>>>,
+    pub guards: Option<Box<Guards<ClosedFor>>>,
+    /// Whether pages of exposed windows are closed, too.
+    pub guards_windows: bool,
 }
 
 impl Operations {
@@ -36,6 +39,7 @@ impl Operations {
             on_stack: OnStack::default(),
             arrays: Arrays::default(),
             guards: None,
+            guards_windows: false,
         }
     }
 
@@ -75,13 +79,17 @@ impl Operations {
             });
         }
         let is_one_sided = self.live.get(id).is_some_and(|operation| operation.window.is_some());
-        guards.begin(id, &runs, !is_one_sided && !is_in_place(self.live.accesses(id)));
+        guards.begin(
+            ClosedFor::Operation(id),
+            &runs,
+            !is_one_sided && !is_in_place(self.live.accesses(id)),
+        );
     }
 
     /// What an operation uses is the program's again.
     pub fn open(&mut self, id: OpId) {
         if let Some(guards) = &mut self.guards {
-            guards.end(id);
+            guards.end(ClosedFor::Operation(id));
         }
     }
 

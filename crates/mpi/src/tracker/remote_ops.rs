@@ -3,7 +3,7 @@
 
 use super::separate::MemoryModel;
 use super::shared::SharedMemory;
-use super::{Acquisition, Template, other_work};
+use super::{Acquisition, Template, guarded, other_work};
 use super::{Operation, Tracker};
 use crate::rma::clock::Clock;
 use crate::rma::knowledge::{ByCall, Event, Knowledge};
@@ -461,6 +461,9 @@ impl Tracker {
         let span = access.footprint.span();
         let _ = access.footprint.visit::<()>(&span, &mut |run| {
             exposed.shadow().conflicts(&run, op.mode, |past, bytes| {
+                if guarded::is_shown(&past) && !guarded::is_active(op.epoch) {
+                    return true;
+                }
                 let known_place = found.iter().any(|(other, _)| other.pc == past.pc);
                 let is_public = past.mode == Mode::Read || past.when.segment <= public;
                 let is_ordered = is_public && known.covers(event(past.when));
@@ -513,7 +516,21 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        for meeting in self.meetings_with_remotes(access, place, out) {
+        let meetings = self.meetings_with_remotes(access, place, out);
+        self.report_meetings(by, call, access, meetings, place, out);
+    }
+
+    /// Reports what an access meets.
+    pub(super) fn report_meetings(
+        &mut self,
+        by: &str,
+        call: Option<&'static str>,
+        access: &Access,
+        meetings: Vec<Meeting>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        for meeting in meetings {
             let code = match meeting.first.separate {
                 Some(Separate { over: true, .. }) => Code::ViewsDiffer,
                 _ => Code::WindowAccessRace,

@@ -2,6 +2,7 @@
 
 use super::OneSided;
 use super::Tracker;
+use super::guarded::ClosedFor;
 use crate::ids::{Key, mixed};
 use crate::rma::clock::Clock;
 use crate::rma::knowledge::Event;
@@ -56,6 +57,10 @@ impl Tracker {
         let me = self.rma.clock.as_ref().map_or(0, Clock::me);
         self.acquire_from_collective(key, &group, &group.others(me), true, place, out);
         self.unstash(place, out);
+        match fence {
+            Some(_) => self.guard_window(handle),
+            None => self.unguard_window(handle),
+        }
     }
 
     pub(super) fn expose(&mut self, handle: usize, active: Active) {
@@ -74,6 +79,7 @@ impl Tracker {
         window.publish(segment);
         window.exposure = Some(active);
         window.fence = None;
+        self.guard_window(handle);
     }
 
     /// Acquires from the targets of an access epoch, which have exposed their windows.
@@ -105,9 +111,14 @@ impl Tracker {
         self.drain(place, out);
         let rma = &mut self.rma;
         let Some(window) = rma.windows.get_mut(handle) else { return };
+        let number = window.number;
         let origins = window.exposure.take().map(|exposure| exposure.ranks).unwrap_or_default();
+        let name = window.name;
+        if let Some(guards) = &mut self.operations.guards {
+            guards.end(ClosedFor::Exposure(number));
+        }
         let Some(clock) = &mut rma.clock else { return };
-        let (name, me) = (window.name, clock.me());
+        let me = clock.me();
         for origin in &origins {
             for segment in rma.completions.remove(&(name, *origin)).unwrap_or_default() {
                 clock.join(*origin, segment, self.threads.between_ranks());

@@ -1,5 +1,6 @@
 //! The nursery's operations in the tracker: most end before more than their bytes is needed.
 
+use super::guarded::ClosedFor;
 use super::operation::non_negative;
 use super::{Operation, Tracker};
 use crate::buffers::Args;
@@ -84,7 +85,7 @@ impl Tracker {
             self.pages.unmark(bytes.clone(), young.mode);
             self.operations.enter_frame(id);
             if let Some((guards, sum)) = self.operations.guards.as_mut().zip(sum) {
-                guards.keep(id, bytes, sum);
+                guards.keep(ClosedFor::Operation(id), bytes, sum);
             }
             let request = Request::new(young.key, young.variable, young.call, State::Active(id));
             self.requests.insert_as(request, young.sequence);

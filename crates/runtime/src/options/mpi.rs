@@ -19,6 +19,8 @@ pub enum Guards {
     Auto,
     /// In any program.
     Always,
+    /// In any program, memory of windows as well.
+    Windows,
     /// In any program, but pages only of what is sent, by write protection.
     Sends,
     /// In none.
@@ -76,6 +78,7 @@ impl Options {
                 self.guards = match value {
                     "auto" => Guards::Auto,
                     "sends" => Guards::Sends,
+                    "windows" => Guards::Windows,
                     _ if is_true(value) => Guards::Always,
                     _ => Guards::Never,
                 }
