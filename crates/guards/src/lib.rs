@@ -105,6 +105,16 @@ pub enum Closes {
     All,
 }
 
+/// What may be done with the buffers of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    /// Whether checksums of what it reads tell a mistake.
+    pub sums: bool,
+    /// Whether what it writes may be closed: only threads that call the library, or that it has created in
+    /// its calls by `pthread_create`, write it.
+    pub closes_written: bool,
+}
+
 /// Where the bytes of a buffer lie, and where what lies behind them begins: at their end, or further
 /// on if the buffer ends with an allocated block that has pages of its own.
 pub type Lie = fn(&Range<usize>) -> (Memory, usize);
@@ -206,8 +216,8 @@ impl<O: Copy + PartialEq> Guards<O> {
 
     /// An operation has started that uses these runs of bytes, each as long as it goes on: whether
     /// it writes them. Closes the pages that lie inside, and takes checksums of the rest of what it
-    /// reads, if these are wanted.
-    pub fn begin(&mut self, operation: O, runs: &[(Range<usize>, bool)], sums: bool) {
+    /// reads, as far as these are allowed.
+    pub fn begin(&mut self, operation: O, runs: &[(Range<usize>, bool)], allowed: Allowed) {
         let begun = Instant::now();
         self.charge_opened();
         let may_spend = self.budget.allows(begun);
@@ -223,7 +233,7 @@ impl<O: Copy + PartialEq> Guards<O> {
             let mut reason = Reason::Shared;
             if memory != Memory::Own {
                 reason = Reason::Elsewhere;
-            } else if !self.may_close(&pages, writes, runs) && !pages.is_empty() {
+            } else if !self.may_close(&pages, writes, runs, allowed) && !pages.is_empty() {
                 reason = Reason::Unclosable;
             } else if !pages.is_empty() {
                 let is_full = taken == MAX_RUNS || self.table.is_full() || !may_spend;
@@ -239,7 +249,7 @@ impl<O: Copy + PartialEq> Guards<O> {
             }
             let bytes = rest.iter().map(|part| part.len() as u64).sum::<u64>();
             let mut summed = 0;
-            if sums && !writes && may_spend {
+            if allowed.sums && !writes && may_spend {
                 let sums = rest.iter().map(|part| self.prints.add(operation, part, memory) as u64);
                 summed = sums.sum();
             }
@@ -257,12 +267,18 @@ impl<O: Copy + PartialEq> Guards<O> {
     }
 
     /// Whether pages of what an operation reads, or writes, may be closed, which has all these runs.
-    fn may_close(&self, pages: &Range<usize>, writes: bool, runs: &[(Range<usize>, bool)]) -> bool {
+    fn may_close(
+        &self,
+        pages: &Range<usize>,
+        writes: bool,
+        runs: &[(Range<usize>, bool)],
+        allowed: Allowed,
+    ) -> bool {
         let meets = |run: &Range<usize>| run.start < pages.end && pages.start < run.end;
         match self.closes {
             Closes::Nothing => false,
             Closes::Sends => !writes && !runs.iter().any(|(run, writes)| *writes && meets(run)),
-            Closes::All => true,
+            Closes::All => !writes || allowed.closes_written,
         }
     }
 
@@ -421,6 +437,8 @@ fn set(pages: Range<usize>, rights: Rights) -> bool {
 mod tests {
     use super::*;
 
+    const ALL: Allowed = Allowed { sums: true, closes_written: true };
+
     #[test]
     fn only_whole_pages_are_inside() {
         assert!(inside(&(1..2 * PAGE - 1)).is_empty());
@@ -447,12 +465,12 @@ mod tests {
             [summed, shared, elsewhere, unclosable, over_budget]
         };
         let mut guards = Guards::new(100, Closes::Nothing, own, |_, _| 0);
-        guards.begin(1, &[(all.clone(), false)], true);
+        guards.begin(1, &[(all.clone(), false)], ALL);
         assert_eq!(whole(&guards), [length, 0, 0, 0, 0]);
         assert_eq!(guards.altered(1), None);
-        guards.begin(2, &[(all.clone(), true), (small.clone(), true)], true);
+        guards.begin(2, &[(all.clone(), true), (small.clone(), true)], ALL);
         assert_eq!(whole(&guards), [length, 16, 0, length, 0]);
-        guards.begin(3, &[(all.clone(), false)], false);
+        guards.begin(3, &[(all.clone(), false)], Allowed { sums: false, ..ALL });
         assert_eq!(whole(&guards), [length, 16, 0, 2 * length, 0]);
         let sum = guards.begin_small(&small, false).unwrap();
         assert_eq!(whole(&guards), [length + 16, 16, 0, 2 * length, 0]);
@@ -465,7 +483,7 @@ mod tests {
         assert_eq!(guards.altered(4), None);
 
         let mut guards = Guards::new(100, Closes::Nothing, unknown, |_, _| 0);
-        guards.begin(1, &[(all, false)], true);
+        guards.begin(1, &[(all, false)], ALL);
         assert_eq!(whole(&guards), [0, 0, length, 0, 0]);
     }
 
@@ -482,7 +500,7 @@ mod tests {
         };
         let page = start as usize..start as usize + PAGE;
         let mut guards = Guards::new(1, Closes::All, |run| (Memory::Own, run.end), |_, _| 0);
-        guards.begin(1, &[(page.clone(), true)], true);
+        guards.begin(1, &[(page.clone(), true)], ALL);
         assert_eq!(guards.watched().closed, PAGE as u64);
         guards.review();
         assert_eq!(guards.table.rights_at(page.start), Rights::None);

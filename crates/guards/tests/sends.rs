@@ -1,7 +1,9 @@
 //! Guards by write protection. In a process of its own, since that is one for all.
 
-use commsan_guards::{Closes, Guards, Memory, PAGE, protection};
+use commsan_guards::{Allowed, Closes, Guards, Memory, PAGE, protection};
 use std::ops::Range;
+
+const NO_SUMS: Allowed = Allowed { sums: false, closes_written: true };
 
 fn guards() -> Guards<u8> {
     protection::begin();
@@ -29,11 +31,11 @@ fn only_what_is_read_is_closed_until_something_writes_there() {
     let page = |n: usize| all.start + n * PAGE..all.start + (n + 1) * PAGE;
     assert!(guards.want(&all, false));
     assert!(!guards.want(&all, true), "nothing is closed that it could overlap");
-    guards.begin(1, &[(all.clone(), false)], false);
+    guards.begin(1, &[(all.clone(), false)], NO_SUMS);
     assert_eq!(protected(&all), [true; 4]);
     // A receive into a part of it, and a call that may write a few bytes.
     assert!(guards.want(&page(1), true));
-    guards.begin(2, &[(page(1), true)], false);
+    guards.begin(2, &[(page(1), true)], NO_SUMS);
     guards.give_way(&(page(3).start + 5..page(3).start + 9));
     assert_eq!(protected(&all), [true, false, true, false]);
     let watched = guards.watched();
@@ -50,6 +52,6 @@ fn only_what_is_read_is_closed_until_something_writes_there() {
 fn what_an_operation_writes_itself_is_not_closed() {
     let (mut guards, all) = (guards(), pages(2));
     let written = all.start + 10..all.start + 20;
-    guards.begin(1, &[(all.clone(), false), (written, true)], false);
+    guards.begin(1, &[(all.clone(), false), (written, true)], NO_SUMS);
     assert_eq!(protected(&all), [false; 2]);
 }

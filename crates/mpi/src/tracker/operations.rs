@@ -9,7 +9,7 @@ use crate::threads::Threads;
 use commsan_callsite::{Findings, Place, Report};
 use commsan_findings::record::RawOperation;
 use commsan_findings::{Code, Role};
-use commsan_guards::Guards;
+use commsan_guards::{Allowed, Guards};
 use commsan_shadow::{Access, Live, Mode, OpId, Pages};
 use std::ops::{ControlFlow, Range};
 
@@ -78,12 +78,14 @@ impl Operations {
                 }
             });
         }
-        let is_one_sided = self.live.get(id).is_some_and(|operation| operation.window.is_some());
-        guards.begin(
-            ClosedFor::Operation(id),
-            &runs,
-            !is_one_sided && !is_in_place(self.live.accesses(id)),
-        );
+        let operation = self.live.get(id);
+        let is_one_sided = operation.is_some_and(|operation| operation.window.is_some());
+        let allowed = Allowed {
+            sums: !is_one_sided && !is_in_place(self.live.accesses(id)),
+            // The C library reads files by threads of its own (aio).
+            closes_written: operation.is_some_and(|operation| operation.call.at.file.is_none()),
+        };
+        guards.begin(ClosedFor::Operation(id), &runs, allowed);
     }
 
     /// What an operation uses is the program's again.
