@@ -11,6 +11,7 @@ use crate::calling::{has_owner, is_owner};
 use crate::library;
 use crate::phase;
 use crate::rank::{Rank, mode, rank};
+use crate::shmem;
 use crate::sys;
 use commsan_mpi::Args;
 use commsan_mpi_calls::Effect;
@@ -76,7 +77,7 @@ pub fn left() {
     let sessions = phase::left();
     thread::with(|thread| {
         rank.look(thread, &mut |tracker, out| {
-            if mode().is_active() && !phase::are_alone() {
+            if mode().is_active() && !phase::are_alone() && !shmem::has_begun() {
                 tracker.never_finalized(out);
             }
             for (call, site) in &sessions {
