@@ -71,6 +71,10 @@ mod refused;
 #[cfg(has_mpi)]
 mod sessions;
 #[cfg(has_mpi)]
+#[cfg_attr(
+    not(feature = "openmpi"),
+    allow(dead_code, reason = "only Open MPI has an OpenSHMEM that is a layer of its MPI")
+)]
 mod shmem;
 #[cfg(has_mpi)]
 mod startup;

@@ -59,6 +59,11 @@ pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
 /// The status that the process exits with, plus one; 0 if it does not exit.
 static STATUS: AtomicU64 = AtomicU64::new(0);
 
+/// Whether the process is about to exit.
+pub(crate) fn is_exiting() -> bool {
+    STATUS.load(Relaxed) != 0
+}
+
 /// MPI has been initialised.
 pub(crate) fn begin() {
     unsafe extern "C" {

@@ -7,6 +7,7 @@
 
 use crate::calling::Calling;
 use crate::ending;
+use crate::outside;
 use crate::rank::{Rank, mode, rank};
 use crate::real;
 use crate::startup;
@@ -79,7 +80,7 @@ pub(crate) fn around(row: usize, words: &[usize], caller: Caller, call: Real) {
             call();
         }
         _ if PHASE.load(Relaxed) != INITIALISED => {
-            outside(rank, kind, &args, &here);
+            call_outside(rank, kind, &args, &here);
             call();
         }
         _ => checked(rank, kind, &args, &here, call),
@@ -130,7 +131,7 @@ fn finalise(rank: &dyn Rank, args: &Args, here: &Here, call: Real) {
 
 /// A call before `shmem_init` or after `shmem_finalize`.
 #[cold]
-fn outside(rank: &dyn Rank, kind: Kind, args: &Args, here: &Here) {
+fn call_outside(rank: &dyn Rank, kind: Kind, args: &Args, here: &Here) {
     if kind == Kind::AnyTime {
         return;
     }
@@ -213,12 +214,13 @@ fn is_librarys(pc: usize) -> bool {
     (LIBRARY[0].load(Relaxed)..LIBRARY[1].load(Relaxed)).contains(&pc)
 }
 
-/// The library calls from outside of all calls of the program: when that exits without
-/// `shmem_finalize`, which OpenSHMEM does not forbid, the library begins with a barrier what that
-/// would do.
+/// The library calls from outside of all calls of the program that are seen. Its functions for
+/// Fortran do, which are not; and when the program exits without `shmem_finalize`, which OpenSHMEM
+/// does not forbid, the library begins with a barrier what that would do.
 #[cold]
 fn leave(rank: &dyn Rank, kind: Kind, here: &Here) {
-    if kind != Kind::BarrierAll || PHASE.swap(FINALISED, Relaxed) != INITIALISED {
+    let ends = kind == Kind::BarrierAll && outside::is_exiting();
+    if !ends || PHASE.swap(FINALISED, Relaxed) != INITIALISED {
         return;
     }
     if rank.checks() && mode().is_active() {

@@ -139,7 +139,7 @@ pub(crate) mod tests {
         });
         if ranks {
             (observation.rank, second.rank) = (1, Some(0));
-        } else if !is_nccl {
+        } else if code < Code::NcclCollectivesDiffer {
             first.thread = u32::from(case != Case::MainThread);
             finding.level = Some(RawLevel {
                 required: "MPI_THREAD_MULTIPLE".into(),
