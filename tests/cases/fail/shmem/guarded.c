@@ -1,7 +1,7 @@
 /* Code that nobody has recompiled uses buffers of nonblocking operations before shmem_quiet. */
 //# mpi: openshmem
 //# hooks: none
-//# options: --guards
+//# options: --guards --guard-budget 100
 #include <shmem.h>
 #include <stdlib.h>
 
