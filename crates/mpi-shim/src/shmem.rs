@@ -151,20 +151,27 @@ fn call_outside(rank: &dyn Rank, kind: Kind, args: &Args, here: &Here) {
 fn checked(rank: &dyn Rank, kind: Kind, args: &Args, here: &Here, call: Real) {
     let calling = Calling::new(args, here);
     here.thread.calling.set(&raw const calling as usize);
-    let mut doubts = Vec::new();
-    rank.with(here.thread, &mut |tracker, _| doubts = tracker.symmetric.doubts(args));
-    let is_wrong = !doubts.is_empty() && report(rank, doubts, args, here);
-    if is_wrong {
-        // If the library aborts the program now, that was already reported.
-        here.thread.calling.set(0);
+    let (mut doubts, parallel) = (Vec::new(), agents::is_parallel());
+    rank.with(here.thread, &mut |tracker, out| {
+        doubts = tracker.symmetric.doubts(args);
+        if doubts.is_empty() && !kind.is_atomic() {
+            tracker.shmem_calls(args, parallel, here, out);
+        }
+    });
+    let mut is_wrong = false;
+    if !doubts.is_empty() {
+        is_wrong = report(rank, doubts, args, here);
+        if is_wrong {
+            // If the library aborts the program now, that was already reported.
+            here.thread.calling.set(0);
+        }
+        if !is_wrong || kind.is_collective() {
+            rank.with(here.thread, &mut |tracker, out| {
+                tracker.shmem_calls(args, parallel, here, out);
+            });
+        }
     }
     waiting::called(args, here);
-    if !is_wrong || kind.is_collective() {
-        let parallel = agents::is_parallel();
-        rank.with(here.thread, &mut |tracker, out| {
-            tracker.shmem_calls(args, parallel, here, out);
-        });
-    }
     let waits = kind.waits() && !is_wrong;
     if waits {
         waiting::begin_to_wait(here.thread);
@@ -173,7 +180,9 @@ fn checked(rank: &dyn Rank, kind: Kind, args: &Args, here: &Here, call: Real) {
     if waits {
         waiting::over(here.thread);
     }
-    rank.with(here.thread, &mut |tracker, out| tracker.shmem_called(args, result, here, out));
+    if kind.completes() || matches!(kind, Kind::CtxDestroy) {
+        rank.with(here.thread, &mut |tracker, out| tracker.shmem_called(args, result, here, out));
+    }
     here.thread.calling.set(0);
 }
 

@@ -38,7 +38,7 @@ impl Wrong {
     }
 
     /// The same as a finding of another code, with the site where the object was made or freed.
-    pub(super) fn as_code(self, code: Code, freed: Option<Site>) -> Wrong {
+    pub(super) fn of_code(self, code: Code, freed: Option<Site>) -> Wrong {
         Wrong { code, freed, ..self }
     }
 
@@ -107,7 +107,7 @@ impl Reporter {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let wrong = Wrong::value("", problem.to_owned()).as_code(Code::OutsideShmem, None);
+        let wrong = Wrong::value("", problem.to_owned()).of_code(Code::OutsideShmem, None);
         self.wrong_argument(args, &wrong, place, out);
     }
 

@@ -284,16 +284,15 @@ impl Symmetric {
             return Some(Doubt { wrong, unless: None });
         }
         if let Some((start, block)) = self.block(at.at) {
-            let span = at.span()?;
-            let end = start + block.size;
+            let span = at.span().filter(|span| span.end > start + block.size)?;
             let problem = format!(
                 "leaves its allocation of {} bytes: the call accesses bytes {} to {}",
                 block.size,
                 span.start - start,
                 span.end - start - 1
             );
-            let wrong = || wrong(Code::BeyondSymmetric, &problem, Some(block.site));
-            return (span.end > end).then(|| Doubt { wrong: wrong(), unless: None });
+            let wrong = wrong(Code::BeyondSymmetric, &problem, Some(block.site));
+            return Some(Doubt { wrong, unless: None });
         }
         if let Some(site) = self.freed_at(at.at) {
             let wrong = wrong(Code::NotSymmetric, "points to memory that was freed", Some(site));
@@ -317,8 +316,8 @@ impl Symmetric {
         };
         let mut pe = self.me;
         if let Some(other) = call.int("pe").filter(|_| call.kind.is_remote()) {
-            let problem = format!("is {other}, but PEs are 0 to {}", self.pes - 1);
             if !(0..self.pes).contains(&other) {
+                let problem = format!("is {other}, but PEs are 0 to {}", self.pes - 1);
                 doubts.push(of(Code::NoSuchPe, "pe", &problem));
                 return doubts;
             }
@@ -618,7 +617,7 @@ fn page(at: usize) -> usize {
 impl Wrong {
     /// Something that OpenSHMEM does not allow.
     fn symmetric(code: Code, name: &'static str, problem: &str, site: Option<Site>) -> Wrong {
-        Wrong::of(Problem::Value, name, problem.to_owned()).as_code(code, site)
+        Wrong::of(Problem::Value, name, problem.to_owned()).of_code(code, site)
     }
 }
 
