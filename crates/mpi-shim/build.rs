@@ -27,8 +27,14 @@ fn main() {
     check_makers(&prototypes);
     write(&out.join("bindings.rs"), &bindings(family, &prototypes));
     let library = Library::of(family);
-    let mut entries = String::new();
+    let (mut entries, mut symmetric) = (String::new(), String::new());
     for (index, call) in CALLS.iter().enumerate() {
+        if let Some(of) = call.symmetric {
+            if family == MpiFamily::OpenMpi {
+                symmetric_entry(&mut symmetric, index, of);
+            }
+            continue;
+        }
         let Some(prototype) = prototypes.get(&*call.name) else {
             // A row stands for more variants than there are.
             let is_variant = call.name.ends_with("_c") || call.name.starts_with("MPIX_");
@@ -41,6 +47,7 @@ fn main() {
         }
     }
     write(&out.join("entries.rs"), &entries);
+    write(&out.join("symmetric.rs"), &symmetric);
 }
 
 const TO_STRING: &str = "writing to a string";
@@ -347,6 +354,51 @@ fn fortran_symbols(name: &str, call: &Call, library: &Library) -> Vec<String> {
     let plain = library.f08.iter().filter(|suffix| !suffix.contains("large"));
     symbols.extend(plain.map(|suffix| format!("{lower}{suffix}")));
     symbols
+}
+
+/// The entry point of a call of OpenSHMEM, in front of the library that defines it.
+fn symmetric_entry(out: &mut String, index: usize, call: &commsan_mpi_calls::shmem::Call) {
+    let name = &call.name;
+    let types: Vec<_> = call.params.iter().map(|param| param.passed.in_rust()).collect();
+    let numbered = (0..).zip(&types);
+    let declared: Vec<_> = numbered.map(|(at, kind)| format!("a{at}: {kind}")).collect();
+    let arguments: Vec<_> = (0..types.len()).map(|at| format!("a{at}")).collect();
+    let words: Vec<_> = arguments.iter().map(|name| format!("{name}.word()")).collect();
+    let [types, declared, arguments, words] =
+        [types.join(", "), declared.join(", "), arguments.join(", "), words.join(", ")];
+    let result = call.result.map(|result| format!(" -> {}", result.in_rust())).unwrap_or_default();
+    let (before, bound, store, behind) = match call.result {
+        None => ("", "", "0", ""),
+        Some(_) => (
+            "    let mut result = ::core::mem::MaybeUninit::uninit();\n",
+            "let next = ",
+            "result.write(next).word()",
+            "    // SAFETY: the call above has stored it.\n    unsafe { result.assume_init() }\n",
+        ),
+    };
+    writeln!(
+        out,
+        "/// Entry point of `{name}`.\n\
+         #[unsafe(no_mangle)]\n\
+         #[inline(never)]\n\
+         pub unsafe extern \"C\" fn {name}({declared}){result} {{\n\
+         \x20   static NEXT: Next = Next::new(c\"{name}\");\n\
+         \x20   let caller = ::commsan_process::caller!();\n\
+         {before}\
+         \x20   around({index}, &[{words}], caller, &mut || {{\n\
+         \x20       // SAFETY: the library's function, which has this type, with the program's arguments.\n\
+         \x20       {bound}unsafe {{\n\
+         \x20           let next = NEXT.required_by(caller.pc);\n\
+         \x20           ::core::mem::transmute::<*mut c_void, unsafe extern \"C\" fn({types}){result}>(next)(\n\
+         \x20               {arguments}\n\
+         \x20           )\n\
+         \x20       }};\n\
+         \x20       {store}\n\
+         \x20   }});\n\
+         {behind}\
+         }}"
+    )
+    .expect(TO_STRING);
 }
 
 fn fortran_entries(out: &mut String, index: usize, call: &Call, library: &Library) {

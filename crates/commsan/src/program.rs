@@ -8,8 +8,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// Commands that start the ranks of a job.
-const LAUNCHERS: &[&str] =
-    &["mpirun", "mpiexec", "orterun", "prun", "prterun", "srun", "jsrun", "aprun", "flux", "ibrun"];
+const LAUNCHERS: &[&str] = &[
+    "mpirun", "mpiexec", "orterun", "oshrun", "shmemrun", "prun", "prterun", "srun", "jsrun",
+    "aprun", "flux", "ibrun",
+];
 
 /// Commands that start one other command.
 const WRAPPERS: &[&str] = &[

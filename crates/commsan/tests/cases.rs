@@ -124,7 +124,7 @@ fn trials_of(case: Arc<Case>, tools: &Arc<Tools>, others: Option<&[Mpi]>) -> Vec
             others.filter(|_| is_chosen).unwrap_or_default().to_vec()
         }
         Some(name) => {
-            let every = [&Mpi::DISTRIBUTED[..], &[Mpi::None]].concat();
+            let every = [&Mpi::DISTRIBUTED[..], &[Mpi::Shmem, Mpi::None]].concat();
             every.into_iter().filter(|mpi| mpi.name() == name).collect()
         }
         None if case.devices_only => vec![Mpi::DISTRIBUTED[first]],

@@ -222,6 +222,22 @@ codes! {
         "unique identifier of NCCL used twice", "CS-NCC-05.md";
     NcclNotDestroyed = "CS-NCC-06", Warning,
         "NCCL communicator never destroyed", "CS-NCC-06.md";
+    NotSymmetric = "CS-SHM-01", Error,
+        "address that is not symmetric", "CS-SHM-01.md";
+    BeyondSymmetric = "CS-SHM-02", Error,
+        "access beyond a symmetric allocation", "CS-SHM-02.md";
+    NoSuchPe = "CS-SHM-03", Error,
+        "PE or active set that does not exist", "CS-SHM-03.md";
+    AllocationsDiffer = "CS-SHM-04", Error,
+        "symmetric allocations that differ between PEs", "CS-SHM-04.md";
+    SymmetricFreedWrongly = "CS-SHM-05", Error,
+        "shmem_free of what is no allocation, or not any more", "CS-SHM-05.md";
+    SymmetricFreedPending = "CS-SHM-06", Error,
+        "symmetric memory freed while operations on it are pending", "CS-SHM-06.md";
+    SymmetricNeverFreed = "CS-SHM-07", Warning,
+        "symmetric memory allocated again and again and never freed", "CS-SHM-07.md";
+    OutsideShmem = "CS-SHM-08", Error,
+        "OpenSHMEM call before shmem_init or after shmem_finalize", "CS-SHM-08.md";
 }
 
 impl Code {
@@ -237,6 +253,7 @@ impl Code {
                 | Code::CollectivesCross
                 | Code::AssertionsDiffer
                 | Code::ArgumentsDiffer
+                | Code::AllocationsDiffer
                 | Code::Deadlock
                 | Code::CollectiveMayWait
                 | Code::SendMayWait
@@ -263,6 +280,7 @@ impl Code {
                 | Code::CollectiveNotEntered
                 | Code::AssertionsDiffer
                 | Code::ArgumentsDiffer
+                | Code::AllocationsDiffer
                 | Code::Deadlock
                 | Code::NcclCollectivesDiffer
                 | Code::NcclMessagesDiffer

@@ -83,6 +83,8 @@ const LAUNCHERS: &[&str] = &[
     "mpirun",
     "mpiexec",
     "orterun",
+    "oshrun",
+    "shmemrun",
     "orted",
     "prte",
     "hydra_",
@@ -99,7 +101,8 @@ const LAUNCHERS: &[&str] = &[
 const SERVICES: &[&str] = &["slurmstepd", "flux-shell", "palsd", "jsmd"];
 
 /// Launchers that collect the exit code of a rank at once: Open MPI's.
-pub(crate) const AT_ONCE: &[&str] = &["mpirun", "mpiexec", "orterun", "orted", "prte"];
+pub(crate) const AT_ONCE: &[&str] =
+    &["mpirun", "mpiexec", "orterun", "oshrun", "shmemrun", "orted", "prte"];
 
 /// A process as `/proc/PID/stat` describes it.
 pub(crate) struct Status {

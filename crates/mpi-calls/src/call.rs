@@ -66,6 +66,8 @@ pub struct Call {
     pub sets_handler: bool,
     /// Whether it explains an error code.
     pub explains_errors: bool,
+    /// The row of OpenSHMEM's table, of its calls.
+    pub symmetric: Option<&'static commsan_shmem_calls::Call>,
 }
 
 impl Call {
@@ -77,6 +79,7 @@ impl Call {
     /// Whether it ends what the program has of MPI: of a session, if it is the last.
     pub fn ends(&self) -> bool {
         matches!(self.effect, Effect::Finalize | Effect::SessionEnd)
+            || self.symmetric_kind() == Some(commsan_shmem_calls::Kind::Finalize)
     }
 
     /// How many arguments Fortran passes: one per parameter, `ierror`, and then the length of each

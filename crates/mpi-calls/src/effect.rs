@@ -126,4 +126,6 @@ pub enum Effect {
     SplitBegin,
     /// Ends a split collective.
     SplitEnd,
+    /// A call of OpenSHMEM: [`Call::symmetric`](crate::Call::symmetric) says which.
+    Symmetric,
 }

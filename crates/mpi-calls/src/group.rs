@@ -66,6 +66,11 @@ impl Call {
             Pready | PreadyRange | PreadyList | Parrived => CallGroup::PointToPoint,
             BufferAttach | BufferDetach => CallGroup::PointToPoint,
             Pack | Unpack => CallGroup::Datatype,
+            Symmetric => match self.symmetric_kind() {
+                std::option::Option::Some(kind) if kind.is_remote() => CallGroup::OneSided,
+                std::option::Option::Some(kind) if kind.is_collective() => CallGroup::Collective,
+                _ => CallGroup::Other,
+            },
             _ if begins(&["Grequest_"]) => CallGroup::Request,
             // Some have no parameters in the table.
             _ if self.at.file.is_some() || begins(&["File_"]) => CallGroup::File,

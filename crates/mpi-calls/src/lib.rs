@@ -1,7 +1,7 @@
 //! What is known of MPI without any program: the table of its calls, its predefined reductions,
 //! and the application binary interfaces of its libraries ([`abi`]).
 //!
-//! `calls.txt` is the table; [`CALLS`] holds its rows, read once. The shim's generator uses it for
+//! `calls.txt` is the table; [`CALLS`] holds its rows, read once, and those of OpenSHMEM's. The shim's generator uses it for
 //! names and parameters, the run-time checker for effects and accesses, lint for both.
 
 mod call;
@@ -16,9 +16,11 @@ mod positions;
 pub mod reduction;
 mod results;
 mod rules;
+mod symmetric;
 
 pub use call::Call;
 pub use commsan_mpi_abi as abi;
+pub use commsan_shmem_calls as shmem;
 pub use datatype::Datatype;
 pub use demands::{Demand, Topology};
 pub use effect::Effect;
@@ -31,10 +33,13 @@ pub use results::{Element, Pointee};
 pub use rules::{Extent, On, Rule, Times};
 use std::sync::LazyLock;
 
-/// All calls, families expanded.
+/// All calls, families expanded; behind those of MPI the ones of OpenSHMEM, so that logs, the
+/// rendezvous and the wait-for graph know both by their rows.
 pub static CALLS: LazyLock<Vec<Call>> = LazyLock::new(|| {
     // The table is part of the program: a test parses it.
-    parse(include_str!("calls.txt")).expect("calls.txt is well formed")
+    let mut calls = parse(include_str!("calls.txt")).expect("calls.txt is well formed");
+    calls.extend(symmetric::calls(calls.len() as u32));
+    calls
 });
 
 /// The call with this name; for what is rare.

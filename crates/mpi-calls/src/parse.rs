@@ -137,6 +137,7 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                         || family == "Errhandler_create",
                     sets_handler: family.ends_with("_set_errhandler"),
                     explains_errors: matches!(family, "Error_class" | "Error_string"),
+                    symmetric: None,
                 });
             }
         }

@@ -1,6 +1,6 @@
 //! Calls that the process's MPI library lacks are absent to the program, too.
 //!
-//! The runtime has entry points for the calls of all versions of the standard. Programs and
+//! The runtime has entry points for the calls of all versions of the standard, and for OpenSHMEM's. Programs and
 //! libraries, mpi4py among them, ask the loader (`dlsym`) whether a newer call exists; they would
 //! find commsan's. So the values of these symbols are cleared in the runtime's own table, which
 //! lookups pass over then.
@@ -23,10 +23,13 @@ pub(crate) fn hide(library: *mut c_void) {
             continue;
         }
         let name = symbols.name(symbol).to_bytes();
-        if !name.starts_with(b"MPI_") && !name.starts_with(b"MPIX_") {
-            continue;
-        }
-        let own = [b"P", name, b"\0"].concat();
+        let begins = |prefixes: &[&[u8]]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+        let profiled: &[u8] = match () {
+            () if begins(&[b"MPI_", b"MPIX_"]) => b"P",
+            () if begins(&[b"shmem", b"start_pes", b"shmalloc", b"shfree", b"shrealloc"]) => b"p",
+            () => continue,
+        };
+        let own = [profiled, name, b"\0"].concat();
         let has = |name: &[u8]| {
             // SAFETY: a handle of the loader, and a name that ends with a zero byte.
             !unsafe { libc::dlsym(library, name.as_ptr().cast()) }.is_null()

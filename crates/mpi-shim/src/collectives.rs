@@ -102,7 +102,7 @@ fn enter_on(rank: &dyn Rank, args: &Args, on: On, here: &Here) -> Option<Entered
 pub(crate) fn leave(rank: &dyn Rank, args: &Args, here: &Here, entered: Entered, ok: bool) {
     let parent = match entered.on {
         On::Comm(comm) => comm,
-        On::Window(_) | On::File(_) => 0,
+        On::Window(_) | On::File(_) | On::Pes(_) => 0,
     };
     if !ok {
         // Collectives on files may fail, and by default return an error (MPI 4.1 §14.7).

@@ -120,7 +120,7 @@ pub(crate) fn after(rank: &dyn Rank, here: &Here) {
 }
 
 /// The program will do no more: checks what is left.
-fn look(rank: &dyn Rank, here: &Here) {
+pub(crate) fn look(rank: &dyn Rank, here: &Here) {
     if callbacks::are_unseen() {
         rank.with(here.thread, &mut |tracker, _| tracker.accounts.lose_count());
     }

@@ -71,6 +71,12 @@ mod refused;
 #[cfg(has_mpi)]
 mod sessions;
 #[cfg(has_mpi)]
+#[cfg_attr(
+    not(feature = "openmpi"),
+    allow(dead_code, reason = "only Open MPI has an OpenSHMEM that is a layer of its MPI")
+)]
+mod shmem;
+#[cfg(has_mpi)]
 mod startup;
 #[cfg(has_mpi)]
 mod stats;
@@ -101,6 +107,21 @@ pub use {
     user_operations::accessed as accessed_by_operation,
     waiting::{during_work, gone},
 };
+
+#[allow(
+    unused_imports,
+    clippy::missing_safety_doc,
+    clippy::too_many_arguments,
+    reason = "generated, for families with OpenSHMEM"
+)]
+#[cfg(has_mpi)]
+mod symmetric_entries {
+    use crate::shmem::around;
+    use crate::word::Word;
+    use commsan_process::next::Next;
+    use std::ffi::{c_int, c_void};
+    include!(concat!(env!("OUT_DIR"), "/symmetric.rs"));
+}
 
 /// Types, constants and functions of the family's C interface.
 #[cfg(has_mpi)]

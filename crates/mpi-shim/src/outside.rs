@@ -11,6 +11,7 @@ use crate::calling::{has_owner, is_owner};
 use crate::library;
 use crate::phase;
 use crate::rank::{Rank, mode, rank};
+use crate::shmem;
 use crate::sys;
 use commsan_mpi::Args;
 use commsan_mpi_calls::Effect;
@@ -58,6 +59,11 @@ pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
 /// The status that the process exits with, plus one; 0 if it does not exit.
 static STATUS: AtomicU64 = AtomicU64::new(0);
 
+/// Whether the process is about to exit.
+pub(crate) fn is_exiting() -> bool {
+    STATUS.load(Relaxed) != 0
+}
+
 /// MPI has been initialised.
 pub(crate) fn begin() {
     unsafe extern "C" {
@@ -76,7 +82,7 @@ pub fn left() {
     let sessions = phase::left();
     thread::with(|thread| {
         rank.look(thread, &mut |tracker, out| {
-            if mode().is_active() && !phase::are_alone() {
+            if mode().is_active() && !phase::are_alone() && !shmem::has_begun() {
                 tracker.never_finalized(out);
             }
             for (call, site) in &sessions {

@@ -23,6 +23,26 @@ use commsan_threads::Here;
 /// MPI has been initialised.
 #[cold]
 pub(crate) fn begin(rank: &'static dyn Rank, args: &Args, here: &Here) {
+    begin_world(rank, here);
+    if rank.checks() {
+        levels::begin(rank, args, here);
+    }
+}
+
+/// OpenSHMEM has been initialised, and MPI with it, whose thread level the program has not asked for.
+#[cold]
+pub(crate) fn begin_by_shmem(rank: &'static dyn Rank, args: &Args, here: &Here) {
+    begin_world(rank, here);
+    if rank.checks() {
+        rank.with(here.thread, &mut |tracker, _| {
+            tracker.began(args.call, here);
+        });
+        waiting::follow_threads();
+    }
+}
+
+/// There is `MPI_COMM_WORLD` now.
+fn begin_world(rank: &'static dyn Rank, here: &Here) {
     let world = world();
     let size = world.size as usize;
     if !rank.checks() {
@@ -42,7 +62,6 @@ pub(crate) fn begin(rank: &'static dyn Rank, args: &Args, here: &Here) {
     rank.with(here.thread, &mut |tracker, _| {
         tracker.together.name_world(comm_world().word(), size, (own, me));
     });
-    levels::begin(rank, args, here);
 }
 
 /// MPI has been initialised in a process that has sessions, and is followed since.

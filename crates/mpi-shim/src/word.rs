@@ -46,6 +46,19 @@ impl Word for i64 {
     }
 }
 
+/// Words of the values that calls of OpenSHMEM pass; nothing depends on those of reals.
+macro_rules! values {
+    ($($of:ty),*) => {
+        $(impl Word for $of {
+            fn word(self) -> usize {
+                self as usize
+            }
+        })*
+    };
+}
+
+values!(i8, u8, i16, u16, u32, u64, usize, f32, f64);
+
 /// The call table, whose rows the entry points name.
 pub(crate) fn table() -> &'static [Call] {
     &CALLS

@@ -73,6 +73,8 @@ pub enum On {
     Window(usize),
     /// A file.
     File(usize),
+    /// PEs of OpenSHMEM: all of them for 0, else an active set.
+    Pes(usize),
 }
 
 /// The communicator or file that an operation belongs to.

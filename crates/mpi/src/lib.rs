@@ -46,7 +46,7 @@ pub use commsan_job_shm::RankTime;
 pub use ids::Token;
 pub use other_work::{OtherWork, Status};
 pub use tracker::{
-    Acquisition, Asked, AtomicUse, BufferOwner, Entering, Facts, Failure, Got, MemoryModel,
+    Acquisition, Asked, AtomicUse, BufferOwner, Doubt, Entering, Facts, Failure, Got, MemoryModel,
     MetOperation, MetRemote, Operation, Outside, Overstep, Passed, Simple, Sought, Standing,
     Synchronisation, TargetAccess, Template, ThreadLevel, Tracker, Used, Wrong, combine,
 };

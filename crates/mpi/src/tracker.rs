@@ -46,6 +46,7 @@ mod rma_operations;
 mod separate;
 mod shared;
 mod steps;
+mod symmetric;
 mod synchronise;
 mod targets;
 mod user_operations;
@@ -67,6 +68,7 @@ pub use refused::Failure;
 pub use rma_operations::{Simple, TargetAccess, combine};
 pub use separate::MemoryModel;
 pub use shared::Atomic as AtomicUse;
+pub use symmetric::Doubt;
 pub use user_operations::Overstep;
 pub use waiting::{Asked, Facts, Outside};
 
@@ -93,6 +95,7 @@ use operations::Operations;
 use refused::Refused;
 use remote_ops::OneSided;
 use reporter::Reporter;
+use symmetric::Symmetric;
 
 /// Everything that is known of one process: its requests and pending operations, and the state of
 /// each kind of check.
@@ -117,6 +120,8 @@ pub struct Tracker {
     /// What others may wait for.
     pub steps: Steps,
     objects: Objects,
+    /// Symmetric memory of OpenSHMEM.
+    pub symmetric: Symmetric,
     /// Errors that the program has not asked about.
     refused: Refused,
     /// Parts of memory that operations of the program must not access now.
@@ -142,6 +147,7 @@ impl Tracker {
             accounts: Accounts::new(pages),
             steps: Steps::default(),
             objects: Objects::default(),
+            symmetric: Symmetric::default(),
             refused: Refused::default(),
             guarded: 0,
             reporter: Reporter::default(),

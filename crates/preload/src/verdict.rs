@@ -151,8 +151,19 @@ const STARTERS: [&[u8]; 24] = [
 ];
 
 /// Programs that start the ranks of a job.
-const LAUNCHERS: [&[u8]; 9] =
-    [b"mpirun", b"mpiexec", b"orterun", b"prterun", b"prun", b"srun", b"jsrun", b"aprun", b"flux"];
+const LAUNCHERS: [&[u8]; 11] = [
+    b"mpirun",
+    b"mpiexec",
+    b"orterun",
+    b"oshrun",
+    b"shmemrun",
+    b"prterun",
+    b"prun",
+    b"srun",
+    b"jsrun",
+    b"aprun",
+    b"flux",
+];
 
 fn starts_others(program: &[u8]) -> bool {
     // Debian's names have the library's: mpirun.mpich, mpiexec.hydra.

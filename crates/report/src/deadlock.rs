@@ -475,13 +475,20 @@ fn what(need: &RawNeed, of: Option<usize>) -> String {
             format!("a message from any rank{}", envelope(need.tag, &need.on))
         }
         NeedKind::Receive => format!("a message from {rank}{}", envelope(need.tag, &need.on)),
-        NeedKind::Collective if &*need.call == "MPI_Finalize" => return others(),
+        NeedKind::Collective if matches!(&*need.call, "MPI_Finalize" | "shmem_finalize") => {
+            return others();
+        }
         NeedKind::Collective => {
             return format!("{} to enter the same {} on {}", others(), need.call, need.on);
         }
         NeedKind::Window => format!("{rank} to synchronise {}", need.on),
         NeedKind::Lock => format!("{rank} to release its lock of {}", need.on),
         NeedKind::Exposure => format!("{rank} to expose its part of {}", need.on),
+        NeedKind::Other if need.call.starts_with("shmem_") => {
+            let what =
+                if need.call.contains("lock") { "release the lock" } else { "change the variable" };
+            format!("{rank} to {what}")
+        }
         NeedKind::Other => rank,
     };
     match &need.site {

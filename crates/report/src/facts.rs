@@ -355,6 +355,10 @@ impl<'o> Facts<'o> {
             "call MPI_Buffer_detach"
         } else if self.raw_operation().call.ends_with("_begin") {
             "end the split collective (MPI_File_write_all_end or the like)"
+        } else if self.raw_operation().call.starts_with("shmem_ctx_") {
+            "call shmem_ctx_quiet"
+        } else if self.raw_operation().call.starts_with("shmem_") {
+            "call shmem_quiet"
         } else if self.raw_operation().window.is_some() {
             "complete the operation at its origin (MPI_Win_flush_local, the end of the epoch, or \
              MPI_Wait for a call that returns a request)"

@@ -53,6 +53,7 @@ mod buffers;
 mod concurrency;
 mod device;
 mod nccl;
+mod shmem;
 mod windows;
 
 use crate::facts::{Case, Facts};
@@ -61,6 +62,7 @@ use commsan_findings::Code;
 use concurrency::CONCURRENCY;
 use device::DEVICE;
 use nccl::NCCL;
+use shmem::SHMEM;
 use windows::WINDOWS;
 
 /// The texts of one code.
@@ -117,7 +119,7 @@ const BETWEEN_THREADS: &[Wording] = &[
 
 /// All rows.
 pub fn wordings() -> impl Iterator<Item = &'static Wording> {
-    [BUFFERS, WINDOWS, CONCURRENCY, DEVICE, NCCL, BETWEEN_THREADS].into_iter().flatten()
+    [BUFFERS, WINDOWS, CONCURRENCY, DEVICE, NCCL, SHMEM, BETWEEN_THREADS].into_iter().flatten()
 }
 
 /// The row for an observation.

@@ -183,7 +183,7 @@ impl Case {
             "args" => self.args = words(),
             "options" => self.options = words(),
             "hooks" if value == "none" => self.hooks = false,
-            "mpi" if matches!(value, "openmpi" | "mpich" | "none") => {
+            "mpi" if matches!(value, "openmpi" | "mpich" | "openshmem" | "none") => {
                 self.mpi = Some(value.to_owned())
             }
             "cc" if matches!(value, "gcc" | "clang") => self.compiler = Some(value.to_owned()),

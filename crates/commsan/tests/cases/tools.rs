@@ -22,6 +22,8 @@ pub enum Mpi {
     Family(MpiFamily),
     /// Another library.
     Other(&'static Installation),
+    /// The OpenSHMEM of the distribution's Open MPI.
+    Shmem,
     /// The program uses devices without MPI.
     None,
 }
@@ -130,6 +132,7 @@ impl Mpi {
         match self {
             Mpi::Family(family) => family.key(),
             Mpi::Other(installation) => &installation.name,
+            Mpi::Shmem => "openshmem",
             Mpi::None => "none",
         }
     }
@@ -138,6 +141,7 @@ impl Mpi {
         match self {
             Mpi::Family(family) => Some(family),
             Mpi::Other(installation) => Some(installation.family),
+            Mpi::Shmem => Some(MpiFamily::OpenMpi),
             Mpi::None => None,
         }
     }
@@ -145,6 +149,7 @@ impl Mpi {
     fn launcher(self) -> PathBuf {
         match self {
             Mpi::Other(installation) => installation.prefix.join("bin/mpirun"),
+            Mpi::Shmem => "oshrun".into(),
             _ => format!("mpirun.{}", self.name()).into(),
         }
     }
@@ -157,11 +162,16 @@ impl Wrapper {
             return Ok(Wrapper { mpi, language, options, libraries });
         }
         let name = match language {
+            _ if mpi == Mpi::Shmem => "oshcc",
             Language::C => "mpicc",
             Language::Cxx | Language::Cuda => "mpicxx",
             Language::Fortran => "mpifort",
         };
-        let words = wrappers::options(&format!("{name}.{}", mpi.name()))?.into_iter();
+        let name = match mpi {
+            Mpi::Shmem => name.to_owned(),
+            _ => format!("{name}.{}", mpi.name()),
+        };
+        let words = wrappers::options(&name)?.into_iter();
         // nvcc has options of its own for all others.
         let words =
             words.filter(|word| language != Language::Cuda || has(word, &["-I", "-L", "-l"]));
@@ -206,7 +216,10 @@ impl Tools {
         let languages = [Language::C, Language::Cxx, Language::Fortran, Language::Cuda];
         let all = mpis.iter().flat_map(|&mpi| languages.map(|language| (mpi, language)));
         let wrappers = all.map(|(mpi, language)| Wrapper::ask(mpi, language));
-        let wrappers = wrappers.collect::<Result<_, _>>()?;
+        let mut wrappers = wrappers.collect::<Result<Vec<_>, _>>()?;
+        if mpis.contains(&Mpi::Family(MpiFamily::OpenMpi)) && in_path("oshcc").is_some() {
+            wrappers.push(Wrapper::ask(Mpi::Shmem, Language::C)?);
+        }
         let work = repository.join("target/cases");
         Ok(Tools { commsan, clang, clangxx, nvcc, wrappers, work })
     }
@@ -253,6 +266,9 @@ impl Tools {
         }
         let of = |wrapper: &&Wrapper| wrapper.mpi == mpi && wrapper.language == language;
         let wrapper = self.wrappers.iter().find(of);
+        if mpi == Mpi::Shmem && wrapper.is_none() {
+            return Err("missing: oshcc, which Open MPI has for programs in C".to_owned());
+        }
         command.args(wrapper.iter().flat_map(|wrapper| &wrapper.options)).args(["-O1", "-g"]);
         if matches!(language, Language::Cxx | Language::Cuda) {
             // The C++ bindings of old take half of the time to compile a kernel.
@@ -294,6 +310,10 @@ impl Tools {
             let nodes = launchers::nodes(key, case.nodes.min(case.ranks), case.ranks, &work);
             command.arg(mpi.launcher());
             command.args(nodes?).args(["-n", &case.ranks.to_string()]);
+            if mpi == Mpi::Shmem {
+                // Else Debian's Open MPI 4.1.4 crashes in shmem_finalize, see docs/openshmem.md.
+                command.args(["--mca", "osc", "^rdma"]);
+            }
         }
         command.arg(program).args(&case.args);
         let (status, output) = finish(&mut command, &work)?;

@@ -38,6 +38,7 @@ pub fn describe(call: &'static Call, values: &Values, at: usize) -> Option<Strin
     let (param, value) = (&call.params[*call.alike.get(at)?], values[at]);
     let name = param.shown();
     Some(match param.role {
+        Role::Handle => format!("allocation {value} of the program's (counted from 1)"),
         Role::Datatype => format!("an `{name}` of {value} bytes"),
         Role::Pointer if value & HASHED == HASHED => format!("`{name}` of its own"),
         Role::Pointer => {

@@ -19,6 +19,7 @@ const OF_FILES: u64 = 0x0f_11e5;
 const OF_GROUPS: u64 = 0x6_2009;
 const OF_SESSIONS: u64 = 0x5e_5510;
 const OF_PAIRS: u64 = 0x9a_1125;
+const OF_PES: u64 = 0x7e_5e75;
 
 /// A communicator, window or file, and what this rank has entered on it.
 #[derive(Clone, Debug, Default)]
@@ -95,6 +96,11 @@ impl Communicators {
         self.all.insert(On::Comm(handle), known);
     }
 
+    /// PEs of OpenSHMEM enter collectives, known by this key on all of them.
+    pub fn add_pes(&mut self, key: usize, group: &Group) {
+        self.add(On::Pes(key), mixed(OF_PES, key as u64) | 1, group);
+    }
+
     /// The collective that this rank has entered last on `parent` has made something for a group.
     pub fn add_child(&mut self, parent: usize, child: On, group: &Group) {
         let parent = self.all.get(&On::Comm(parent)).filter(|parent| parent.name != 0);
@@ -105,6 +111,7 @@ impl Communicators {
             On::Comm(_) => 0,
             On::Window(_) => OF_WINDOWS,
             On::File(_) => OF_FILES,
+            On::Pes(_) => OF_PES,
         };
         self.add(child, mixed(maker, group.name ^ salt) | 1, group);
     }

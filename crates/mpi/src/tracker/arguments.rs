@@ -37,6 +37,11 @@ impl Wrong {
         Wrong { freed, ..Wrong::of(Problem::Freed, parameter, problem) }
     }
 
+    /// The same as a finding of another code, with the site where the object was made or freed.
+    pub(super) fn of_code(self, code: Code, freed: Option<Site>) -> Wrong {
+        Wrong { code, freed, ..self }
+    }
+
     /// A datatype that is not committed.
     pub fn uncommitted(parameter: &'static str) -> Wrong {
         let problem = "has not been committed".to_owned();
@@ -94,12 +99,34 @@ impl Reporter {
         self.wrong_argument(args, &wrong, place, out);
     }
 
+    /// Reports a call of OpenSHMEM before it is initialised or after it is finalised.
+    pub fn outside_shmem(
+        &mut self,
+        args: &Args,
+        problem: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let wrong = Wrong::value("", problem.to_owned()).of_code(Code::OutsideShmem, None);
+        self.wrong_argument(args, &wrong, place, out);
+    }
+
     /// Reports that the process exits with success, but what `call` initialised was never
     /// finalised.
     pub fn never_ended(&mut self, call: &'static Call, site: Site, out: &mut dyn Findings) {
         let operation = RawOperation::of(&call.name);
         let sites = [(Role::Operation, site)];
         self.report(Report::new(Code::NeverFinalized, operation, sites), &site, out);
+    }
+
+    /// Reports that what a call has allocated is never freed. `problem` says how much is left.
+    pub(super) fn never_freed(&mut self, site: Site, problem: &str, out: &mut dyn Findings) {
+        let operation = RawOperation::of(site.call.unwrap_or_default());
+        let report = Report {
+            argument: Some(RawArgument::new("", problem, None)),
+            ..Report::new(Code::SymmetricNeverFreed, operation, [(Role::Operation, site)])
+        };
+        self.report(report, &site, out);
     }
 
     /// Reports that the program crashes within a call. `problem` says how; `parameter` is the

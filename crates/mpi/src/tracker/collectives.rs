@@ -135,6 +135,11 @@ impl Together {
             On::Comm(_) => "communicator",
             On::Window(_) => "window",
             On::File(_) => "file",
+            On::Pes(0) => return "all PEs".to_owned(),
+            On::Pes(_) => {
+                let size = self.on.find(on).map_or(0, |known| known.size);
+                return format!("an active set of {size} PEs");
+            }
         };
         match self.on.find(on) {
             Some(known) if known.is_world() => "MPI_COMM_WORLD".to_owned(),
@@ -185,6 +190,7 @@ impl ThreadCalls {
         let began = self.began.map(|(call, _)| call.effect);
         commsan_mpi_calls::named(match began {
             Some(Effect::Session) => "MPI_Session_finalize",
+            Some(Effect::Symmetric) => "shmem_finalize",
             _ => "MPI_Finalize",
         })
     }
@@ -328,7 +334,10 @@ impl Tracker {
                 passed(own, first, |entry| Some(entry.asserted.describe().to_owned())),
             ),
             Difference::Argument(at) => (
-                Code::ArgumentsDiffer,
+                match call.symmetric_kind() {
+                    Some(kind) if kind.is_of_memory() => Code::AllocationsDiffer,
+                    _ => Code::ArgumentsDiffer,
+                },
                 passed(own, first, |entry| alike::describe(call, &entry.alike, at)),
             ),
         };

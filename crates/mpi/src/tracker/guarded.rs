@@ -68,7 +68,7 @@ impl Tracker {
             let Some(operation) = operation.filter(|operation| operation.retired.is_none()) else {
                 continue;
             };
-            let code = code(operation.window.is_some(), conflict.mode, mode);
+            let code = code(operation.is_one_sided(), conflict.mode, mode);
             let side = RawAccess::new(by, mode.is_write(), &conflict.bytes);
             self.report(code, Role::Access, side, None, &conflict, place, out);
         }

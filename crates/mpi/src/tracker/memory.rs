@@ -30,7 +30,7 @@ impl Tracker {
         self.others.accessed(by, None, &access, place, out);
         for conflict in conflicts.into_iter().flatten() {
             let one_sided =
-                self.operations.live.get(conflict.id).is_some_and(|op| op.window.is_some());
+                self.operations.live.get(conflict.id).is_some_and(Operation::is_one_sided);
             let code = code(one_sided, conflict.mode, mode);
             let side = RawAccess::new(by, mode.is_write(), &conflict.bytes);
             self.report(code, Role::Access, side, None, &conflict, place, out);

@@ -53,6 +53,11 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// Whether it is one-sided: no other rank calls something for it.
+    pub(super) fn is_one_sided(&self) -> bool {
+        self.window.is_some() || self.call.symmetric.is_some()
+    }
+
     /// The operation as findings describe it.
     pub(super) fn described(&self) -> RawOperation<'static> {
         RawOperation {

@@ -164,6 +164,21 @@ impl Together {
         })
     }
 
+    /// One of the other PEs, to change a variable or to release a lock.
+    fn need_of_any(&self, call: &'static Call) -> Result<Need, Unsure> {
+        let on = On::Pes(0);
+        Ok(Need {
+            kind: NeedKind::Other,
+            call: Cow::Borrowed(&call.name),
+            site: None,
+            ranks: self.others(on)?.into(),
+            tag: None,
+            on: self.words_for(on).into(),
+            name: 0,
+            number: 0,
+        })
+    }
+
     fn need_of_finalize(&self, call: &'static Call) -> Result<Need, Unsure> {
         let (rendezvous, me) = self.rendezvous.ok_or(Unsure)?;
         let ranks = (0..rendezvous.moves().count() as u32).filter(|rank| *rank != me).collect();
@@ -490,7 +505,11 @@ impl Tracker {
         if at.op.is_some_and(|index| (facts.is_program_code)(args.words[index])) {
             return Err(Unsure);
         }
-        if let Some(on) = *on {
+        let on = on.or_else(|| self.symmetric.on(args));
+        if on.is_none() && call.symmetric.is_some() {
+            return self.together.need_of_any(call).map(|need| vec![need]);
+        }
+        if let Some(on) = on {
             let number = self.together.on.find(on).map_or(0, |known| known.entered);
             let mut needs = vec![self.together.together(call, on, number, None)?];
             if at.peer_comm.is_some() {

@@ -113,10 +113,18 @@ pub(crate) mod tests {
             Code::NcclDestroyedUsed => ("ncclAllReduce", "ncclCommDestroy", None),
             Code::NcclIdReused => ("ncclCommInitRank", "ncclCommInitRank", None),
             Code::NcclNotDestroyed => ("ncclCommInitAll", "ncclCommInitAll", None),
+            Code::AllocationsDiffer => {
+                let passed = ["`size` = 128", "`size` = 64"];
+                ("shmem_malloc", "shmem_malloc", Some(passed))
+            }
             Code::FinalizedElsewhere => ("MPI_Finalize", "MPI_Init_thread", None),
             _ => ("MPI_Wait", "MPI_Waitall", None),
         };
-        let is_nccl = code >= Code::NcclCollectivesDiffer;
+        let on = match code {
+            Code::AllocationsDiffer => "all PEs",
+            _ if code >= Code::NcclCollectivesDiffer => "an NCCL communicator of 2 ranks",
+            _ => "MPI_COMM_WORLD",
+        };
         let ranks = code.is_between_ranks() || code < Code::ThreadExcluded;
         let finding = &mut observation.finding;
         (finding.code, finding.access) = (code, None);
@@ -124,14 +132,14 @@ pub(crate) mod tests {
         (first.call, second.call) = (Some(by.into()), Some(other.into()));
         finding.operation.call = other.into();
         finding.collective = Some(RawCollective {
-            on: if is_nccl { "an NCCL communicator of 2 ranks" } else { "MPI_COMM_WORLD" }.into(),
+            on: on.into(),
             number: 3,
             passed: passed.map(|both| both.map(Into::into)),
             between_groups: case == Case::BetweenGroups,
         });
         if ranks {
             (observation.rank, second.rank) = (1, Some(0));
-        } else if !is_nccl {
+        } else if code < Code::NcclCollectivesDiffer {
             first.thread = u32::from(case != Case::MainThread);
             finding.level = Some(RawLevel {
                 required: "MPI_THREAD_MULTIPLE".into(),

@@ -112,6 +112,42 @@ fn of_requests(row: &Wording) -> Observation {
     observation
 }
 
+/// A typical finding about symmetric memory.
+fn of_symmetric(row: &Wording) -> Observation {
+    let mut observation = crate::facts::tests::observation();
+    observation.finding.code = row.code;
+    let (call, by, parameter, problem) = match row.code {
+        Code::NotSymmetric => {
+            ("shmem_long_put", "shmem_free", "dest", "points to memory that was freed")
+        }
+        Code::BeyondSymmetric => {
+            let problem = "leaves its allocation of 96 bytes: the call accesses bytes 64 to 127";
+            ("shmem_long_put", "shmem_malloc", "dest", problem)
+        }
+        Code::NoSuchPe => ("shmem_long_p", "", "pe", "is 4, but PEs are 0 to 3"),
+        Code::SymmetricFreedWrongly => ("shmem_free", "shmem_free", "block", "was freed before"),
+        Code::SymmetricFreedPending => ("shmem_ctx_putmem_nbi", "shmem_free", "", ""),
+        Code::SymmetricNeverFreed => {
+            ("shmem_malloc", "", "", "3 allocations of this place are left")
+        }
+        _ => ("shmem_my_pe", "", "", "after shmem_finalize"),
+    };
+    observation.finding.operation.call = call.into();
+    observation.finding.sites.to_mut()[1].call = Some(call.into());
+    observation.finding.sites.to_mut()[0].call = Some(by.into());
+    if row.code != Code::SymmetricFreedPending {
+        observation.finding.argument = Some(RawArgument::new(parameter, problem, None));
+        observation.finding.sites.to_mut()[0].role = Role::Release;
+        observation.completed = None;
+        observation.finding.access = None;
+    }
+    if by.is_empty() {
+        observation.finding.sites.to_mut().remove(0);
+        observation.stacks.remove(0);
+    }
+    observation
+}
+
 /// Of some codes the other thread came later, of some earlier.
 fn between_sites_of_threads(observation: &mut Observation, code: Code) {
     observation.finding.threads = true;
@@ -136,7 +172,11 @@ fn by_another_thread(observation: &mut Observation) {
 fn texts_of_all_codes() {
     let mut text = String::new();
     for row in wordings() {
-        let mut observation = if row.code >= Code::NcclCollectivesDiffer {
+        let mut observation = if row.code == Code::AllocationsDiffer {
+            crate::facts::tests::together(row.code, row.case)
+        } else if row.code >= Code::NotSymmetric {
+            of_symmetric(row)
+        } else if row.code >= Code::NcclCollectivesDiffer {
             crate::facts::tests::together(row.code, row.case)
         } else if row.code >= Code::StreamsRace {
             crate::facts::tests::device(row.code, row.case)

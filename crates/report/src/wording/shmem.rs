@@ -1,0 +1,99 @@
+//! OpenSHMEM.
+
+use super::Wording;
+use crate::facts::Case;
+use commsan_findings::Code;
+
+/// What is wrong with an argument.
+const fn of_argument(
+    code: Code,
+    offence: &'static str,
+    why: &'static str,
+    help: &'static str,
+) -> Wording {
+    Wording {
+        code,
+        case: Case::Usual,
+        message: "{argument} of {operation} {problem}",
+        offence,
+        operation: "{argument} {problem}",
+        why,
+        help,
+        fortran: "",
+    }
+}
+
+/// The rows, in the order of codes.
+pub(super) const SHMEM: &[Wording] = &[
+    of_argument(
+        Code::NotSymmetric,
+        "the memory is freed here",
+        "other PEs find their object by this address: it must be that of a static variable, or lie in memory that \
+         shmem_malloc has returned on all PEs",
+        "make the variable static, or allocate it with shmem_malloc on all PEs and free it after its last use",
+    ),
+    of_argument(
+        Code::BeyondSymmetric,
+        "the memory is allocated here",
+        "what lies behind an allocation is another one, or memory of the library, which other PEs lose without notice",
+        "match the count to the allocation: counts are in elements of the call's type, sizes of shmem_malloc in bytes; \
+         shmem_fcollect and shmem_alltoall need a block for each PE",
+    ),
+    of_argument(
+        Code::NoSuchPe,
+        "",
+        "PEs are numbered from 0; an active set is PE_size of them, from PE_start in steps of 2 to the power of \
+         logPE_stride, and its PEs alone call its collectives",
+        "check how {argument} is computed; wrap around or leave the call out where there is no neighbour, since OpenSHMEM \
+         has no null PE",
+    ),
+    Wording {
+        code: Code::AllocationsDiffer,
+        case: Case::Usual,
+        message: "{who} and {other} pass different values, but all PEs must make and free the same allocations",
+        offence: "{mine}",
+        operation: "{theirs}",
+        why: "both are the {nth} collective on {on}; the symmetric heaps of PEs are alike only if all make and free the \
+              same blocks in the same order",
+        help: "compute sizes from values that are equal on all PEs, of amounts that differ the largest; free in the same \
+               order on all PEs",
+        fortran: "",
+    },
+    of_argument(
+        Code::SymmetricFreedWrongly,
+        "the block comes from here",
+        "a block is freed once, by the pointer that shmem_malloc has returned; libraries abort else, or corrupt the \
+         symmetric heap",
+        "free each block once and set the pointer to NULL then; memory of malloc is freed by free",
+    ),
+    Wording {
+        code: Code::SymmetricFreedPending,
+        case: Case::Usual,
+        message: "{who} frees symmetric memory that {operation} still accesses at another PE",
+        offence: "{by} frees the memory",
+        operation: "{starter} accesses it",
+        why: "{pending}; the barrier of {by} completes only operations without a context",
+        help: "call shmem_ctx_quiet, or shmem_ctx_destroy, before the memory is freed",
+        fortran: "",
+    },
+    Wording {
+        code: Code::SymmetricNeverFreed,
+        case: Case::Usual,
+        message: "no call frees what {operation} allocates: {problem} at shmem_finalize",
+        offence: "",
+        operation: "{problem}",
+        why: "the symmetric heap has a fixed size, and a place that allocates again and again uses it up",
+        help: "free each block with shmem_free on all PEs, or allocate it once before the loop",
+        fortran: "",
+    },
+    Wording {
+        code: Code::OutsideShmem,
+        case: Case::Usual,
+        message: "{operation} is called {problem}",
+        offence: "",
+        operation: "{starter} is called {problem}",
+        why: "OpenSHMEM may be called between shmem_init and shmem_finalize, and most libraries crash else",
+        help: "move the call; keep the PE's number in a variable if it is needed after shmem_finalize",
+        fortran: "",
+    },
+];

@@ -1,0 +1,15 @@
+/* Memory is freed once, and the pointer set to NULL. */
+//# mpi: openshmem
+#include <shmem.h>
+
+int main(void) {
+  shmem_init();
+  int me = shmem_my_pe(), pes = shmem_n_pes();
+  long *there = shmem_malloc(64);
+  there[0] = me + pes;
+  shmem_free(there);
+  there = NULL;
+  shmem_free(there);
+  shmem_finalize();
+  return 0;
+}
