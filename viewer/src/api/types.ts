@@ -193,6 +193,8 @@ export type Frame = {
   file: number | null,
   /** The line there. */
   line: number | null,
+  /** Whether that is in a header of C++'s library, or such. */
+  library: boolean,
 };
 
 /** A line in detail. */
@@ -341,6 +343,8 @@ export type PlaceDetail = {
   lines: Array<PlaceLine>,
   /** By the other end. */
   peers: Array<Peer>,
+  /** Entries that are left out of each of these lists, the smallest. */
+  more: [number, number, number, number],
 };
 
 /** What a place is. */
@@ -412,6 +416,8 @@ export type Run = {
   files: Array<SourceFile>,
   /** Those with most traffic first. */
   objects: Array<DataObject>,
+  /** What alone was asked for, and counts: `objects u, v`; everything if empty. */
+  only: Array<string>,
   /** What the user should know. */
   notes: Array<string>,
   /** What checking has found in the same run. */
@@ -422,6 +428,16 @@ export type Run = {
   timeline: Bins,
   /** Whether the file of every rank is complete. */
   complete: boolean,
+};
+
+/** Totals of part of a run: of some of the time, of a region. */
+export type Selection = {
+  /** Of each kind. */
+  totals: Array<Total>,
+  /** Objects with most traffic first, and their traffic. */
+  objects: [object: number, KindTotal[]][],
+  /** Time in communication; it is not known by region. */
+  calls: Communication,
 };
 
 /** One of them. */

@@ -1,13 +1,13 @@
 /** A place: what it reads and writes elsewhere, of which objects, by which instructions and lines. */
 
 import { useMemo } from "preact/hooks";
-import { address } from "../api/answers";
 import type { PlaceDetail } from "../api/types";
-import { useAnswer, useShared } from "../state/context";
+import { placeAddress, useAnswer, useShared } from "../state/context";
 import {
   Answered,
   Bar,
   FindingMark,
+  LeftOut,
   ObjectLink,
   OfAllKinds,
   PlaceLink,
@@ -19,7 +19,7 @@ import { type Column, DataTable } from "../ui/table";
 import { VirtualList } from "../ui/virtual";
 
 export function PlacesView() {
-  const { run, route, go } = useShared();
+  const { answers, run, route, go } = useShared();
   const wanted = route.search.trim().toLowerCase();
   const places = useMemo(
     () =>
@@ -38,6 +38,7 @@ export function PlacesView() {
           rowHeight={30}
           keyOf={(place) => place.id}
           selected={chosen}
+          holds={(place) => answers.holds(placeAddress(place.id))}
           onSelect={(place) => go({ place: place.id }, "replace")}
           empty={run.places.length === 0 ? "No rank has left a record." : "No place matches. Clear the search."}
           render={(place) => (
@@ -96,7 +97,7 @@ function useAmounts<T extends Measured>(rows: readonly T[]): Column<T>[] {
 
 function PlaceDetail({ place }: { place: number }) {
   const { run, go } = useShared();
-  const asked = useAnswer<PlaceDetail>(address(`place/${place}`));
+  const asked = useAnswer<PlaceDetail>(placeAddress(place));
   const { name, kind, node } = run.places[place]!;
   return (
     <div class="main scroll">
@@ -138,6 +139,7 @@ function PlaceTables({ answer, name }: { answer: PlaceDetail; name: string }) {
           ...useAmounts(peers),
         ]}
         rows={peers}
+        note={<LeftOut count={answer.more[3]} />}
         onOpen={(row) => go({ place: row.place })}
         empty="Nothing moved between this place and others under this filter."
       />
@@ -154,6 +156,7 @@ function PlaceTables({ answer, name }: { answer: PlaceDetail; name: string }) {
           ...useAmounts(objects),
         ]}
         rows={objects}
+        note={<LeftOut count={answer.more[0]} />}
         onOpen={(row) => go({ view: "objects", object: row.object })}
         empty="No object could be attributed to this place's traffic."
       />
@@ -164,7 +167,12 @@ function PlaceTables({ answer, name }: { answer: PlaceDetail; name: string }) {
           ...useAmounts(instructions),
         ]}
         rows={instructions}
-        note={<OfAllKinds />}
+        note={
+          <>
+            <OfAllKinds />
+            <LeftOut count={answer.more[1]} />
+          </>
+        }
         empty="This place issues no transfers."
       />
       <DataTable<Line>
@@ -179,7 +187,12 @@ function PlaceTables({ answer, name }: { answer: PlaceDetail; name: string }) {
           ...useAmounts(lines),
         ]}
         rows={lines}
-        note={<OfAllKinds />}
+        note={
+          <>
+            <OfAllKinds />
+            <LeftOut count={answer.more[2]} />
+          </>
+        }
         onOpen={(row) => go({ view: "code", file: row.file, line: row.line })}
         empty="No line is known to move anything from or to here. Programs compiled with -g have lines."
       />

@@ -1,8 +1,8 @@
 /** Beside the matrix: the selected cell, or the run as a whole. */
 
-import type { Matrix } from "../../api/types";
+import type { Matrix, Selection } from "../../api/types";
 import { percent, seconds } from "../../format";
-import { useShared } from "../../state/context";
+import { partText, useSelection, useShared } from "../../state/context";
 import { amount } from "../../state/traffic";
 import { Bar, ObjectLink, PlaceLink, Quantity } from "../../ui/parts";
 import { trafficAt, useGrid } from "./grid";
@@ -76,19 +76,29 @@ function CellDetails({ matrix, row, col }: { matrix: Matrix; row: number; col: n
 }
 
 function RunDetails() {
+  const { run, route } = useShared();
+  const selection = useSelection();
+  const part = partText(route, run);
   return (
     <>
-      <Totals />
-      <TimeInCalls />
-      <LargestObjects />
+      {part !== "" && <p class="muted">Of what happened {part}:</p>}
+      {selection === null ? (
+        <p class="muted">Loading …</p>
+      ) : (
+        <>
+          <Totals selection={selection} />
+          <TimeInCalls selection={selection} />
+          <LargestObjects selection={selection} />
+        </>
+      )}
       <p class="muted">Select a cell to see what moved there.</p>
     </>
   );
 }
 
-function Totals() {
+function Totals({ selection }: { selection: Selection }) {
   const { run, filter, route } = useShared();
-  const totals = run.totals.filter((total) => filter[total.kind]);
+  const totals = selection.totals.filter((total) => filter[total.kind]);
   const most = Math.max(1, ...totals.map((total) => total[route.unit]));
   return (
     <>
@@ -112,9 +122,10 @@ function Totals() {
   );
 }
 
-function TimeInCalls() {
-  const { run } = useShared();
-  const { share_of_time: share, by_rank: ranks } = run.calls;
+function TimeInCalls({ selection }: { selection: Selection }) {
+  const { run, route } = useShared();
+  const { share_of_time: share, by_rank: ranks } = selection.calls;
+  const all = route.time === null ? run.seconds : (route.time[1] + 1 - route.time[0]) * run.timeline.width_seconds;
   // Where no call was timed, as without MPI, nothing is to be said.
   if (!ranks.some((rank) => rank.seconds > 0)) return null;
   const slowest = ranks.toSorted((a, b) => b.seconds - a.seconds).slice(0, RANKS_LISTED);
@@ -123,7 +134,8 @@ function TimeInCalls() {
     <>
       <h2>Time in communication calls</h2>
       <p>
-        {percent(share)} of {seconds(run.seconds)}
+        {percent(share)} of {seconds(all)}
+        {run.regions.includes(route.region) && ", in all regions"}
       </p>
       <table class="plain">
         <tbody>
@@ -149,10 +161,10 @@ function TimeInCalls() {
   );
 }
 
-function LargestObjects() {
-  const { run, filter, route } = useShared();
-  const largest = run.objects
-    .map((object) => ({ object, value: amount(object.by_kind, filter, route.unit) }))
+function LargestObjects({ selection }: { selection: Selection }) {
+  const { filter, route } = useShared();
+  const largest = selection.objects
+    .map(([object, traffic]) => ({ object, value: amount(traffic, filter, route.unit) }))
     .filter((one) => one.value > 0)
     .sort((a, b) => b.value - a.value)
     .slice(0, 5);
@@ -163,9 +175,9 @@ function LargestObjects() {
       <table class="plain names">
         <tbody>
           {largest.map(({ object, value }) => (
-            <tr key={object.id}>
+            <tr key={object}>
               <th scope="row">
-                <ObjectLink object={object.id} />
+                <ObjectLink object={object} />
               </th>
               <td>
                 <Bar share={value / largest[0]!.value} />
