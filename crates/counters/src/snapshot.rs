@@ -105,6 +105,8 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
         epoch: traffic.bins.epoch(),
         sample: traffic.settings.sample,
         only: traffic.settings.objects.clone(),
+        only_regions: traffic.settings.regions.clone(),
+        only_kernels: traffic.settings.kernels.clone(),
         strings: tables.strings,
         modules: tables.modules,
         stacks: tables.stacks,

@@ -384,8 +384,12 @@ impl Done<'_> {
             self.allocated(bytes);
         } else if made.base != 0 && !bytes.is_empty() {
             self.with(|traffic| {
-                let identity = self.window_here(traffic);
-                traffic.objects.exposed(&bytes, identity);
+                let own = self.window_here(traffic);
+                // Memory of a device stays there.
+                let place = traffic.objects.at(bytes.start).map_or(own.place, |(object, _)| {
+                    traffic.objects.all()[object as usize].identity.place
+                });
+                traffic.objects.exposed(&bytes, Identity { place, ..own });
             });
         }
     }

@@ -7,6 +7,7 @@ mod matrix;
 mod object;
 mod place;
 mod run;
+mod selection;
 mod sums;
 mod timeline;
 

@@ -85,6 +85,8 @@ pub struct Run {
     pub files: Vec<File>,
     /// Those with most traffic first.
     pub objects: Vec<Object>,
+    /// What alone was asked for, and counts: `objects u, v`; everything if empty.
+    pub only: Vec<String>,
     /// What the user should know.
     pub notes: Vec<String>,
     /// What checking has found in the same run.
@@ -156,6 +158,19 @@ pub struct Communication {
     pub share_of_time: f64,
     /// Of each rank.
     pub by_rank: Vec<RankTime>,
+}
+
+/// Totals of part of a run: of some of the time, of a region.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Selection {
+    /// Of each kind.
+    pub totals: Vec<Total>,
+    /// Objects with most traffic first, and their traffic.
+    #[cfg_attr(test, ts(type = "[object: number, KindTotal[]][]"))]
+    pub objects: Vec<(usize, Vec<OfKind>)>,
+    /// Time in communication; it is not known by region.
+    pub calls: Communication,
 }
 
 /// A rank's time.
@@ -230,6 +245,8 @@ pub struct Frame {
     pub file: Option<usize>,
     /// The line there.
     pub line: Option<u32>,
+    /// Whether that is in a header of C++'s library, or such.
+    pub library: bool,
 }
 
 /// What checking has found.
@@ -512,6 +529,8 @@ pub struct PlaceDetail {
     pub lines: Vec<PlaceLine>,
     /// By the other end.
     pub peers: Vec<Peer>,
+    /// Entries that are left out of each of these lists, the smallest.
+    pub more: [usize; 4],
 }
 
 /// An object's share of a place's traffic.

@@ -1,7 +1,7 @@
 //! A run on one screen of text.
 
 use crate::Profile;
-use crate::api::{Amount, Error, Level, MatrixQuery};
+use crate::api::{Amount, Error, Filter, Level, MatrixQuery};
 use crate::index::{lines_of, traffic};
 use crate::model::End;
 use commsan_rundir::traffic::Kind;
@@ -77,8 +77,12 @@ fn headline(profile: &Profile, total: Amount) -> String {
         Some(last @ 1..) => format!(" of {} jobs", last + 1),
         _ => String::new(),
     };
+    let only = match &*model.only {
+        [] => String::new(),
+        only => format!("counted are only {} (--only)\n", printed(&only.join("; "))),
+    };
     format!(
-        "{}{jobs} on {} moved {} in {} within {seconds:.3} s\n\n",
+        "{}{jobs} on {} moved {} in {} within {seconds:.3} s\n{only}\n",
         number(ranks as u64, "rank"),
         number(hosts as u64, "host"),
         bytes(total.bytes),
@@ -229,7 +233,7 @@ fn balance(profile: &Profile) -> String {
     }
     let name = |place: u32| &*model.places[place as usize].name;
     let sent = model.ranks.iter().map(|rank| (name(rank.place), sent[rank.place as usize]));
-    let communication = profile.communication();
+    let communication = profile.communication(&Filter::default());
     let waited = communication.by_rank.iter().map(|rank| (name(rank.place as u32), rank.seconds));
     let mut text = String::new();
     let told = |imbalance: Option<(f64, &str)>| {

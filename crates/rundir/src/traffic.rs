@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Version of the format; readers refuse others.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 const MAGIC: &[u8; 8] = b"CSTRAFIC";
 const HEADER: usize = 32;
@@ -59,6 +59,10 @@ pub struct Snapshot {
     pub sample: u32,
     /// Names of the objects that alone are of interest; all if empty.
     pub only: Vec<String>,
+    /// Regions, the same.
+    pub only_regions: Vec<String>,
+    /// Kernels, the same.
+    pub only_kernels: Vec<String>,
     /// Names that the other tables refer to: functions, files, calls, regions.
     pub strings: Vec<String>,
     /// Paths of executables and libraries.
