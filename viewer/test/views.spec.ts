@@ -378,7 +378,22 @@ test("a selection of time is of all that is beside it", async ({ page }) => {
   // Lists of other views are of the whole run, and their matrices say what they are of.
   await open(page, `${served.address}#/objects?object=0&time=0-31`);
   await expect(page.getByText("matrices only, the rest is of the whole run")).toBeVisible();
-  await expect(page.getByRole("img", { name: "Between places, 0 s to 512 ms" })).toBeVisible();
+  await expect(page.getByText("Of what happened 0 s to 512 ms. Most: ").first()).toBeVisible();
+});
+
+test("calls are told by their time, of the time that is selected", async ({ page }) => {
+  const details = page.getByRole("complementary", { name: "Details" });
+  const row = details.getByRole("row").filter({ hasText: "MPI_Allreduce" });
+  for (const [view, share] of [
+    ["system", 1],
+    ["system?time=0-31", 0.5],
+  ] as const) {
+    await open(page, `${served.address}#/${view}`);
+    await expect(row).toContainText(`halo.c:${LINES.reduce}`);
+    await expect(row).toContainText(seconds(1.25 * share));
+  }
+  await row.getByRole("button").click();
+  await expect(page).toHaveURL(new RegExp(`/code\\?.*line=${LINES.reduce}`));
 });
 
 test("a file with a finding is listed, moved anything or not", async ({ page }) => {

@@ -9,6 +9,7 @@ mod place;
 mod run;
 mod selection;
 mod sums;
+mod time;
 mod timeline;
 
 pub use extents::join;

@@ -158,6 +158,26 @@ pub struct Communication {
     pub share_of_time: f64,
     /// Of each rank.
     pub by_rank: Vec<RankTime>,
+    /// By call and line, those with most time first.
+    pub calls: Vec<CallTime>,
+    /// Those that are left out, with least time.
+    pub more: usize,
+}
+
+/// Time in calls of a line, of all ranks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct CallTime {
+    /// The call.
+    pub call: String,
+    /// Its file.
+    pub file: Option<usize>,
+    /// The line there.
+    pub line: Option<u32>,
+    /// How many calls.
+    pub count: u64,
+    /// Seconds in all of them.
+    pub seconds: f64,
 }
 
 /// Totals of part of a run: of some of the time, of a region.
@@ -296,7 +316,7 @@ pub struct FindingSide {
     pub label: String,
     /// Path of the source file.
     pub path: Option<String>,
-    /// Its number, if anything is moved in it.
+    /// Its number, if it is one of the run's.
     pub file: Option<usize>,
     /// The line there.
     pub line: Option<u32>,

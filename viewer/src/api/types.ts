@@ -58,6 +58,20 @@ export type Block = {
   last: number,
 };
 
+/** Time in calls of a line, of all ranks. */
+export type CallTime = {
+  /** The call. */
+  call: string,
+  /** Its file. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+  /** How many calls. */
+  count: number,
+  /** Seconds in all of them. */
+  seconds: number,
+};
+
 /** Something named in both runs. */
 export type Change = {
   /** Its name. */
@@ -74,6 +88,10 @@ export type Communication = {
   share_of_time: number,
   /** Of each rank. */
   by_rank: Array<RankTime>,
+  /** By call and line, those with most time first. */
+  calls: Array<CallTime>,
+  /** Those that are left out, with least time. */
+  more: number,
 };
 
 /** Two runs side by side: this one is after, the other before. */
@@ -179,7 +197,7 @@ export type FindingSide = {
   label: string,
   /** Path of the source file. */
   path: string | null,
-  /** Its number, if anything is moved in it. */
+  /** Its number, if it is one of the run's. */
   file: number | null,
   /** The line there. */
   line: number | null,

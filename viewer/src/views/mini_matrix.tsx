@@ -29,9 +29,7 @@ export function MiniMatrix({ title, parameters }: MiniMatrixProps) {
   const part = partText(route, run);
   return (
     <Answered asked={asked}>
-      {(matrix) => (
-        <MiniFigure title={part === "" ? title : `${title}, ${part}`} matrix={matrix} larger={{ ...parameters, of }} />
-      )}
+      {(matrix) => <MiniFigure title={title} part={part} matrix={matrix} larger={{ ...parameters, of }} />}
     </Answered>
   );
 }
@@ -55,7 +53,15 @@ function drawing(grid: Grid, scale: AmountScale, palette: Palette, text: string)
   };
 }
 
-function MiniFigure({ title, matrix, larger }: { title: string; matrix: Matrix; larger: Partial<Route> }) {
+interface MiniFigureProps {
+  title: string;
+  /** The part of the run that it is of, in words. */
+  part: string;
+  matrix: Matrix;
+  larger: Partial<Route>;
+}
+
+function MiniFigure({ title, part, matrix, larger }: MiniFigureProps) {
   const { answers, palette, route, run, go } = useShared();
   const whole = { ...route, ...larger, rows: null, cols: null };
   const held = answers.holds(systemAddress(whole, run));
@@ -64,7 +70,8 @@ function MiniFigure({ title, matrix, larger }: { title: string; matrix: Matrix; 
   const first = `${grid.rows[0]?.label ?? ""} … ${grid.rows.at(-1)?.label ?? ""}`;
   const text = scale.most === 0 ? "no traffic" : `at most ${quantity(scale.most, route.unit)}, ${first}`;
   const draw = useMemo(() => drawing(grid, scale, palette, text), [grid, scale, palette, text]);
-  const largest = useMemo(() => largestOf(grid, route.unit), [grid, route.unit]);
+  const most = useMemo(() => largestOf(grid, route.unit), [grid, route.unit]);
+  const largest = part === "" ? most : `Of what happened ${part}. ${most}`;
   return (
     <>
       <Figure

@@ -8,10 +8,13 @@ use crate::api::{
 };
 use crate::index::{lines_of, objects};
 use crate::merge::Rank;
-use crate::model::{CallRow, Model, SourceLine};
+use crate::model::{Model, SourceLine};
 use crate::objects::memory_name;
 
 const NANOSECONDS: f64 = 1e9;
+
+/// Calls that are listed by their time.
+const MAX_CALLS: usize = 500;
 
 impl Profile {
     /// All that has a name in the run.
@@ -62,7 +65,7 @@ impl Profile {
         let mut times = vec![0_u64; model.places.len()];
         for calls in &model.calls {
             let time = &mut times[calls.place as usize];
-            *time = time.saturating_add(self.time_in(calls, filter));
+            *time = time.saturating_add(self.spent_in(calls, filter).1);
         }
         let selected = filter.t0.or(filter.t1).map(|_| self.duration(filter));
         let present = || model.ranks.iter().filter(|rank| rank.present);
@@ -78,18 +81,11 @@ impl Profile {
         let by_rank: Vec<_> = by_rank.collect();
         let inside: f64 = by_rank.iter().map(|rank| rank.seconds).sum();
         let all = inside + by_rank.iter().map(|rank| rank.busy).sum::<f64>();
-        Communication { share_of_time: if all > 0.0 { inside / all } else { 0.0 }, by_rank }
-    }
-
-    /// Nanoseconds in calls within the filter's times.
-    pub(crate) fn time_in(&self, calls: &CallRow, filter: &Filter) -> u64 {
-        if filter.t0.is_none() && filter.t1.is_none() {
-            return calls.time;
-        }
-        let times = filter.t0.unwrap_or(0)..=filter.t1.unwrap_or(u32::MAX);
-        let bins = self.model.bins_of(calls.clock, calls.bins);
-        let within = bins.filter(|bin| times.contains(&bin.bin));
-        within.fold(0, |sum, bin| sum.saturating_add(bin.amount))
+        let spent = self.spent(filter);
+        let calls = spent.iter().take(MAX_CALLS).map(|of| self.call_time(of)).collect();
+        let more = spent.len().saturating_sub(MAX_CALLS);
+        let share_of_time = if all > 0.0 { inside / all } else { 0.0 };
+        Communication { share_of_time, by_rank, calls, more }
     }
 
     /// Nanoseconds that the filter's times cover of the run.

@@ -1,12 +1,15 @@
 /** Beside the matrix: the selected cell, or the run as a whole. */
 
 import type { Matrix, Selection } from "../../api/types";
-import { percent, seconds } from "../../format";
+import { percent, seconds, several } from "../../format";
 import { partText, useSelection, useShared } from "../../state/context";
 import { amount } from "../../state/traffic";
-import { Bar, ObjectLink, PlaceLink, Quantity } from "../../ui/parts";
+import { Bar, ObjectLink, PlaceLink, Quantity, SourceLink } from "../../ui/parts";
 import { trafficAt, useGrid } from "./grid";
 import { useSelectedCell } from "./matrix";
+
+/** How many calls are listed by their time. */
+const CALLS_LISTED = 5;
 
 /** How many of the ranks are listed by their share of time in calls. */
 const RANKS_LISTED = 8;
@@ -88,6 +91,7 @@ function RunDetails() {
         <>
           <Totals selection={selection} />
           <TimeInCalls selection={selection} />
+          <LongestCalls selection={selection} />
           <LargestObjects selection={selection} />
         </>
       )}
@@ -157,6 +161,38 @@ function TimeInCalls({ selection }: { selection: Selection }) {
           the {slowest.length} longest of {ranks.length} ranks
         </p>
       )}
+    </>
+  );
+}
+
+/** Calls by line with most time, of all ranks. */
+function LongestCalls({ selection }: { selection: Selection }) {
+  const { calls, more } = selection.calls;
+  const longest = calls.filter((call) => call.seconds > 0);
+  if (longest.length === 0) return null;
+  const shown = longest.slice(0, CALLS_LISTED);
+  const left = longest.length - shown.length + more;
+  return (
+    <>
+      <h2>Calls with most time</h2>
+      <table class="plain names">
+        <tbody>
+          {shown.map((call, index) => (
+            <tr key={index}>
+              <th scope="row">
+                <span class="mono">{call.call}</span> <SourceLink file={call.file} line={call.line} />
+              </th>
+              <td>
+                <Bar share={call.seconds / shown[0]!.seconds} />
+              </td>
+              <td class="number" title={several(call.count, "call")}>
+                {seconds(call.seconds)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="muted">all ranks together{left > 0 && `; ${several(left, "call site")} more with less`}</p>
     </>
   );
 }
