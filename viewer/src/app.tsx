@@ -154,7 +154,7 @@ function Header({ theme, setTheme, onHelp }: { theme: Theme; setTheme: (theme: T
 /** What counts, in all views. */
 function Filters() {
   const { answers, run, route, go, filter } = useShared();
-  const selection = useSelection();
+  const { value: selection } = useSelection();
   const amountOf = (kind: number) => selection?.totals.find((total) => total.kind === kind)?.[route.unit] ?? 0;
   const holds = (region: string) => answers.holds(systemAddress({ ...route, region }, run));
   const toggle = (kind: number) => {

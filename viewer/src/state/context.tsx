@@ -115,15 +115,16 @@ function partOf(route: Route, run: Run): Record<"region" | "t0" | "t1", number |
   return { region: region < 0 ? null : region, t0: route.time?.[0] ?? null, t1: route.time?.[1] ?? null };
 }
 
-/** Totals of what the view is of: of the selected time and region, else of the run. Null until they are known. */
-export function useSelection(): Selection | null {
+/** Totals of what the view is of: of the selected time and region, else of the run. */
+export function useSelection(): Asked<Selection> {
   const { run, route } = useShared();
   const part = partOf(route, run);
   const asked = useAnswer<Selection>(part === null ? null : address("selection", part));
-  return useMemo(() => {
-    if (part !== null) return asked.state === "ready" ? asked.value : null;
+  return useMemo((): Asked<Selection> => {
+    // What was selected before is not of what is selected now.
+    if (part !== null) return asked.state === "loading" ? { state: "loading", value: null } : asked;
     const objects = run.objects.map((object): [number, KindTotal[]] => [object.id, object.by_kind]);
-    return { totals: run.totals, calls: run.calls, objects };
+    return { state: "ready", value: { totals: run.totals, calls: run.calls, objects } };
   }, [part === null, asked, run]);
 }
 

@@ -80,13 +80,13 @@ function CellDetails({ matrix, row, col }: { matrix: Matrix; row: number; col: n
 
 function RunDetails() {
   const { run, route } = useShared();
-  const selection = useSelection();
+  const { state, value: selection } = useSelection();
   const part = partText(route, run);
   return (
     <>
       {part !== "" && <p class="muted">Of what happened {part}:</p>}
       {selection === null ? (
-        <p class="muted">Loading …</p>
+        <p class="muted">{state === "loading" ? "Loading …" : "Its totals are not known."}</p>
       ) : (
         <>
           <Totals selection={selection} />
