@@ -345,7 +345,7 @@ test("nothing found is told apart from nothing checked", async ({ page }) => {
 test("what a place's lists leave out is told", async ({ page }) => {
   await page.route("**/api/place/0", async (route) => {
     const answer = served.fixture.answer("/api/place/0") as PlaceDetail;
-    await route.fulfill({ json: { ...answer, more: [3, 0, 1, 1234] } });
+    await route.fulfill({ json: { ...answer, more: [3, 0, 1, 1234, 2] } });
   });
   await open(page, `${served.address}#/places?place=0`);
   const table = (name: string | RegExp) => page.getByRole("region", { name });
@@ -353,6 +353,7 @@ test("what a place's lists leave out is told", async ({ page }) => {
   await expect(table("Objects")).toContainText("without the 3 smallest");
   await expect(table("Lines")).toContainText("without the 1 smallest");
   await expect(table("Calls and instructions")).not.toContainText("without the");
+  await expect(table("Time in calls")).toContainText("without the 2 smallest in time");
 });
 
 test("a selection of time is of all that is beside it", async ({ page }) => {
@@ -394,6 +395,19 @@ test("calls are told by their time, of the time that is selected", async ({ page
   }
   await row.getByRole("button").click();
   await expect(page).toHaveURL(new RegExp(`/code\\?.*line=${LINES.reduce}`));
+});
+
+test("a rank's time is told by call, line, peer and communicator", async ({ page }) => {
+  await open(page, `${served.address}#/places?place=0`);
+  const table = page.getByRole("region", { name: "Time in calls" });
+  const [first, second] = [table.getByRole("row").nth(1), table.getByRole("row").nth(2)];
+  await expect(first).toContainText("MPI_Waitall");
+  await expect(first).toContainText("750 ms");
+  for (const text of ["MPI_Recv", `halo.c:${LINES.send}`, "rank 1", "ranks 0-15", "500", "250 ms", "125 ms"]) {
+    await expect(second).toContainText(text);
+  }
+  await second.click();
+  await expect(page).toHaveURL(new RegExp(`/code\\?.*line=${LINES.send}`));
 });
 
 test("a file with a finding is listed, moved anything or not", async ({ page }) => {

@@ -538,7 +538,7 @@ pub struct LineTransfer {
 }
 
 /// What a place moves to and from others.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PlaceDetail {
     /// What lies elsewhere and is read or written from here, and what is read and written here.
@@ -549,8 +549,32 @@ pub struct PlaceDetail {
     pub lines: Vec<PlaceLine>,
     /// By the other end.
     pub peers: Vec<Peer>,
+    /// Of a rank: time in its calls, by what they name.
+    pub times: Vec<PlaceTime>,
     /// Entries that are left out of each of these lists, the smallest.
-    pub more: [usize; 4],
+    pub more: [usize; 5],
+}
+
+/// Time in calls of a rank that name the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PlaceTime {
+    /// The call.
+    pub call: String,
+    /// Its file.
+    pub file: Option<usize>,
+    /// The line there.
+    pub line: Option<u32>,
+    /// The only other end that it names.
+    pub peer: Option<usize>,
+    /// Ranks of the communicator that it names, in words.
+    pub communicator: Option<String>,
+    /// How many calls.
+    pub count: u64,
+    /// Seconds in all of them.
+    pub seconds: f64,
+    /// Seconds in the longest.
+    pub longest_seconds: f64,
 }
 
 /// An object's share of a place's traffic.

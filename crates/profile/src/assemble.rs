@@ -145,6 +145,8 @@ impl Renumber<'_> {
 
     fn calls(&self, calls: &mut CallRow) {
         calls.place = self.places[calls.place as usize];
+        calls.peer = calls.peer.map(|peer| self.places[peer as usize]);
+        calls.group = calls.group.map(|group| self.groups[group as usize]);
         calls.site = self.sites[calls.site as usize];
     }
 }

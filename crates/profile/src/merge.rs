@@ -435,6 +435,8 @@ impl Merged {
     fn calls_row(&mut self, of: &Calls, snapshot: &Snapshot, numbers: &Numbers) -> CallRow {
         CallRow {
             place: self.place(traffic::Place::Rank(snapshot.rank), numbers),
+            peer: of.peer.map(|peer| self.place(peer, numbers)),
+            group: of.group.map(|group| numbers.groups[group as usize]),
             site: self.site(of.call, of.stack, numbers),
             count: of.count,
             time: of.time,

@@ -208,6 +208,10 @@ pub struct Row {
 pub struct CallRow {
     /// The rank's place.
     pub place: u32,
+    /// The only other end that the call names.
+    pub peer: Option<u32>,
+    /// The group of the communicator that it names.
+    pub group: Option<u32>,
     /// Where in the program.
     pub site: u32,
     /// How many.

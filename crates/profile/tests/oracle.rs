@@ -279,9 +279,9 @@ fn what_a_places_lists_leave_out_is_told() {
         snapshots[0].transfers.push(Transfer::new(key, 1, other.into()));
     }
     let detail = profile(&snapshots).place(0).unwrap();
-    assert_eq!((detail.peers.len(), detail.more), (500, [0, 0, 0, 100]));
+    assert_eq!((detail.peers.len(), detail.more), (500, [0, 0, 0, 100, 0]));
     assert!(detail.peers.iter().all(|peer| peer.bytes > 100));
-    assert_eq!(profile(&snapshots).place(1).unwrap().more, [0; 4]);
+    assert_eq!(profile(&snapshots).place(1).unwrap().more, [0; 5]);
 }
 
 /// Objects of part of the time, and the time in calls then.
@@ -314,6 +314,8 @@ fn a_selection_has_its_own_objects_and_calls() {
     snapshot.calls = vec![Calls {
         call: 0,
         stack: 1,
+        group: None,
+        peer: None,
         count: 2,
         time: 750_000,
         longest: 500_000,

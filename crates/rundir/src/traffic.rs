@@ -443,6 +443,10 @@ pub struct Calls {
     pub call: u32,
     /// The call path.
     pub stack: u32,
+    /// The group of the communicator that it names.
+    pub group: Option<u32>,
+    /// The only other end that it names.
+    pub peer: Option<Place>,
     /// How many.
     pub count: u64,
     /// Nanoseconds in all of them.
@@ -596,7 +600,12 @@ impl Snapshot {
                     && object(transfer.key.other)
                     && transfer.key.region.is_none_or(string)
             })
-            && self.calls.iter().all(|calls| string(calls.call) && stack(calls.stack))
+            && self.calls.iter().all(|calls| {
+                string(calls.call)
+                    && stack(calls.stack)
+                    && calls.group.is_none_or(group)
+                    && calls.peer.is_none_or(place)
+            })
     }
 }
 

@@ -361,8 +361,10 @@ export type PlaceDetail = {
   lines: Array<PlaceLine>,
   /** By the other end. */
   peers: Array<Peer>,
+  /** Of a rank: time in its calls, by what they name. */
+  times: Array<PlaceTime>,
   /** Entries that are left out of each of these lists, the smallest. */
-  more: [number, number, number, number],
+  more: [number, number, number, number, number],
 };
 
 /** What a place is. */
@@ -394,6 +396,26 @@ export type PlaceObject = {
   count: number,
   /** Their bytes. */
   bytes: number,
+};
+
+/** Time in calls of a rank that name the same. */
+export type PlaceTime = {
+  /** The call. */
+  call: string,
+  /** Its file. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+  /** The only other end that it names. */
+  peer: number | null,
+  /** Ranks of the communicator that it names, in words. */
+  communicator: string | null,
+  /** How many calls. */
+  count: number,
+  /** Seconds in all of them. */
+  seconds: number,
+  /** Seconds in the longest. */
+  longest_seconds: number,
 };
 
 /** A rank's time. */

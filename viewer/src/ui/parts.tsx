@@ -178,8 +178,12 @@ export function OfAllKinds() {
 }
 
 /** That a list ends before everything is told. */
-export function LeftOut({ count }: { count: number }) {
-  return count > 0 ? <span class="muted">without the {integer(count)} smallest in bytes</span> : null;
+export function LeftOut({ count, of = "in bytes" }: { count: number; of?: string }) {
+  return count > 0 ? (
+    <span class="muted">
+      without the {integer(count)} smallest {of}
+    </span>
+  ) : null;
 }
 
 /** A share as a bar behind or beside a number. */

@@ -1,7 +1,8 @@
 /** A place: what it reads and writes elsewhere, of which objects, by which instructions and lines. */
 
 import { useMemo } from "preact/hooks";
-import type { PlaceDetail } from "../api/types";
+import type { PlaceDetail, PlaceTime } from "../api/types";
+import { integer, seconds } from "../format";
 import { placeAddress, useAnswer, useShared } from "../state/context";
 import {
   Answered,
@@ -196,6 +197,56 @@ function PlaceTables({ answer, name }: { answer: PlaceDetail; name: string }) {
         onOpen={(row) => go({ view: "code", file: row.file, line: row.line })}
         empty="No line is known to move anything from or to here. Programs compiled with -g have lines."
       />
+      {answer.times.length > 0 && <Times answer={answer} />}
     </div>
+  );
+}
+
+/** Time in a rank's calls, by what they name. */
+function Times({ answer }: { answer: PlaceDetail }) {
+  const { run, go } = useShared();
+  const rows = useMemo(() => answer.times.toSorted((a, b) => b.seconds - a.seconds), [answer]);
+  const most = Math.max(1e-12, rows[0]?.seconds ?? 0);
+  return (
+    <DataTable<PlaceTime>
+      title="Time in calls"
+      columns={[
+        { title: "call", value: (row) => row.call, show: (row) => <span class="mono">{row.call}</span> },
+        {
+          title: "line",
+          value: (row) => (row.file === null ? "" : `${run.files[row.file]?.path}:${row.line}`),
+          show: (row) => <SourceLink file={row.file} line={row.line} />,
+        },
+        {
+          title: "peer",
+          value: (row) => (row.peer === null ? "" : (run.places[row.peer]?.name ?? "")),
+          show: (row) => (row.peer === null ? "" : <PlaceLink place={row.peer} />),
+        },
+        { title: "communicator", value: (row) => row.communicator ?? "" },
+        {
+          title: "share",
+          value: (row) => row.seconds / most,
+          show: (row) => <Bar share={row.seconds / most} />,
+          width: "88px",
+        },
+        { title: "calls", numeric: true, value: (row) => row.count, show: (row) => integer(row.count) },
+        { title: "time", numeric: true, value: (row) => row.seconds, show: (row) => seconds(row.seconds) },
+        {
+          title: "longest",
+          numeric: true,
+          value: (row) => row.longest_seconds,
+          show: (row) => seconds(row.longest_seconds),
+        },
+      ]}
+      rows={rows}
+      note={
+        <>
+          <span class="muted">what completes a request names nobody</span>
+          <LeftOut count={answer.more[4]} of="in time" />
+        </>
+      }
+      onOpen={(row) => row.file !== null && go({ view: "code", file: row.file, line: row.line })}
+      empty="No call was timed."
+    />
   );
 }

@@ -66,8 +66,12 @@ impl Profile {
                 }
             }
         }
+        let mut times = self.times_of_place(place);
+        let more_times = times.len().saturating_sub(MAX_ROWS);
+        times.truncate(MAX_ROWS);
         Ok(PlaceDetail {
-            more: [objects.more(), calls.more(), lines.more(), peers.more()],
+            more: [objects.more(), calls.more(), lines.more(), peers.more(), more_times],
+            times,
             objects: objects.largest(|(object, kind, direction), amount| PlaceObject {
                 object: object as usize,
                 kind,

@@ -1,10 +1,13 @@
 //! Time in calls: of which call, at which line. It counts when the call returns.
 
 use crate::Profile;
-use crate::api::{CallTime, Filter};
+use crate::api::{CallTime, Filter, PlaceTime};
 use crate::model::CallRow;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
+
+/// Ranks of a communicator that are told one by one.
+const MAX_NAMED: usize = 1024;
 
 /// Calls of a line, of all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +52,45 @@ impl Profile {
         within.fold((0, 0), |(count, time), bin| {
             (count.saturating_add(bin.count), time.saturating_add(bin.amount))
         })
+    }
+
+    /// The ranks of a communicator's group, in words.
+    pub(crate) fn communicator(&self, group: u32) -> String {
+        let model = &self.model;
+        let places = model.groups[group as usize].places();
+        let rank = |place: &u32| model.ranks.iter().find(|of| of.place == *place).map(|of| of.rank);
+        // A large one is the world, or next to it.
+        let ranks = places.iter().take(MAX_NAMED).map(rank).collect::<Option<Vec<_>>>();
+        match ranks.filter(|_| places.len() <= MAX_NAMED) {
+            Some(ranks) if ranks.iter().all(|rank| rank.job == 0) => {
+                let mut ranks: Vec<u32> = ranks.iter().map(|rank| rank.rank).collect();
+                ranks.sort_unstable();
+                commsan_report::ranks::named(&ranks)
+            }
+            _ => format!("{} ranks", places.len()),
+        }
+    }
+
+    /// Time in the calls of a rank, by what they name.
+    pub(crate) fn times_of_place(&self, place: u32) -> Vec<PlaceTime> {
+        let own = self.model.calls.iter().filter(|calls| calls.place == place && calls.count > 0);
+        let mut own: Vec<&CallRow> = own.collect();
+        own.sort_by_key(|calls| Reverse((calls.time, calls.count)));
+        let time = |calls: &&CallRow| {
+            let line = self.model.line_of_site(calls.site);
+            let line = line.map(|line| self.model.lines[line as usize]);
+            PlaceTime {
+                call: self.model.call_of_site(calls.site).to_owned(),
+                file: line.map(|line| line.file as usize),
+                line: line.map(|line| line.line),
+                peer: calls.peer.map(|peer| peer as usize),
+                communicator: calls.group.map(|group| self.communicator(group)),
+                count: calls.count,
+                seconds: calls.time as f64 / 1e9,
+                longest_seconds: calls.longest as f64 / 1e9,
+            }
+        };
+        own.iter().map(time).collect()
     }
 
     /// What the viewer shows of it.
