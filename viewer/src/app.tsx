@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import type { Answers } from "./api/answers";
 import type { Comparison, Run } from "./api/types";
 import { integer, seconds, several } from "./format";
-import { SharedContext, type Theme, useShared, useSharedValue, useTheme } from "./state/context";
+import { SharedContext, type Theme, useSelection, useShared, useSharedValue, useTheme } from "./state/context";
 import type { View } from "./state/route";
 import { Help } from "./ui/help";
 import { FORMS, VIEW_KEYS } from "./ui/keys";
@@ -15,6 +15,7 @@ import { FindingsView } from "./views/findings";
 import { ObjectsView } from "./views/objects";
 import { PlacesView } from "./views/places";
 import { SystemView } from "./views/system";
+import { systemAddress } from "./views/system/grid";
 import { TimelineView } from "./views/timeline";
 
 const VIEW: Record<View, () => preact.VNode | null> = {
@@ -152,7 +153,10 @@ function Header({ theme, setTheme, onHelp }: { theme: Theme; setTheme: (theme: T
 
 /** What counts, in all views. */
 function Filters() {
-  const { run, route, go, filter } = useShared();
+  const { answers, run, route, go, filter } = useShared();
+  const { value: selection } = useSelection();
+  const amountOf = (kind: number) => selection?.totals.find((total) => total.kind === kind)?.[route.unit] ?? 0;
+  const holds = (region: string) => answers.holds(systemAddress({ ...route, region }, run));
   const toggle = (kind: number) => {
     const shown = run.kinds.filter((_, index) => (index === kind ? !filter[index] : filter[index]));
     // Nothing at all is no useful choice: the last one switched off switches all on again.
@@ -180,7 +184,7 @@ function Filters() {
           >
             <span aria-hidden="true">{filter[total.kind] ? "✓" : " "}</span> {run.kinds[total.kind]}
             <span class="muted">
-              <Quantity value={total[route.unit]} unit={route.unit} />
+              {selection === null ? "…" : <Quantity value={amountOf(total.kind)} unit={route.unit} />}
             </span>
           </button>
         ))}
@@ -192,7 +196,7 @@ function Filters() {
           <select value={route.region} onChange={(event) => go({ region: event.currentTarget.value }, "replace")}>
             <option value="">all</option>
             {run.regions.map((region) => (
-              <option key={region} value={region}>
+              <option key={region} value={region} disabled={!holds(region)}>
                 {region}
               </option>
             ))}
@@ -200,6 +204,11 @@ function Filters() {
         </label>
       )}
       {route.time !== null && <TimeChip />}
+      {run.only.length > 0 && (
+        <span class="chip" title="The rest of what the run has moved was not asked for, and is in no figure.">
+          counted: only {run.only.join("; ")} (--only)
+        </span>
+      )}
     </section>
   );
 }
@@ -213,7 +222,7 @@ function TimeChip() {
   return (
     <span class="chip">
       {seconds(route.time[0] * width)} to {seconds((route.time[1] + 1) * width)}
-      {applies ? "" : " (matrices only)"}
+      {applies ? "" : " (matrices only, the rest is of the whole run)"}
       <button type="button" aria-label="Show all of the time" onClick={() => go({ time: null })}>
         ✕
       </button>

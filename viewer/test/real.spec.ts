@@ -76,6 +76,36 @@ test("the export shows the same from a file, without any request", async ({ page
   expect(readFileSync(file!, "utf8")).toContain("default-src 'none'");
 });
 
+test("what an export does not hold cannot be selected", async ({ page }) => {
+  const address = pathToFileURL(file!).href;
+  await open(page, `${address}#/timeline`);
+  await page.getByRole("img", { name: "Traffic over time" }).focus();
+  for (const key of ["ArrowRight", "Shift+ArrowRight", "Enter"]) await page.keyboard.press(key);
+  await expect(page).not.toHaveURL(/time=/);
+  await open(page, `${address}#/timeline?of=object&object=0`);
+  await expect(page.getByRole("radio", { name: "Source place" })).toBeDisabled();
+  await open(page, `${address}#/timeline?form=table`);
+  await page.getByRole("grid").getByRole("row").nth(1).click();
+  await expect(page).not.toHaveURL(/time=/);
+  // Limits::objects and places of `tests/browser.rs`.
+  for (const [view, label] of [
+    ["objects", /^Objects/],
+    ["places", "Places"],
+  ] as const) {
+    await open(page, `${address}#/${view}`);
+    const options = page.getByRole("listbox", { name: label }).getByRole("option");
+    await expect(options.nth(3)).not.toHaveAttribute("aria-disabled", "true");
+    await expect(options.nth(4)).toHaveAttribute("aria-disabled", "true");
+    await options.nth(4).click({ force: true });
+    await expect(page).toHaveURL(new RegExp(`#/${view}$`));
+  }
+  // What is linked is there.
+  await open(page, `${address}#/objects?object=0`);
+  await page.getByRole("button", { name: "Larger" }).click();
+  await expect(page.getByRole("img", { name: "Traffic between places" })).toBeVisible();
+  await expect(page.getByRole("alert")).toHaveCount(0);
+});
+
 test("what an export does not hold is said, with the way to it", async ({ page }) => {
   await open(page, `${pathToFileURL(file!).href}#/system?time=1-2`);
   await expect(page.getByRole("alert")).toContainText("commsan view");

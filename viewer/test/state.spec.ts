@@ -3,7 +3,7 @@
 import { expect, test } from "@playwright/test";
 import { address } from "../src/api/answers";
 import { coarsen, cut } from "../src/api/cut";
-import { lookUp } from "../src/api/embedded";
+import { holds, lookUp } from "../src/api/embedded";
 import type { Matrix } from "../src/api/types";
 import { blockAt, shifted, spanOf, zoomed } from "../src/draw/matrix";
 import { SvgPainter } from "../src/draw/painter";
@@ -13,7 +13,7 @@ import { bytes, count, exact, percent, seconds } from "../src/format";
 import { follow, formatRoute, parseRoute, START } from "../src/state/route";
 import { amount } from "../src/state/traffic";
 import { tokens } from "../src/views/code/tokens";
-import { relative } from "../src/views/compare";
+import { inOrder, relative } from "../src/views/compare";
 import { stacksOf } from "../src/views/timeline";
 import { Fixture } from "./fixture/answers";
 import { SMALL, total, trafficOf } from "./fixture/traffic";
@@ -88,6 +88,27 @@ test("an export cuts what it was not made for out of what it holds", () => {
   expect(lookUp(archive, "/api/matrix?cols=0-4&max=8&rows=2-9")).toEqual(cut(matrix, [2, 9], [0, 4]));
   expect(() => lookUp(archive, "/api/matrix?t0=1&t1=2")).toThrow(/commsan view/);
   expect(() => lookUp(archive, "/api/object/7")).toThrow(/commsan view/);
+});
+
+test("an export knows what it holds", () => {
+  const archive = { "/api/matrix?max=32&object=3": matrix };
+  // In the blocks that there are.
+  expect(lookUp(archive, "/api/matrix?object=3")).toEqual(matrix);
+  expect(holds(archive, "/api/matrix?cols=0-4&object=3&rows=2-9")).toBe(true);
+  expect(holds(archive, "/api/matrix?object=4")).toBe(false);
+  expect(holds(archive, "/api/selection?t0=0&t1=0")).toBe(false);
+});
+
+test("compared places are in the order of the system", () => {
+  const names = traffic.places.map((place) => place.name);
+  expect(inOrder(names.toSorted(), traffic)).toEqual(names);
+  expect(inOrder(["rank 10 of job 2", "rank 9 of job 2", ...names.toReversed()], traffic)).toEqual([
+    ...names,
+    "rank 9 of job 2",
+    "rank 10 of job 2",
+  ]);
+  const nodes = traffic.nodes.map((node) => node.name);
+  expect(inOrder(nodes.toReversed(), traffic)).toEqual(nodes);
 });
 
 test("windows of places stay within them", () => {

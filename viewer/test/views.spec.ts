@@ -2,8 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
-import type { ObjectDetail, Run } from "../src/api/types";
-import { bytes } from "../src/format";
+import type { KindTotal, ObjectDetail, PlaceDetail, Run, Selection, TimelineDetail } from "../src/api/types";
+import { bytes, count, seconds } from "../src/format";
 import { serve, type Served } from "./fixture/server";
 import { LINES, SMALL, total } from "./fixture/traffic";
 import { barriers, drawn, expect, open, test } from "./page";
@@ -220,7 +220,7 @@ test("time selected in the timeline restricts the matrix", async ({ page }) => {
   const asked = page.waitForResponse((response) => response.url().includes("t0=0&t1=2"));
   await page.keyboard.press("1");
   await asked;
-  await expect(page.getByText("0 s to 48 ms")).toBeVisible();
+  await expect(page.getByText("0 s to 48 ms").first()).toBeVisible();
   await page.getByRole("button", { name: "Show all of the time" }).click();
   await expect(page).not.toHaveURL(/time=/);
 });
@@ -340,6 +340,173 @@ test("nothing found is told apart from nothing checked", async ({ page }) => {
   await changed(page, () => ({ findings: [], checked: false }));
   await open(page, `${served.address}#/findings`);
   await expect(page.getByText("This run was not checked")).toBeVisible();
+});
+
+test("what a place's lists leave out is told", async ({ page }) => {
+  await page.route("**/api/place/0", async (route) => {
+    const answer = served.fixture.answer("/api/place/0") as PlaceDetail;
+    await route.fulfill({ json: { ...answer, more: [3, 0, 1, 1234, 2] } });
+  });
+  await open(page, `${served.address}#/places?place=0`);
+  const table = (name: string | RegExp) => page.getByRole("region", { name });
+  await expect(table(/^Between/)).toContainText("without the 1,234 smallest");
+  await expect(table("Objects")).toContainText("without the 3 smallest");
+  await expect(table("Lines")).toContainText("without the 1 smallest");
+  await expect(table("Calls and instructions")).not.toContainText("without the");
+  await expect(table("Time in calls")).toContainText("without the 2 smallest in time");
+});
+
+test("a selection of time is of all that is beside it", async ({ page }) => {
+  const { fixture } = served;
+  const part = fixture.answer("/api/selection?t0=0&t1=31") as Selection;
+  const kind = page.getByRole("button", { name: "point-to-point" });
+  await open(page, `${served.address}#/system`);
+  await expect(kind).toContainText(bytes(fixture.run.totals[0]!.bytes));
+  await open(page, `${served.address}#/system?time=0-31`);
+  await expect(kind).toContainText(bytes(part.totals[0]!.bytes));
+  const details = page.getByRole("complementary", { name: "Details" });
+  await expect(details).toContainText("Of what happened 0 s to 512 ms");
+  await expect(details).toContainText(`50 % of 512 ms`);
+  for (const total of part.totals) {
+    await expect(details.getByText(bytes(total.bytes), { exact: true }).first()).toBeVisible();
+  }
+  const [object, traffic] = part.objects.toSorted((a, b) => b[1][0]![2] - a[1][0]![2])[0]!;
+  const row = details.getByRole("row").filter({ hasText: fixture.run.objects[object]!.name });
+  await expect(row.first()).toContainText(bytes(traffic[0]![2]));
+  const slowest = part.calls.by_rank.toSorted((a, b) => b.seconds - a.seconds)[0]!;
+  const name = fixture.run.places[slowest.place]!.name;
+  await expect(details.getByRole("row").filter({ hasText: name }).first()).toContainText(seconds(slowest.seconds));
+  // Lists of other views are of the whole run, and their matrices say what they are of.
+  await open(page, `${served.address}#/objects?object=0&time=0-31`);
+  await expect(page.getByText("matrices only, the rest is of the whole run")).toBeVisible();
+  await expect(page.getByText("Of what happened 0 s to 512 ms. Most: ").first()).toBeVisible();
+});
+
+test("calls are told by their time, of the time that is selected", async ({ page }) => {
+  const details = page.getByRole("complementary", { name: "Details" });
+  const row = details.getByRole("row").filter({ hasText: "MPI_Allreduce" });
+  for (const [view, share] of [
+    ["system", 1],
+    ["system?time=0-31", 0.5],
+  ] as const) {
+    await open(page, `${served.address}#/${view}`);
+    await expect(row).toContainText(`halo.c:${LINES.reduce}`);
+    await expect(row).toContainText(seconds(1.25 * share));
+  }
+  await row.getByRole("button").click();
+  await expect(page).toHaveURL(new RegExp(`/code\\?.*line=${LINES.reduce}`));
+});
+
+test("a rank's time is told by call, line, peer and communicator", async ({ page }) => {
+  await open(page, `${served.address}#/places?place=0`);
+  const table = page.getByRole("region", { name: "Time in calls" });
+  const [first, second] = [table.getByRole("row").nth(1), table.getByRole("row").nth(2)];
+  await expect(first).toContainText("MPI_Waitall");
+  await expect(first).toContainText("750 ms");
+  for (const text of ["MPI_Recv", `halo.c:${LINES.send}`, "rank 1", "ranks 0-15", "500", "250 ms", "125 ms"]) {
+    await expect(second).toContainText(text);
+  }
+  await second.click();
+  await expect(page).toHaveURL(new RegExp(`/code\\?.*line=${LINES.send}`));
+});
+
+test("a file with a finding is listed, moved anything or not", async ({ page }) => {
+  await changed(page, ({ findings }) => ({
+    findings: findings.map((finding) => ({
+      ...finding,
+      sides: finding.sides.map((side) => ({ ...side, file: side.file === null ? 2 : side.file })),
+    })),
+  }));
+  await open(page, `${served.address}#/code`);
+  const lost = page.getByRole("listbox", { name: "Files" }).getByRole("option", { name: "lost.f90" });
+  await expect(lost).toContainText("▲");
+  await lost.click();
+  await expect(page.getByRole("listbox", { name: /Lines of/ })).toContainText("7");
+});
+
+test("what alone was asked for stands beside the totals", async ({ page }) => {
+  const filters = page.getByRole("region", { name: "Filters" });
+  await open(page, `${served.address}#/system`);
+  await expect(filters).not.toContainText("--only");
+  await changed(page, () => ({ only: ["objects u, v", "kernels step"] }));
+  for (const view of ["system", "objects", "compare"]) {
+    await open(page, `${served.address}#/${view}`);
+    await expect(filters).toContainText("counted: only objects u, v; kernels step (--only)");
+  }
+});
+
+test("amounts over time say what time they are of", async ({ page }) => {
+  await open(page, `${served.address}#/timeline`);
+  await page.getByRole("img", { name: "Traffic over time" }).focus();
+  await page.keyboard.press("ArrowRight");
+  const { series, width_seconds } = served.fixture.answer("/api/timeline") as TimelineDetail;
+  const told = page.locator("[aria-live]").filter({ hasText: "0 s to 16 ms" });
+  for (const { label, bytes: all } of series) {
+    await expect(told).toContainText(`${label}: ${bytes(all[0]!)}, ${bytes(all[0]! / width_seconds)}/s`);
+  }
+  const waiting = page.waitForEvent("download");
+  await page.getByRole("button", { name: "SVG", exact: true }).click();
+  expect(readFileSync(await (await waiting).path()).toString()).toContain("bytes in each 16 ms");
+  await page.keyboard.press("u");
+  await page.getByRole("radio", { name: "Table" }).click();
+  await expect(page.getByRole("region", { name: "Traffic over time" })).toContainText("transfers in each 16 ms");
+});
+
+test("frames of a library are folded", async ({ page }) => {
+  const own = { function: "Grid::Grid", file: 0, line: 12, library: false };
+  const library = Array.from({ length: 6 }, (_, at) => ({ function: `std::f${at}`, file: 2, line: at, library: true }));
+  await changed(page, ({ objects }) => ({
+    objects: objects.map((object) => ({ ...object, stack: [...library, own, ...object.stack] })),
+  }));
+  await open(page, `${served.address}#/objects?object=0`);
+  const about = page.getByRole("complementary", { name: "About u" });
+  await expect(about.getByText("Grid::Grid")).toBeVisible();
+  await expect(about.getByText("std::f0")).toBeHidden();
+  await about.getByText("6 frames of the library").click();
+  await expect(about.getByText("std::f0")).toBeVisible();
+});
+
+test("figures beside names are those of the run", async ({ page }) => {
+  const { run } = served.fixture;
+  const sum = (traffic: readonly KindTotal[], at: 1 | 2) => traffic.reduce((sum, one) => sum + one[at], 0);
+  for (const [unit, at, text] of [
+    ["bytes", 2, bytes],
+    ["count", 1, count],
+  ] as const) {
+    await open(page, `${served.address}#/objects?unit=${unit}`);
+    for (const object of run.objects.slice(0, 6)) {
+      const option = page.getByRole("option", { name: new RegExp(`^${object.name} `) });
+      await expect(option.first()).toContainText(text(sum(object.by_kind, at)));
+    }
+    for (const total of run.totals) {
+      await expect(page.getByRole("button", { name: run.kinds[total.kind]! })).toContainText(text(total[unit]));
+    }
+    await open(page, `${served.address}#/code?unit=${unit}`);
+    for (const file of run.files.filter((file) => file.count > 0)) {
+      const name = file.path.split("/").at(-1)!;
+      await expect(page.getByRole("option", { name }).first()).toContainText(text(sum(file.by_kind, at)));
+    }
+  }
+  const answer = served.fixture.answer("/api/place/0") as PlaceDetail;
+  await open(page, `${served.address}#/places?place=0`);
+  for (const [title, rows] of [
+    ["Between rank 0 and others", answer.peers],
+    ["Objects", answer.objects],
+    ["Calls and instructions", answer.instructions],
+    ["Lines", answer.lines],
+  ] as const) {
+    const waiting = page.waitForEvent("download");
+    await page.getByRole("region", { name: title }).getByRole("button", { name: "CSV" }).click();
+    const csv = readFileSync(await (await waiting).path(), "utf8")
+      .trim()
+      .split("\r\n")
+      .slice(1);
+    const last = (back: number) => csv.reduce((sum, row) => sum + Number(row.split(",").at(back)), 0);
+    expect([last(-2), last(-1)], title).toEqual([
+      rows.reduce((sum, row) => sum + row.count, 0),
+      rows.reduce((sum, row) => sum + row.bytes, 0),
+    ]);
+  }
 });
 
 test.describe("failures", () => {

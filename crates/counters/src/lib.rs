@@ -42,6 +42,9 @@ use time::Bins;
 /// This process's own memory: its rank is unknown before MPI is initialised.
 pub const HOST: Place = Place::Unknown;
 
+/// Number of call sites and partners beyond which partners are not told apart.
+const MAX_CALLS: usize = 1 << 14;
+
 /// Maximum number of distinguished variables of modules.
 const MAX_GLOBALS: usize = 4096;
 
@@ -71,10 +74,20 @@ impl Amount {
 struct Calls {
     call: u32,
     stack: StackId,
+    partner: Partner,
     count: u64,
     time: u64,
     longest: u64,
     bins: Vec<Bin>,
+}
+
+/// With whom a call communicates, as far as its arguments say so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Partner {
+    /// The communicator's group.
+    pub group: Option<u32>,
+    /// The only other end.
+    pub peer: Option<Place>,
 }
 
 /// What the user asked to be counted.
@@ -126,7 +139,7 @@ pub struct Traffic {
     rows: Rows,
     channels: Channels,
     calls: Vec<Calls>,
-    call_numbers: FxHashMap<(u32, StackId), u32>,
+    call_numbers: FxHashMap<(u32, StackId, Partner), u32>,
     repeats: CallCache,
     regions: Vec<u32>,
     /// NVSHMEM: this process's number as a processing element, and its device.
@@ -427,11 +440,18 @@ impl Traffic {
 
     /// Counts a call that ran from `begin` to `end`, in ticks. Returns its number among call sites.
     #[inline]
-    pub fn record_call(&mut self, call: u32, stack: StackId, begin: u64, end: u64) -> u32 {
+    pub fn record_call(
+        &mut self,
+        call: u32,
+        stack: StackId,
+        partner: Partner,
+        (begin, end): (u64, u64),
+    ) -> u32 {
         let next = self.calls.len() as u32;
-        let number = *self.call_numbers.entry((call, stack)).or_insert_with(|| {
+        let partner = if self.calls.len() < MAX_CALLS { partner } else { Partner::default() };
+        let number = *self.call_numbers.entry((call, stack, partner)).or_insert_with(|| {
             let (count, time, longest, bins) = Default::default();
-            self.calls.push(Calls { call, stack, count, time, longest, bins });
+            self.calls.push(Calls { call, stack, partner, count, time, longest, bins });
             next
         });
         let bin = self.bin(end);

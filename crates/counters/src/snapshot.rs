@@ -77,10 +77,12 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
     });
     let transfers = transfers.collect();
     let calls = traffic.calls.iter().map(|calls| {
-        let Calls { call, stack, count, time, longest, bins } = calls;
+        let Calls { call, stack, partner, count, time, longest, bins } = calls;
         commsan_rundir::traffic::Calls {
             call: *call,
             stack: tables.stack(None, *stack),
+            group: partner.group,
+            peer: partner.peer,
             count: *count,
             time: *time,
             longest: *longest,
@@ -88,7 +90,7 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
         }
     });
     let mut calls: Vec<_> = calls.collect();
-    calls.sort_by_key(|calls| (calls.call, calls.stack));
+    calls.sort_by_key(|calls| (calls.call, calls.stack, calls.group, calls.peer));
     Snapshot {
         rank: origin.rank,
         size: origin.size,
@@ -105,6 +107,8 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
         epoch: traffic.bins.epoch(),
         sample: traffic.settings.sample,
         only: traffic.settings.objects.clone(),
+        only_regions: traffic.settings.regions.clone(),
+        only_kernels: traffic.settings.kernels.clone(),
         strings: tables.strings,
         modules: tables.modules,
         stacks: tables.stacks,

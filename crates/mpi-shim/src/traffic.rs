@@ -240,9 +240,11 @@ impl Done<'_> {
     fn describe(&self) -> Described {
         let args = self.args;
         let Some(kind) = TransferKind::of(args.call) else {
+            // A barrier moves nothing, but it takes time on a communicator.
+            let comm = args.call.at.comm.filter(|_| args.call.collective);
             return Described {
-                kind: TransferKind::File,
-                handle: None,
+                kind: TransferKind::Collective,
+                handle: comm.map(|index| args.words[index]),
                 group: None,
                 order: InOrder::Apart,
                 file: None,
@@ -384,8 +386,12 @@ impl Done<'_> {
             self.allocated(bytes);
         } else if made.base != 0 && !bytes.is_empty() {
             self.with(|traffic| {
-                let identity = self.window_here(traffic);
-                traffic.objects.exposed(&bytes, identity);
+                let own = self.window_here(traffic);
+                // Memory of a device stays there.
+                let place = traffic.objects.at(bytes.start).map_or(own.place, |(object, _)| {
+                    traffic.objects.all()[object as usize].identity.place
+                });
+                traffic.objects.exposed(&bytes, Identity { place, ..own });
             });
         }
     }
@@ -466,7 +472,8 @@ impl Done<'_> {
             }
             let stack = traffic.path(self.here);
             let call = traffic.strings.fixed(&self.args.call.name);
-            let calls = traffic.record_call(call, stack, self.times.0, self.times.1);
+            let partner = counting::partner(traffic, all);
+            let calls = traffic.record_call(call, stack, partner, self.times);
             let (here, time, steps) = (self.here, self.times.0, Some(SmallVec::new()));
             let mut counting = Counting { traffic, here, me, call, stack, time, steps };
             all.iter().for_each(|described| counting.add(described));

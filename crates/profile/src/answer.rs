@@ -7,7 +7,9 @@ mod matrix;
 mod object;
 mod place;
 mod run;
+mod selection;
 mod sums;
+mod time;
 mod timeline;
 
 pub use extents::join;

@@ -85,6 +85,8 @@ pub struct Run {
     pub files: Vec<File>,
     /// Those with most traffic first.
     pub objects: Vec<Object>,
+    /// What alone was asked for, and counts: `objects u, v`; everything if empty.
+    pub only: Vec<String>,
     /// What the user should know.
     pub notes: Vec<String>,
     /// What checking has found in the same run.
@@ -156,6 +158,39 @@ pub struct Communication {
     pub share_of_time: f64,
     /// Of each rank.
     pub by_rank: Vec<RankTime>,
+    /// By call and line, those with most time first.
+    pub calls: Vec<CallTime>,
+    /// Those that are left out, with least time.
+    pub more: usize,
+}
+
+/// Time in calls of a line, of all ranks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct CallTime {
+    /// The call.
+    pub call: String,
+    /// Its file.
+    pub file: Option<usize>,
+    /// The line there.
+    pub line: Option<u32>,
+    /// How many calls.
+    pub count: u64,
+    /// Seconds in all of them.
+    pub seconds: f64,
+}
+
+/// Totals of part of a run: of some of the time, of a region.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Selection {
+    /// Of each kind.
+    pub totals: Vec<Total>,
+    /// Objects with most traffic first, and their traffic.
+    #[cfg_attr(test, ts(type = "[object: number, KindTotal[]][]"))]
+    pub objects: Vec<(usize, Vec<OfKind>)>,
+    /// Time in communication; it is not known by region.
+    pub calls: Communication,
 }
 
 /// A rank's time.
@@ -230,6 +265,8 @@ pub struct Frame {
     pub file: Option<usize>,
     /// The line there.
     pub line: Option<u32>,
+    /// Whether that is in a header of C++'s library, or such.
+    pub library: bool,
 }
 
 /// What checking has found.
@@ -279,7 +316,7 @@ pub struct FindingSide {
     pub label: String,
     /// Path of the source file.
     pub path: Option<String>,
-    /// Its number, if anything is moved in it.
+    /// Its number, if it is one of the run's.
     pub file: Option<usize>,
     /// The line there.
     pub line: Option<u32>,
@@ -501,7 +538,7 @@ pub struct LineTransfer {
 }
 
 /// What a place moves to and from others.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PlaceDetail {
     /// What lies elsewhere and is read or written from here, and what is read and written here.
@@ -512,6 +549,32 @@ pub struct PlaceDetail {
     pub lines: Vec<PlaceLine>,
     /// By the other end.
     pub peers: Vec<Peer>,
+    /// Of a rank: time in its calls, by what they name.
+    pub times: Vec<PlaceTime>,
+    /// Entries that are left out of each of these lists, the smallest.
+    pub more: [usize; 5],
+}
+
+/// Time in calls of a rank that name the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PlaceTime {
+    /// The call.
+    pub call: String,
+    /// Its file.
+    pub file: Option<usize>,
+    /// The line there.
+    pub line: Option<u32>,
+    /// The only other end that it names.
+    pub peer: Option<usize>,
+    /// Ranks of the communicator that it names, in words.
+    pub communicator: Option<String>,
+    /// How many calls.
+    pub count: u64,
+    /// Seconds in all of them.
+    pub seconds: f64,
+    /// Seconds in the longest.
+    pub longest_seconds: f64,
 }
 
 /// An object's share of a place's traffic.

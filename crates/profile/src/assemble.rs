@@ -5,6 +5,7 @@ use crate::index;
 use crate::merge::{Merged, Rank, Table};
 use crate::model::{CallRow, Clock, End, Model, Object, Pattern, RankOf, Row, Site};
 use crate::objects::Objects;
+use crate::owners;
 use crate::packed::List;
 use crate::pair::pair;
 use crate::places::Places;
@@ -14,16 +15,18 @@ use crate::{Progress, Stage, api};
 use commsan_rundir::traffic::{Extent, Side};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
-/// Names, numbers and pairs.
+/// Names, numbers and pairs. Files have numbers if they occur in call paths, or are `more_files`.
 pub fn assemble(
     mut merged: Merged,
     sources: &Sources,
+    more_files: &BTreeSet<String>,
     progress: &mut dyn FnMut(Progress),
 ) -> Model {
     progress(Progress { stage: Stage::Naming, done: 0, of: 1 });
     let places = Places::of(&merged);
-    let stacks = Stacks::of(&merged);
+    let stacks = Stacks::of(&merged, more_files);
     let objects = Objects::of(&merged, &places, &stacks, sources);
     progress(Progress { stage: Stage::Pairing, done: 0, of: 1 });
     let (timeline, bins) = timeline(&merged);
@@ -39,6 +42,7 @@ pub fn assemble(
         complete: merged.ranks.len() as u64
             == merged.jobs.values().map(|job| u64::from(job.size)).sum::<u64>()
             && merged.ranks.values().all(|present| present.complete),
+        only: only(&merged),
         notes: notes(&merged, &stacks, &objects.objects),
         clocks: merged.clocks.iter().copied().collect(),
         timeline,
@@ -62,7 +66,8 @@ pub fn assemble(
     (model.rows, model.calls, model.packed) = (merged.rows, merged.calls, merged.packed);
     model.strings = merged.strings.into_iter().collect();
     stand_in(&mut model, &places.absent);
-    pair(&mut model);
+    let far = pair(&mut model);
+    owners::settle(&mut model, &far);
     single_out(&mut model, &merged.only);
     sort_objects(&mut model);
     model
@@ -140,6 +145,8 @@ impl Renumber<'_> {
 
     fn calls(&self, calls: &mut CallRow) {
         calls.place = self.places[calls.place as usize];
+        calls.peer = calls.peer.map(|peer| self.places[peer as usize]);
+        calls.group = calls.group.map(|group| self.groups[group as usize]);
         calls.site = self.sites[calls.site as usize];
     }
 }
@@ -265,6 +272,15 @@ fn sort_objects(model: &mut Model) {
     for row in &mut model.rows {
         row.target_object = row.target_object.map(|object| of[object as usize]);
     }
+}
+
+/// What alone was asked for, in words.
+fn only(merged: &Merged) -> Vec<String> {
+    let Merged { only, only_regions, only_kernels, .. } = merged;
+    let all = [("objects", only), ("regions", only_regions), ("kernels", only_kernels)];
+    let named = |names: &Table<String>| names.iter().cloned().collect::<Vec<_>>().join(", ");
+    let chosen = all.into_iter().filter(|(_, names)| !names.is_empty());
+    chosen.map(|(what, names)| format!("{what} {}", named(names))).collect()
 }
 
 fn notes(merged: &Merged, stacks: &Stacks, objects: &[Object]) -> Vec<String> {

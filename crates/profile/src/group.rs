@@ -41,27 +41,30 @@ impl Group {
     pub fn members(&self, pattern: Pattern, other: u32) -> impl Iterator<Item = u32> + '_ {
         let rank = self.rank(other);
         let range = match (pattern, rank) {
-            (Pattern::Others, _) => 0..self.members.len(),
+            (Pattern::Others | Pattern::All, _) => 0..self.members.len(),
             (Pattern::Above, Some(rank)) => rank + 1..self.members.len(),
             (Pattern::Below, Some(rank)) => 0..rank,
             (_, None) => 0..0,
         };
-        self.members[range].iter().copied().filter(move |member| *member != other)
+        let is_meant = move |member: &u32| pattern == Pattern::All || *member != other;
+        self.members[range].iter().copied().filter(is_meant)
     }
 
-    /// Whether `pattern` as seen from `other` means `place`, too.
-    pub fn has(&self, pattern: Pattern, other: u32, place: u32) -> bool {
-        let Some(rank) = self.rank(place).filter(|_| place != other) else { return false };
-        match (pattern, self.rank(other)) {
-            (Pattern::Others, _) => true,
-            // Of a place that occurs twice, the last one may be above.
-            (Pattern::Above, Some(_)) if !self.is_plain() => {
-                self.members(pattern, other).any(|member| member == place)
-            }
+    /// How often `pattern` as seen from `other` means `place`.
+    pub fn times(&self, pattern: Pattern, other: u32, place: u32) -> u64 {
+        let Some(rank) = self.rank(place) else { return 0 };
+        // A place may occur twice.
+        if !self.is_plain() {
+            return self.members(pattern, other).filter(|member| *member == place).count() as u64;
+        }
+        let is_meant = match (pattern, self.rank(other)) {
+            (Pattern::All, _) => true,
+            (Pattern::Others, _) => place != other,
             (Pattern::Above, Some(of)) => rank > of,
             (Pattern::Below, Some(of)) => rank < of,
             (_, None) => false,
-        }
+        };
+        u64::from(is_meant)
     }
 
     /// How many these are.
@@ -70,6 +73,7 @@ impl Group {
             return self.members(pattern, other).count() as u64;
         }
         let count = match (pattern, self.rank(other)) {
+            (Pattern::All, _) => self.members.len(),
             (Pattern::Others, rank) => self.members.len() - usize::from(rank.is_some()),
             (Pattern::Above, Some(rank)) => self.members.len() - 1 - rank,
             (Pattern::Below, Some(rank)) => rank,
@@ -92,8 +96,13 @@ mod tests {
             (Pattern::Below, 9, vec![7, 3]),
             (Pattern::Others, 4, vec![7, 3, 9, 5]),
             (Pattern::Above, 4, vec![]),
+            (Pattern::All, 3, vec![7, 3, 9, 5]),
         ] {
             assert_eq!(group.members(pattern, other).collect::<Vec<_>>(), expected);
+            for place in 0..10 {
+                let times = expected.iter().filter(|member| **member == place).count() as u64;
+                assert_eq!(group.times(pattern, other, place), times);
+            }
             assert_eq!(group.count(pattern, other), expected.len() as u64);
         }
     }
@@ -104,5 +113,8 @@ mod tests {
         assert_eq!(group.members(Pattern::Others, 1).collect::<Vec<_>>(), [2, 3]);
         assert_eq!(group.count(Pattern::Others, 1), 2);
         assert_eq!(group.count(Pattern::Above, 2), 2);
+        assert_eq!(group.count(Pattern::All, 1), 4);
+        assert_eq!(group.times(Pattern::Others, 2, 1), 2);
+        assert_eq!(group.times(Pattern::All, 1, 1), 2);
     }
 }

@@ -18,6 +18,7 @@ mod index;
 mod merge;
 mod model;
 mod objects;
+mod owners;
 mod packed;
 mod pair;
 mod places;
@@ -36,6 +37,7 @@ use index::Index;
 use merge::Merged;
 use model::Model;
 use sources::Sources;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// A run, ready to be asked.
@@ -144,9 +146,11 @@ impl Profile {
             problems.push(error.to_string());
             RunInfo::default()
         });
-        let mut profile = Profile::of(merged, problems, info, progress);
-        profile.name = run.name();
         let report = Report::from_run(run, &Options::default());
+        let sites = report.findings.iter().flat_map(|finding| &finding.sites);
+        let files = sites.filter_map(|site| site.file.clone()).collect();
+        let mut profile = Profile::of(merged, problems, info, &files, progress);
+        profile.name = run.name();
         profile.checked = report.run.has_looked();
         profile.findings = report.findings;
         Ok(profile)
@@ -164,18 +168,19 @@ impl Profile {
         for snapshot in snapshots {
             merged.add(snapshot)?;
         }
-        Ok(Profile::of(merged, vec![], info, &mut |_| ()))
+        Ok(Profile::of(merged, vec![], info, &BTreeSet::new(), &mut |_| ()))
     }
 
     fn of(
         merged: Merged,
         mut notes: Vec<String>,
         info: RunInfo,
+        more_files: &BTreeSet<String>,
         progress: &mut dyn FnMut(Progress),
     ) -> Profile {
         let began = merged.ranks.values().map(|rank| rank.span.0).min().unwrap_or(0);
         let sources = Sources { directory: info.directory, began };
-        let model = assemble::assemble(merged, &sources, progress);
+        let model = assemble::assemble(merged, &sources, more_files, progress);
         notes.extend(model.notes.iter().cloned());
         let occurs = |kind: &Kind| model.rows.iter().any(|row| row.kind == *kind);
         let kinds = Kind::ALL.into_iter().filter(occurs).collect();

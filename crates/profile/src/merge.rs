@@ -154,6 +154,9 @@ pub struct Merged {
     pub beside: FxHashMap<u32, Vec<u64>>,
     /// Objects at places, by both.
     pub instances: IndexMap<(u32, u32), Lying, FxBuildHasher>,
+    /// Devices with the memory of windows, by the window and its rank's place; nothing where it is
+    /// sometimes on one, sometimes not.
+    pub windows: FxHashMap<(u32, u32), Option<u32>>,
     /// Calls at the end of call paths.
     pub sites: Table<Site>,
     /// What was moved.
@@ -170,6 +173,10 @@ pub struct Merged {
     pub meaningless: u64,
     /// Names of the objects that alone are of interest; all if empty.
     pub only: Table<String>,
+    /// Regions, the same.
+    pub only_regions: Table<String>,
+    /// Kernels, the same.
+    pub only_kernels: Table<String>,
     /// Samples that details are of, where not all: one in so many.
     pub sample: u32,
     /// The ranks' notes, each with the first rank that has it and how many do.
@@ -235,6 +242,8 @@ impl Merged {
         }
         self.sample = self.sample.max(snapshot.sample);
         self.only.extend(snapshot.only.iter().cloned());
+        self.only_regions.extend(snapshot.only_regions.iter().cloned());
+        self.only_kernels.extend(snapshot.only_kernels.iter().cloned());
         self.groups(snapshot, &mut numbers);
         self.objects(snapshot, &mut numbers);
         for transfer in &snapshot.transfers {
@@ -332,11 +341,21 @@ impl Merged {
                     known.clear();
                 }
             }
+            if object.memory == Memory::Window && object.count > 0 {
+                self.window(key, snapshot.rank, numbers);
+            }
             let entry = self.instances.entry(key);
             numbers.instances.push(entry.index() as u32);
             let (bytes, count, address) = (object.bytes, object.count, object.address);
             entry.or_default().join(Lying { bytes, count, address });
         }
+    }
+
+    /// A rank has such a window, in memory of this place; others know it by its rank.
+    fn window(&mut self, (object, place): (u32, u32), rank: u32, numbers: &Numbers) {
+        let own = self.place(traffic::Place::Rank(rank), numbers);
+        let known = self.windows.entry((object, own)).or_insert(Some(place));
+        *known = known.filter(|known| *known == place);
     }
 
     fn place(&mut self, place: traffic::Place, numbers: &Numbers) -> u32 {
@@ -416,6 +435,8 @@ impl Merged {
     fn calls_row(&mut self, of: &Calls, snapshot: &Snapshot, numbers: &Numbers) -> CallRow {
         CallRow {
             place: self.place(traffic::Place::Rank(snapshot.rank), numbers),
+            peer: of.peer.map(|peer| self.place(peer, numbers)),
+            group: of.group.map(|group| numbers.groups[group as usize]),
             site: self.site(of.call, of.stack, numbers),
             count: of.count,
             time: of.time,

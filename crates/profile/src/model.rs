@@ -1,6 +1,6 @@
 //! What is known of a run after merging: tables that refer to each other by position.
 
-use crate::api::{Amount, Place};
+use crate::api::{Amount, Place, PlaceKind};
 use crate::group::Group;
 use crate::merge::Rank;
 use crate::packed::{List, Packed};
@@ -51,6 +51,8 @@ pub struct Model {
     pub span: (u64, u64),
     /// Whether the file of every rank is complete.
     pub complete: bool,
+    /// What alone was asked for: `objects u, v`.
+    pub only: Vec<String>,
     /// What the user should know.
     pub notes: Vec<String>,
 }
@@ -138,6 +140,8 @@ pub enum Pattern {
     Above,
     /// Those with a lower one.
     Below,
+    /// Each of them, as often as it occurs: the other end is one of them, or is not.
+    All,
 }
 
 impl End {
@@ -204,6 +208,10 @@ pub struct Row {
 pub struct CallRow {
     /// The rank's place.
     pub place: u32,
+    /// The only other end that the call names.
+    pub peer: Option<u32>,
+    /// The group of the communicator that it names.
+    pub group: Option<u32>,
     /// Where in the program.
     pub site: u32,
     /// How many.
@@ -293,6 +301,18 @@ impl Model {
     /// The object at the end that `side` says.
     pub fn seen_object(&self, row: &Row) -> Option<u32> {
         row.object.map(|instance| self.object_of(instance))
+    }
+
+    /// The device that an object is on.
+    pub fn device_of(&self, instance: Option<u32>) -> Option<u32> {
+        let place = self.instances[instance? as usize].place;
+        (self.places[place as usize].kind == PlaceKind::Device).then_some(place)
+    }
+
+    /// Where the memory is at the end that `side` says: on a device, else in the rank itself.
+    pub fn own_place(&self, row: &Row) -> Option<u32> {
+        let end = if row.side == Side::Target { row.target } else { row.source };
+        self.device_of(row.object).or(end.place())
     }
 
     /// The line that receives, if it is certain.

@@ -51,6 +51,8 @@ struct Identity {
     name: Option<u32>,
     /// Which of those on its line, and how many there are.
     nth: Option<(usize, usize)>,
+    /// Of members that a constructor's line begins with: which column of it.
+    member: Option<u32>,
 }
 
 impl Objects {
@@ -77,7 +79,11 @@ impl Objects {
                 let stack = functions.get(&stack).copied().unwrap_or(stack);
                 let nth = stacks.nth.get(&number).copied();
                 let nth = nth.filter(|nth| names.one_of(stack, *nth).is_some());
-                let entry = known.entry(Identity { memory, stack, name, nth });
+                let column = stacks.columns[raw.stack as usize].filter(|_| nth.is_none());
+                let member = column.filter(|column| {
+                    is_allocated(raw.memory) && names.member(stack, *column).is_some()
+                });
+                let entry = known.entry(Identity { memory, stack, name, nth, member });
                 let object = entry.index() as u32;
                 entry.or_insert(RawObject { name, ..*raw });
                 object
@@ -99,7 +105,8 @@ impl Objects {
         for ((object, place), lying) in &merged.instances {
             let part = parts[*object as usize];
             offsets.push(part.map_or(0, |part| part.offset));
-            let key = (of_object[*object as usize], places.of_raw[*place as usize]);
+            let place = merged.windows.get(&(*object, *place)).copied().flatten().unwrap_or(*place);
+            let key = (of_object[*object as usize], places.of_raw[place as usize]);
             let entry = joined.entry(key);
             of_raw.push(entry.index() as u32);
             entry.or_default().join(part.map_or(*lying, |part| part.whole(*lying)));
@@ -190,12 +197,13 @@ impl Names<'_> {
         if frame.file.is_none() || frame.line.is_none() {
             return frame.function.clone();
         }
-        if stacks.is_header(frame) {
+        if frame.library {
             // Variables of a library are not the program's.
             return format!("{}:{}", frame.function, frame.line.unwrap_or_default());
         }
         let by_library = skipped > 0;
         (identity.nth.and_then(|nth| self.one_of(identity.stack, nth)))
+            .or_else(|| self.member(identity.stack, identity.member?))
             .or_else(|| self.variable(frames, by_library))
             .unwrap_or_else(|| format!("{}:{}", frame.function, frame.line.unwrap_or_default()))
     }
@@ -232,6 +240,14 @@ impl Names<'_> {
         assigned::one_of(text, &Allocation { fortran, ..Allocation::default() }, nth)
     }
 
+    /// The member that a constructor allocates at a column of its line.
+    fn member(&mut self, stack: u32, column: u32) -> Option<String> {
+        let stacks = self.stacks;
+        let frame = stacks.of_allocation(stack).0.first()?;
+        let (file, line) = (frame.file?, frame.line?);
+        assigned::member_at(self.line(file, line)?, column, &frame.function)
+    }
+
     /// A line of a file that has not changed since the run.
     fn line(&mut self, file: usize, line: u32) -> Option<&str> {
         let (path, sources) = (&self.stacks.files[file], self.sources);
@@ -241,6 +257,11 @@ impl Names<'_> {
         });
         text.as_deref()?.lines().nth((line as usize).checked_sub(1)?)
     }
+}
+
+/// Whether somebody allocates such memory.
+fn is_allocated(memory: Memory) -> bool {
+    !matches!(memory, Memory::Global(..) | Memory::Stack | Memory::Unknown)
 }
 
 /// The name of a kind of memory.

@@ -30,16 +30,19 @@ struct Key {
 
 /// What is the same in all of them, if anything is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum One {
+pub enum One {
+    /// There is nothing.
     #[default]
     None,
+    /// It is this.
     Same(u32),
     /// Different ones, or something unknown among them.
     Many,
 }
 
 impl One {
-    fn add(&mut self, value: Option<u32>) {
+    /// Takes another one with it.
+    pub fn add(&mut self, value: Option<u32>) {
         *self = match (*self, value) {
             (One::None, Some(value)) => One::Same(value),
             (One::Same(known), Some(value)) if known == value => One::Same(known),
@@ -55,7 +58,8 @@ impl One {
         }
     }
 
-    fn value(self) -> Option<u32> {
+    /// What it is.
+    pub fn value(self) -> Option<u32> {
         match self {
             One::Same(value) => Some(value),
             _ => None,
@@ -68,6 +72,8 @@ impl One {
 struct Received {
     object: One,
     site: One,
+    /// Where the object is.
+    place: One,
 }
 
 /// Objects and lines that sources name.
@@ -77,20 +83,25 @@ struct Sent {
     lines: FxHashSet<u32>,
 }
 
+/// Where the other ends of messages are, by row, if that is certain.
+pub type FarEnds = FxHashMap<u32, u32>;
+
 /// Fills in what is certain about the targets of all rows that count.
-pub fn pair(model: &mut Model) {
+pub fn pair(model: &mut Model) -> FarEnds {
     let mut pairing = Pairing::of(model);
     pairing.the_same();
     pairing.limit();
     pairing.one_to_one();
     pairing.receives_from_anybody();
     pairing.collective();
+    pairing.far
 }
 
 struct Pairing<'m> {
     model: &'m mut Model,
     sources: Vec<(Key, u32)>,
     targets: Vec<(Key, u32)>,
+    far: FarEnds,
 }
 
 impl<'m> Pairing<'m> {
@@ -104,7 +115,7 @@ impl<'m> Pairing<'m> {
             keys
         };
         let (sources, targets) = (of_side(Side::Source), of_side(Side::Target));
-        Pairing { model, sources, targets }
+        Pairing { model, sources, targets, far: FarEnds::default() }
     }
 
     /// Rows that hold the very same messages. The source's says how much they were.
@@ -127,6 +138,9 @@ impl<'m> Pairing<'m> {
             let mut common = Received::default();
             self.add_received(&mut common, *target);
             self.complete(*source, common);
+            self.far_end(*source, common.place);
+            let read = self.own_place(*source);
+            self.far_end(*target, read.map_or(One::None, One::Same));
             let amount = self.model.rows[*source as usize].amount();
             let target = &mut self.model.rows[*target as usize];
             (target.count, target.bytes) = (amount.count, amount.bytes);
@@ -190,12 +204,17 @@ impl<'m> Pairing<'m> {
     fn fill(&mut self, sent: &[u32], received: &[u32]) {
         let mut common = Received::default();
         received.iter().for_each(|row| self.add_received(&mut common, *row));
-        let mut told = Sent::default();
+        let (mut told, mut read) = (Sent::default(), One::None);
         for row in sent {
             self.complete(*row, common);
+            self.far_end(*row, common.place);
             self.add_sent(&mut told, *row);
+            read.add(self.own_place(*row));
         }
-        received.iter().for_each(|row| self.tell(*row, &told));
+        for row in received {
+            self.tell(*row, &told);
+            self.far_end(*row, read);
+        }
     }
 
     /// Receives from any source that have not recorded whose message they got: it may be that of
@@ -211,9 +230,17 @@ impl<'m> Pairing<'m> {
             .collect();
         let mut sent: FxHashMap<Key, Sent> =
             received.iter().map(|(key, _)| (*key, Sent::default())).collect();
+        let mut places: FxHashMap<Key, One> =
+            received.iter().map(|(key, _)| (*key, One::None)).collect();
+        for (key, row) in &targets {
+            if let Some(place) = places.get_mut(&anybody(*key)) {
+                place.add(self.own_place(*row));
+            }
+        }
         for (key, row) in &sources {
             if let Some(told) = sent.get_mut(&anybody(*key)) {
                 self.add_sent(told, *row);
+                self.far_end(*row, places[&anybody(*key)]);
             }
         }
         for (key, row) in received {
@@ -258,6 +285,18 @@ impl<'m> Pairing<'m> {
         let row = &self.model.rows[row as usize];
         common.object.add(row.object.map(|instance| self.model.object_of(instance)));
         common.site.add(Some(row.site));
+        common.place.add(self.model.own_place(row));
+    }
+
+    fn own_place(&self, row: u32) -> Option<u32> {
+        self.model.own_place(&self.model.rows[row as usize])
+    }
+
+    /// The other end of a row is in this memory.
+    fn far_end(&mut self, row: u32, place: One) {
+        if let Some(place) = place.value() {
+            self.far.insert(row, place);
+        }
     }
 
     fn add_sent(&self, told: &mut Sent, row: u32) {
@@ -286,7 +325,11 @@ impl<'m> Pairing<'m> {
 
 impl Received {
     fn and(self, other: Received) -> Received {
-        Received { object: self.object.and(other.object), site: self.site.and(other.site) }
+        Received {
+            object: self.object.and(other.object),
+            site: self.site.and(other.site),
+            place: self.place.and(other.place),
+        }
     }
 }
 
@@ -302,7 +345,7 @@ fn share(part: u64, most: u64, all: u64) -> u64 {
 
 /// The communicator's group, as both ends know it: those of an intercommunicator know each other's
 /// (MPI 4.1 §7.6).
-fn group_of_both(model: &Model, row: &Row) -> Option<u32> {
+pub fn group_of_both(model: &Model, row: &Row) -> Option<u32> {
     let knows = |group: u32, end: End| {
         end.place().is_none_or(|place| {
             model.groups[group as usize].rank(place).is_some()

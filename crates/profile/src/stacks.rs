@@ -29,6 +29,8 @@ pub struct Stacks {
     pub lines: Vec<SourceLine>,
     /// Line of each call path: the innermost that is known.
     pub line_of: Vec<Option<u32>>,
+    /// Column of the frame that identifies an allocation, by position in [`Merged::stacks`].
+    pub columns: Vec<Option<u32>>,
     /// Of allocations on lines that have several, by position in [`Merged::objects`]: which of how
     /// many.
     pub nth: FxHashMap<u32, (usize, usize)>,
@@ -37,8 +39,8 @@ pub struct Stacks {
 }
 
 impl Stacks {
-    /// Looks up all call paths.
-    pub fn of(merged: &Merged) -> Stacks {
+    /// Looks up all call paths. `more_files` get a number, too.
+    pub fn of(merged: &Merged, more_files: &BTreeSet<String>) -> Stacks {
         let codes = merged.stacks.iter().flatten().filter_map(|frame| match *frame {
             traffic::Frame::Code(module, offset) => {
                 Some((Path::new(&merged.modules[module as usize]), offset))
@@ -52,8 +54,8 @@ impl Stacks {
         let symbols = Symbols::of_places(codes.chain(beside));
         let raw = merged.stacks.iter();
         let found: Vec<Vec<Found>> = raw.map(|stack| frames(stack, merged, &symbols)).collect();
-        let files: BTreeSet<&String> =
-            found.iter().flatten().filter_map(|frame| frame.file.as_ref()).collect();
+        let files = found.iter().flatten().filter_map(|frame| frame.file.as_ref());
+        let files: BTreeSet<&String> = files.chain(more_files).collect();
         let files: Vec<String> = files.into_iter().cloned().collect();
         let mut stacks: Table<Vec<Frame>> = std::iter::once(vec![]).collect();
         let named = |stack: &Vec<Found>| stack.iter().map(|frame| named(frame, &files)).collect();
@@ -64,7 +66,11 @@ impl Stacks {
             Some(lines.insert_full(line).0 as u32)
         };
         let line_of = stacks.iter().map(&mut line).collect();
+        let own = |stack: &Vec<Found>| {
+            stack.iter().find(|frame| !is_header(frame.file.as_deref()))?.column
+        };
         Stacks {
+            columns: found.iter().map(own).collect(),
             line_of,
             of_raw,
             stacks: stacks.into_iter().collect(),
@@ -84,7 +90,7 @@ impl Stacks {
     /// skipped.
     pub fn of_allocation(&self, stack: u32) -> (&[Frame], usize) {
         let stack = &self.stacks[stack as usize];
-        let own = stack.iter().position(|frame| !self.is_header(frame));
+        let own = stack.iter().position(|frame| !frame.library);
         let at = own.unwrap_or(stack.len().saturating_sub(1));
         (&stack[at..], at)
     }
@@ -92,13 +98,8 @@ impl Stacks {
     /// The line of the frames that identify an allocation.
     pub fn line_of_allocation(&self, stack: u32) -> Option<SourceLine> {
         let stack = &self.stacks[stack as usize];
-        let own = stack.iter().filter(|frame| !self.is_header(frame)).find_map(source_line);
+        let own = stack.iter().filter(|frame| !frame.library).find_map(source_line);
         own.or_else(|| stack.iter().rev().find_map(source_line))
-    }
-
-    /// Whether a frame is of a header of C++'s library, or such.
-    pub fn is_header(&self, frame: &Frame) -> bool {
-        is_header(frame.file.map(|file| &*self.files[file]))
     }
 }
 
@@ -168,7 +169,8 @@ fn named(frame: &Found, files: &[String]) -> Frame {
         format!("{module}+{:#x}", frame.offset)
     });
     let file = frame.file.as_ref().and_then(|file| files.binary_search(file).ok());
-    Frame { function, file, line: frame.line }
+    let library = is_header(frame.file.as_deref());
+    Frame { function, file, line: frame.line, library }
 }
 
 /// What to do where call paths have no line at all.

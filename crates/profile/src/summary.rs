@@ -1,7 +1,7 @@
 //! A run on one screen of text.
 
 use crate::Profile;
-use crate::api::{Amount, Error, Level, MatrixQuery};
+use crate::api::{Amount, Error, Filter, Level, MatrixQuery};
 use crate::index::{lines_of, traffic};
 use crate::model::End;
 use commsan_rundir::traffic::Kind;
@@ -22,6 +22,9 @@ const NCCL: &str = "buffers of NCCL";
 /// Maximum number of kinds that are listed one by one.
 const MAX_KINDS: usize = 6;
 
+/// The same where calls are listed by their time, which takes room.
+const MAX_KINDS_WITH_CALLS: usize = 4;
+
 /// Maximum number of places; runs with more are listed node by node.
 const MAX_PLACES: usize = 1024;
 
@@ -40,17 +43,16 @@ pub fn render(profile: &Profile) -> Result<String, Error> {
     }
     let (kinds, balance) = (list("kind", kinds(profile), total), balance(profile));
     let used: usize = [&text, &kinds, &balance].map(|part| part.lines().count()).iter().sum();
-    // Three lists, each with a title.
-    let top = SCREEN.saturating_sub(used + 1) / 3;
+    // These lists, each with a title.
+    let lists = if profile.model.calls.is_empty() { 3 } else { 4 };
+    let top = SCREEN.saturating_sub(used) / lists;
     let top = top.saturating_sub(1).clamp(2, 4);
     text.push_str(&kinds);
     text.push_str(&list("top pairs", top_pairs(profile, top)?, total));
     text.push_str(&list("top objects", top_objects(profile, top), total));
     text.push_str(&list("top lines", top_lines(profile, top), total));
-    if !balance.is_empty() {
-        text.push('\n');
-        text.push_str(&balance);
-    }
+    text.push_str(&top_calls(profile, top));
+    text.push_str(&balance);
     text.push_str(&notes(profile));
     Ok(text)
 }
@@ -77,8 +79,12 @@ fn headline(profile: &Profile, total: Amount) -> String {
         Some(last @ 1..) => format!(" of {} jobs", last + 1),
         _ => String::new(),
     };
+    let only = match &*model.only {
+        [] => String::new(),
+        only => format!("counted are only {} (--only)\n", printed(&only.join("; "))),
+    };
     format!(
-        "{}{jobs} on {} moved {} in {} within {seconds:.3} s\n\n",
+        "{}{jobs} on {} moved {} in {} within {seconds:.3} s\n{only}\n",
         number(ranks as u64, "rank"),
         number(hosts as u64, "host"),
         bytes(total.bytes),
@@ -94,10 +100,12 @@ fn kinds(profile: &Profile) -> Vec<(String, Amount)> {
             (profile.kinds[kind].name().to_owned(), Amount { count, bytes })
         })
         .collect();
-    if kinds.len() > MAX_KINDS {
+    let has_calls = !profile.model.calls.is_empty();
+    let most = if has_calls { MAX_KINDS_WITH_CALLS } else { MAX_KINDS };
+    if kinds.len() > most {
         kinds.sort_by_key(|(_, amount)| Reverse((amount.bytes, amount.count)));
         let mut others = Amount::ZERO;
-        let rest = kinds.split_off(MAX_KINDS - 1);
+        let rest = kinds.split_off(most - 1);
         rest.iter().for_each(|(_, amount)| others.add(*amount));
         kinds.push((format!("{} others", rest.len()), others));
     }
@@ -205,6 +213,33 @@ fn top_lines(profile: &Profile, most: usize) -> Vec<(String, Amount)> {
     top(lines.map(|(amount, number)| (number, amount)), most, name)
 }
 
+/// The calls that took the ranks most time, by line: how often, how long, and of all time in calls.
+fn top_calls(profile: &Profile, most: usize) -> String {
+    let times = profile.spent(&Filter::default());
+    let all: u64 = times.iter().fold(0, |sum, of| sum.saturating_add(of.time));
+    let calls = times.iter().filter(|of| of.time > 0).take(most).map(|of| {
+        let line = of.line.map(|line| profile.model.lines[line as usize]);
+        let line =
+            line.map(|line| format!("  {}:{}", shown(profile, line.file as usize), line.line));
+        let name =
+            format!("{}{}", profile.model.strings[of.call as usize], line.unwrap_or_default());
+        let (time, share) = (duration(of.time), percent(of.time, all));
+        format!("{:>12}{time:>11}{share:>8}  {}\n", of.count, in_line(&name))
+    });
+    let calls: String = calls.collect();
+    if calls.is_empty() { calls } else { format!("top calls by time\n{calls}") }
+}
+
+/// Nanoseconds as people read them.
+fn duration(nanoseconds: u64) -> String {
+    let seconds = nanoseconds as f64 / 1e9;
+    match nanoseconds {
+        0..1_000_000 => format!("{:.1} µs", seconds * 1e6),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", seconds * 1e3),
+        _ => format!("{seconds:.2} s"),
+    }
+}
+
 /// The largest, with their names.
 fn top<K: Ord + Copy>(
     all: impl Iterator<Item = (K, Amount)>,
@@ -229,7 +264,7 @@ fn balance(profile: &Profile) -> String {
     }
     let name = |place: u32| &*model.places[place as usize].name;
     let sent = model.ranks.iter().map(|rank| (name(rank.place), sent[rank.place as usize]));
-    let communication = profile.communication();
+    let communication = profile.communication(&Filter::default());
     let waited = communication.by_rank.iter().map(|rank| (name(rank.place as u32), rank.seconds));
     let mut text = String::new();
     let told = |imbalance: Option<(f64, &str)>| {
@@ -300,6 +335,15 @@ mod tests {
         let short = in_line(&long);
         assert!(short.starts_with("xxx") && short.ends_with("x(heap, halo.c:12)"), "{short}");
         assert_eq!(short.chars().count(), 47);
+    }
+
+    #[test]
+    fn durations_are_told_in_units() {
+        for (nanoseconds, text) in
+            [(0, "0.0 µs"), (1500, "1.5 µs"), (2_500_000, "2.5 ms"), (61_250_000_000, "61.25 s")]
+        {
+            assert_eq!(duration(nanoseconds), text);
+        }
     }
 
     #[test]

@@ -256,7 +256,9 @@ impl<'s> Writer<'s> {
         let (count, time) = (u64::from(self.shape.bins), u64::from(self.shape.bins) * BIN / 20);
         let time = time + u64::from(self.rank % 7) * 1000;
         let bins = self.bins(count, time);
-        self.snapshot.calls.push(Calls { call, stack, count, time, longest: time / 2, bins });
+        let (group, peer) = (None, None);
+        let longest = time / 2;
+        self.snapshot.calls.push(Calls { call, stack, group, peer, count, time, longest, bins });
     }
 
     fn me(&self) -> End {

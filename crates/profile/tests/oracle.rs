@@ -1,10 +1,10 @@
 //! Answers compared with what adding up pair by pair gives, on random runs.
 
 use commsan_profile::Profile;
-use commsan_profile::api::{By, Filter, Level, Matrix, MatrixQuery, TimelineQuery};
+use commsan_profile::api::{By, Filter, Level, Matrix, MatrixQuery, TimelineQuery, Total};
 use commsan_rundir::RunInfo;
 use commsan_rundir::traffic::{
-    Bin, End, Frame, Key, Kind, Memory, Object, Place, Side, Snapshot, Transfer,
+    Bin, Calls, End, Frame, Key, Kind, Memory, Object, Place, Side, Snapshot, Transfer,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -182,6 +182,14 @@ proptest! {
                 }
             }
         }
+        // Totals of part of the time are those of the pairs then.
+        let (t0, t1) = (filter.t0, filter.t1);
+        let part = profile.selection(&Filter { t0, t1, ..Filter::default() }).unwrap();
+        let of = |total: &Total| (run.kinds[total.kind].clone(), (total.count, total.bytes));
+        let expected = naive_block(&naive, |key| {
+            times.is_none_or(|(a, b)| (a..=b).contains(&key.4))
+        });
+        prop_assert_eq!(part.totals.iter().map(of).collect::<Block>(), expected);
         let totals: Block = run
             .totals
             .iter()
@@ -258,6 +266,72 @@ proptest! {
             }
         }
     }
+}
+
+/// A place that talks to more others than are listed says how many more.
+#[test]
+fn what_a_places_lists_leave_out_is_told() {
+    let ranks = 601;
+    let mut snapshots: Vec<Snapshot> = (0..ranks).map(|rank| empty(rank, ranks, &[])).collect();
+    for other in 1..ranks {
+        let ends = (End::At(Place::Rank(0)), End::At(Place::Rank(other)));
+        let key = Key::new(Kind::PointToPoint, 0, 1, Side::Source, ends);
+        snapshots[0].transfers.push(Transfer::new(key, 1, other.into()));
+    }
+    let detail = profile(&snapshots).place(0).unwrap();
+    assert_eq!((detail.peers.len(), detail.more), (500, [0, 0, 0, 100, 0]));
+    assert!(detail.peers.iter().all(|peer| peer.bytes > 100));
+    assert_eq!(profile(&snapshots).place(1).unwrap().more, [0; 5]);
+}
+
+/// Objects of part of the time, and the time in calls then.
+#[test]
+fn a_selection_has_its_own_objects_and_calls() {
+    let mut snapshot = empty(0, 1, &[(1, 0)]);
+    (snapshot.until, snapshot.epoch) = (4_000_000, 0);
+    snapshot.strings.extend(["u", "v"].map(str::to_owned));
+    for number in 0..2 {
+        let object = Object {
+            memory: Memory::Heap,
+            place: Place::Rank(0),
+            stack: 0,
+            call: None,
+            name: Some(3 + number),
+            bytes: 64,
+            count: 1,
+            address: 0,
+            beside: vec![],
+        };
+        snapshot.objects.push(object);
+        let ends = (End::At(Place::Rank(0)), End::At(Place::Rank(0)));
+        let key = Key::new(Kind::PointToPoint, 0, 1, Side::Source, ends);
+        let key = Key { object: Some(number), ..key };
+        let bins = vec![Bin { bin: 2 * number, count: 1, amount: 8 + u64::from(number) }];
+        let bytes = 8 + u64::from(number);
+        snapshot.transfers.push(Transfer { bins, ..Transfer::new(key, 1, bytes) });
+    }
+    let bins = [(0, 250_000), (2, 500_000)].map(|(bin, amount)| Bin { bin, count: 1, amount });
+    snapshot.calls = vec![Calls {
+        call: 0,
+        stack: 1,
+        group: None,
+        peer: None,
+        count: 2,
+        time: 750_000,
+        longest: 500_000,
+        bins: bins.to_vec(),
+    }];
+    let profile = profile(&[snapshot]);
+    let names: Vec<String> = profile.run().objects.into_iter().map(|object| object.name).collect();
+    let within = |t0, t1| {
+        let filter = Filter { t0: Some(t0), t1: Some(t1), ..Filter::default() };
+        let part = profile.selection(&filter).unwrap();
+        let objects = part.objects.iter().map(|(id, kinds)| (names[*id].clone(), kinds[0].2));
+        (objects.collect::<Vec<_>>(), part.calls.by_rank[0].seconds, part.calls.share_of_time)
+    };
+    assert_eq!(within(0, 1), (vec![("u".to_owned(), 8)], 0.25e-3, 0.125));
+    assert_eq!(within(2, 2), (vec![("v".to_owned(), 9)], 0.5e-3, 0.5));
+    assert_eq!(within(1, 1), (vec![], 0.0, 0.0));
 }
 
 /// A message as it was: where it was sent from and received by, of what.

@@ -314,6 +314,22 @@ fn qualified(function: &str) -> String {
     name.trim_end().to_owned()
 }
 
+/// The member that a constructor's allocation is for, by the column that debug information gives it,
+/// counted from 1.
+pub fn member_at(line: &str, column: u32, function: &str) -> Option<String> {
+    let code = without_comments(line, false);
+    let at = (column as usize).checked_sub(1)?;
+    // A comment before it would move it.
+    if !is_constructor(function) || code.get(..at)? != line.get(..at)? {
+        return None;
+    }
+    let holds = |member: &Member| {
+        let start = member.arguments.start - member.name.len();
+        (start..=member.arguments.end).contains(&at)
+    };
+    members(&code).into_iter().find(holds).map(|member| member.name.to_owned())
+}
+
 /// A member that a constructor begins with.
 struct Member<'c> {
     name: &'c str,
@@ -525,6 +541,26 @@ mod tests {
         ] {
             assert_eq!(is_constructor(function), is, "{function}");
         }
+    }
+
+    #[test]
+    fn columns_tell_members_apart() {
+        let line = "  explicit Grid(int n) : u(n), v{f(n)} { w.resize(n); }";
+        let at = |text: &str| line.find(text).unwrap() as u32 + 1;
+        for (column, name) in [
+            (at("u(n)"), Some("u")),
+            (at("u(n)") + 3, Some("u")),
+            (at("v{"), Some("v")),
+            (at("f(n)"), Some("v")),
+            (at("w.resize"), None),
+            (at("explicit"), None),
+            (0, None),
+            (1000, None),
+        ] {
+            assert_eq!(member_at(line, column, "Grid::Grid(int)").as_deref(), name, "{column}");
+        }
+        assert_eq!(member_at(line, at("u(n)"), "Grid::fill(int)"), None);
+        assert_eq!(member_at("/* */ Grid(int n) : u(n) {}", 21, "Grid::Grid(int)"), None);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Version of the format; readers refuse others.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 const MAGIC: &[u8; 8] = b"CSTRAFIC";
 const HEADER: usize = 32;
@@ -59,6 +59,10 @@ pub struct Snapshot {
     pub sample: u32,
     /// Names of the objects that alone are of interest; all if empty.
     pub only: Vec<String>,
+    /// Regions, the same.
+    pub only_regions: Vec<String>,
+    /// Kernels, the same.
+    pub only_kernels: Vec<String>,
     /// Names that the other tables refer to: functions, files, calls, regions.
     pub strings: Vec<String>,
     /// Paths of executables and libraries.
@@ -439,6 +443,10 @@ pub struct Calls {
     pub call: u32,
     /// The call path.
     pub stack: u32,
+    /// The group of the communicator that it names.
+    pub group: Option<u32>,
+    /// The only other end that it names.
+    pub peer: Option<Place>,
     /// How many.
     pub count: u64,
     /// Nanoseconds in all of them.
@@ -592,7 +600,12 @@ impl Snapshot {
                     && object(transfer.key.other)
                     && transfer.key.region.is_none_or(string)
             })
-            && self.calls.iter().all(|calls| string(calls.call) && stack(calls.stack))
+            && self.calls.iter().all(|calls| {
+                string(calls.call)
+                    && stack(calls.stack)
+                    && calls.group.is_none_or(group)
+                    && calls.peer.is_none_or(place)
+            })
     }
 }
 

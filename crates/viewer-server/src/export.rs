@@ -102,6 +102,8 @@ impl<'r, W: Write> Archive<'r, W> {
         }
         for region in 0..run.regions.len() {
             self.add(&format!("matrix?region={region}"))?;
+            self.add(&format!("matrix?level=node&region={region}"))?;
+            self.add(&format!("selection?region={region}"))?;
         }
         for file in &run.files {
             self.add(&format!("file/{}", file.id))?;

@@ -19,6 +19,12 @@ pub fn answer(runs: &Runs, path: &str, query: &str) -> Result<Vec<u8>, Error> {
             let query = matrix(&mut given)?;
             given.end().and_then(|()| json(&profile.matrix(&query)?))
         }
+        ("selection", None) => {
+            let region = given.take("region")?;
+            let (t0, t1) = (given.take("t0")?, given.take("t1")?);
+            let filter = Filter { region, t0, t1, ..Filter::default() };
+            given.end().and_then(|()| json(&profile.selection(&filter)?))
+        }
         ("timeline", None) => {
             let query = timeline(&mut given)?;
             given.end().and_then(|()| json(&profile.timeline(&query)?))
@@ -37,7 +43,7 @@ pub fn answer(runs: &Runs, path: &str, query: &str) -> Result<Vec<u8>, Error> {
             given.end().and_then(|()| json(&profile.place(parse("place", id)?)?))
         }
         _ => Err(Error::NotFound(format!(
-            "there is no question `{path}`: there are run, matrix, object/N, file/N, line, place/N, \
+            "there is no question `{path}`: there are run, selection, matrix, object/N, file/N, line, place/N, \
              timeline, compare"
         ))),
     }

@@ -25,7 +25,8 @@ fn server_and_export_work_in_a_browser() {
     let runs = Runs::new(read(&after), Some(read(&before)));
     let export = directory.path().join("export.html");
     let mut file = File::create(&export).expect("the file can be made");
-    export_html(&runs, Limits::default(), &mut file).expect("make build has built the viewer");
+    let limits = Limits { objects: 4, places: 4, ..Limits::default() };
+    export_html(&runs, limits, &mut file).expect("make build has built the viewer");
 
     let (told, address) = mpsc::channel();
     // Serves until the process ends.

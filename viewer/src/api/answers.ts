@@ -8,6 +8,8 @@ export class NoAnswer extends Error {}
 export interface Answers {
   /** The answer to an address as `address()` makes it. */
   get(address: string): Promise<unknown>;
+  /** Whether there is one: exports hold but some. */
+  holds(address: string): boolean;
 }
 
 type Parameter = string | number | null | undefined;
@@ -27,6 +29,7 @@ export function address(path: string, parameters: Record<string, Parameter> = {}
 
 /** Asks the server. The token arrived as a cookie with the page. */
 const server: Answers = {
+  holds: () => true,
   async get(address) {
     const response = await fetch(address.slice(1), { headers: { accept: "application/json" } }).catch(() => {
       throw new NoAnswer("The server does not answer. Is `commsan view` still running?");
@@ -43,6 +46,7 @@ const server: Answers = {
 export function remembering(source: Answers, most = 256): Answers {
   const known = new Map<string, Promise<unknown>>();
   return {
+    holds: (address) => source.holds(address),
     get(address) {
       const answer = known.get(address) ?? source.get(address);
       known.delete(address);

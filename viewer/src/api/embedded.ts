@@ -18,31 +18,57 @@ function span(text: string | null): Span | null {
   return first === undefined || last === undefined ? null : [first, last];
 }
 
+/** Blocks of the matrices of objects and lines that exports hold. */
+const COARSE = "32";
+
 /**
- * The answer to `address`. Part of a matrix that is in the archive as a whole is cut out of it; an export
- * does not resolve blocks of places further than it was made for.
+ * The answer to `address`, or undefined. Part of a matrix that is in the archive as a whole is cut out of
+ * it; an export does not resolve blocks of places further than it was made for.
  */
-export function lookUp(archive: Archive, address: string): unknown {
+function find(archive: Archive, address: string): unknown {
   const exact = archive[address];
   if (exact !== undefined) return exact;
-  const [path, query = ""] = address.split("?");
-  if (path === "/api/matrix") {
-    const parameters = new URLSearchParams(query);
-    const rows = span(parameters.get("rows"));
-    const cols = span(parameters.get("cols"));
-    for (const name of ["rows", "cols", "max"]) parameters.delete(name);
+  const [path = "", query = ""] = address.split("?");
+  if (path !== "/api/matrix") return undefined;
+  const parameters = new URLSearchParams(query);
+  const rows = span(parameters.get("rows"));
+  const cols = span(parameters.get("cols"));
+  for (const name of ["rows", "cols", "max"]) parameters.delete(name);
+  const spelled = () => {
     parameters.sort();
     const rest = parameters.toString();
-    const whole = archive[rest === "" ? path : `${path}?${rest}`];
-    if (whole !== undefined) return cut(whole as Matrix, rows, cols);
+    return rest === "" ? path : `${path}?${rest}`;
+  };
+  let whole = archive[spelled()];
+  if (whole === undefined) {
+    parameters.set("max", COARSE);
+    whole = archive[spelled()];
   }
-  throw new NoAnswer("This export does not hold that detail. Open the run itself with `commsan view` to see it.");
+  return whole === undefined ? undefined : cut(whole as Matrix, rows, cols);
 }
+
+/** The answer to `address`. */
+export function lookUp(archive: Archive, address: string): unknown {
+  const found = find(archive, address);
+  if (found !== undefined) return found;
+  throw new NoAnswer(`${NOT_HELD}. Open the run itself with \`commsan view\` to see it.`);
+}
+
+/** Whether there is an answer to `address`. */
+export function holds(archive: Archive, address: string): boolean {
+  return find(archive, address) !== undefined;
+}
+
+/** Why something cannot be selected. */
+export const NOT_HELD = "This export does not hold that detail";
 
 /** The archive in `page`, if this page is an export. */
 export async function embeddedAnswers(page: Document): Promise<Answers | null> {
   const element = page.getElementById("commsan-answers");
   if (element === null) return null;
   const archive = await unpack(element.textContent?.trim() ?? "");
-  return { get: async (address) => lookUp(archive, address) };
+  return {
+    get: async (address) => lookUp(archive, address),
+    holds: (address) => holds(archive, address),
+  };
 }

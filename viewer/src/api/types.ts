@@ -58,6 +58,20 @@ export type Block = {
   last: number,
 };
 
+/** Time in calls of a line, of all ranks. */
+export type CallTime = {
+  /** The call. */
+  call: string,
+  /** Its file. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+  /** How many calls. */
+  count: number,
+  /** Seconds in all of them. */
+  seconds: number,
+};
+
 /** Something named in both runs. */
 export type Change = {
   /** Its name. */
@@ -74,6 +88,10 @@ export type Communication = {
   share_of_time: number,
   /** Of each rank. */
   by_rank: Array<RankTime>,
+  /** By call and line, those with most time first. */
+  calls: Array<CallTime>,
+  /** Those that are left out, with least time. */
+  more: number,
 };
 
 /** Two runs side by side: this one is after, the other before. */
@@ -179,7 +197,7 @@ export type FindingSide = {
   label: string,
   /** Path of the source file. */
   path: string | null,
-  /** Its number, if anything is moved in it. */
+  /** Its number, if it is one of the run's. */
   file: number | null,
   /** The line there. */
   line: number | null,
@@ -193,6 +211,8 @@ export type Frame = {
   file: number | null,
   /** The line there. */
   line: number | null,
+  /** Whether that is in a header of C++'s library, or such. */
+  library: boolean,
 };
 
 /** A line in detail. */
@@ -341,6 +361,10 @@ export type PlaceDetail = {
   lines: Array<PlaceLine>,
   /** By the other end. */
   peers: Array<Peer>,
+  /** Of a rank: time in its calls, by what they name. */
+  times: Array<PlaceTime>,
+  /** Entries that are left out of each of these lists, the smallest. */
+  more: [number, number, number, number, number],
 };
 
 /** What a place is. */
@@ -372,6 +396,26 @@ export type PlaceObject = {
   count: number,
   /** Their bytes. */
   bytes: number,
+};
+
+/** Time in calls of a rank that name the same. */
+export type PlaceTime = {
+  /** The call. */
+  call: string,
+  /** Its file. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+  /** The only other end that it names. */
+  peer: number | null,
+  /** Ranks of the communicator that it names, in words. */
+  communicator: string | null,
+  /** How many calls. */
+  count: number,
+  /** Seconds in all of them. */
+  seconds: number,
+  /** Seconds in the longest. */
+  longest_seconds: number,
 };
 
 /** A rank's time. */
@@ -412,6 +456,8 @@ export type Run = {
   files: Array<SourceFile>,
   /** Those with most traffic first. */
   objects: Array<DataObject>,
+  /** What alone was asked for, and counts: `objects u, v`; everything if empty. */
+  only: Array<string>,
   /** What the user should know. */
   notes: Array<string>,
   /** What checking has found in the same run. */
@@ -422,6 +468,16 @@ export type Run = {
   timeline: Bins,
   /** Whether the file of every rank is complete. */
   complete: boolean,
+};
+
+/** Totals of part of a run: of some of the time, of a region. */
+export type Selection = {
+  /** Of each kind. */
+  totals: Array<Total>,
+  /** Objects with most traffic first, and their traffic. */
+  objects: [object: number, KindTotal[]][],
+  /** Time in communication; it is not known by region. */
+  calls: Communication,
 };
 
 /** One of them. */

@@ -3,8 +3,9 @@
 import { createContext } from "preact";
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Answers, address, NoAnswer } from "../api/answers";
-import type { Comparison, Run } from "../api/types";
+import type { Comparison, KindTotal, Run, Selection } from "../api/types";
 import { type Palette, readPalette } from "../draw/palette";
+import { seconds } from "../format";
 import { follow, formatRoute, parseRoute, type Route } from "./route";
 import { type KindFilter, kindFilter } from "./traffic";
 
@@ -104,6 +105,49 @@ export function matrixAddress(
     t1: route.time?.[1],
     ...more,
   });
+}
+
+/** Whether the route selects but a part of the run, as far as its view is of that part. */
+function partOf(route: Route, run: Run): Record<"region" | "t0" | "t1", number | null> | null {
+  if (route.view !== "system" && route.view !== "timeline") return null;
+  const region = route.view === "system" ? run.regions.indexOf(route.region) : -1;
+  if (region < 0 && route.time === null) return null;
+  return { region: region < 0 ? null : region, t0: route.time?.[0] ?? null, t1: route.time?.[1] ?? null };
+}
+
+/** Totals of what the view is of: of the selected time and region, else of the run. */
+export function useSelection(): Asked<Selection> {
+  const { run, route } = useShared();
+  const part = partOf(route, run);
+  const asked = useAnswer<Selection>(part === null ? null : address("selection", part));
+  return useMemo((): Asked<Selection> => {
+    // What was selected before is not of what is selected now.
+    if (part !== null) return asked.state === "loading" ? { state: "loading", value: null } : asked;
+    const objects = run.objects.map((object): [number, KindTotal[]] => [object.id, object.by_kind]);
+    return { state: "ready", value: { totals: run.totals, calls: run.calls, objects } };
+  }, [part === null, asked, run]);
+}
+
+/** The part of the run that matrices are of, in words: `in solve, 0 s to 48 ms`; empty for all of it. */
+export function partText(route: Route, run: Run): string {
+  const { bins, width_seconds: width } = run.timeline;
+  const region = run.regions.includes(route.region) ? `in ${route.region}` : "";
+  if (route.time === null || bins === 0) return region;
+  const time = `${seconds(route.time[0] * width)} to ${seconds((route.time[1] + 1) * width)}`;
+  return region === "" ? time : `${region}, ${time}`;
+}
+
+/** Extents of an accessor that are asked for at most: more than a screen has pixels. */
+const MAX_EXTENTS = 4096;
+
+/** The address of an object in detail. */
+export function objectAddress(object: number): string {
+  return address(`object/${object}`, { max: MAX_EXTENTS });
+}
+
+/** The address of a place in detail. */
+export function placeAddress(place: number): string {
+  return address(`place/${place}`);
 }
 
 export type Theme = "auto" | "light" | "dark";

@@ -2,9 +2,10 @@
 
 import type { ComponentChildren } from "preact";
 import type { Asked } from "../state/context";
-import { useShared } from "../state/context";
+import { NOT_HELD } from "../api/embedded";
+import { objectAddress, placeAddress, useShared } from "../state/context";
 import type { Finding, Frame } from "../api/types";
-import { exact, fileLine, objectName, quantity } from "../format";
+import { exact, fileLine, integer, objectName, quantity, several } from "../format";
 import { backOrForth } from "./keys";
 import type { Unit } from "../state/traffic";
 
@@ -19,6 +20,8 @@ export function Choice<T extends string>(props: {
   value: T;
   options: readonly (readonly [T, string])[];
   onChange: (value: T) => void;
+  /** What cannot be chosen. */
+  disabled?: (value: T) => boolean;
 }) {
   return (
     <div class="choice" role="radiogroup" aria-label={props.label}>
@@ -28,13 +31,17 @@ export function Choice<T extends string>(props: {
           type="button"
           role="radio"
           aria-checked={value === props.value}
+          disabled={props.disabled?.(value)}
+          title={props.disabled?.(value) ? NOT_HELD : undefined}
           tabIndex={value === props.value ? 0 : -1}
           onClick={() => props.onChange(value)}
           onKeyDown={(event) => {
             const step = backOrForth(event.key);
             if (step === null) return;
             event.preventDefault();
-            const next = (index + step + props.options.length) % props.options.length;
+            const all = props.options.length;
+            let next = (index + step + all) % all;
+            while (next !== index && props.disabled?.(props.options[next]![0])) next = (next + step + all) % all;
             props.onChange(props.options[next]![0]);
             (event.currentTarget.parentElement?.children[next] as HTMLElement | undefined)?.focus();
           }}
@@ -89,10 +96,11 @@ export function SourceLink({ file, line }: { file: number | null; line: number |
 }
 
 export function ObjectLink({ object }: { object: number | null }) {
-  const { run, go } = useShared();
+  const { answers, run, go } = useShared();
   const known = object === null ? undefined : run.objects[object];
-  if (known === undefined) return <span class="muted">not attributed</span>;
+  if (object === null || known === undefined) return <span class="muted">not attributed</span>;
   const name = objectName(known);
+  if (!answers.holds(objectAddress(object))) return <span title={NOT_HELD}>{name}</span>;
   return (
     <Link title={name} to={() => go({ view: "objects", object })}>
       {name}
@@ -101,23 +109,50 @@ export function ObjectLink({ object }: { object: number | null }) {
 }
 
 export function PlaceLink({ place }: { place: number }) {
-  const { run, go } = useShared();
-  return <Link to={() => go({ view: "places", place })}>{run.places[place]?.name ?? `place ${place}`}</Link>;
+  const { answers, run, go } = useShared();
+  const name = run.places[place]?.name ?? `place ${place}`;
+  if (!answers.holds(placeAddress(place))) return <span title={NOT_HELD}>{name}</span>;
+  return <Link to={() => go({ view: "places", place })}>{name}</Link>;
 }
 
 /** A call path, innermost first. */
 export function Stack({ frames }: { frames: readonly Frame[] }) {
   if (frames.length === 0) return <p class="muted">No call path was recorded.</p>;
+  const show = (frame: Frame, index: number) => (
+    <li key={index}>
+      <span class="mono">{frame.function}</span>{" "}
+      {frame.file !== null && <SourceLink file={frame.file} line={frame.line} />}
+    </li>
+  );
   return (
     <ol class="stack">
-      {frames.map((frame, index) => (
-        <li key={index}>
-          <span class="mono">{frame.function}</span>{" "}
-          {frame.file !== null && <SourceLink file={frame.file} line={frame.line} />}
-        </li>
-      ))}
+      {folded(frames).map((part, index) =>
+        Array.isArray(part) ? (
+          <li key={index}>
+            <details>
+              <summary class="muted">{several(part.length, "frame")} of the library</summary>
+              <ol class="stack">{part.map(show)}</ol>
+            </details>
+          </li>
+        ) : (
+          show(part, index)
+        ),
+      )}
     </ol>
   );
+}
+
+/** Frames, with those of a library that follow each other as one: nobody has written them. */
+export function folded(frames: readonly Frame[]): (Frame | Frame[])[] {
+  const parts: (Frame | Frame[])[] = [];
+  for (const frame of frames) {
+    const last = parts.at(-1);
+    if (!frame.library) parts.push(frame);
+    else if (Array.isArray(last)) last.push(frame);
+    else parts.push([frame]);
+  }
+  // One alone takes no more room than what would stand for it.
+  return parts.map((part) => (Array.isArray(part) && part.length === 1 ? part[0]! : part));
 }
 
 /** Marks something that findings name. */
@@ -140,6 +175,15 @@ export function FindingMark({ findings }: { findings: readonly Finding[] }) {
 export function OfAllKinds() {
   const { filter } = useShared();
   return filter.includes(false) ? <span class="muted">of all kinds, also those switched off</span> : null;
+}
+
+/** That a list ends before everything is told. */
+export function LeftOut({ count, of = "in bytes" }: { count: number; of?: string }) {
+  return count > 0 ? (
+    <span class="muted">
+      without the {integer(count)} smallest {of}
+    </span>
+  ) : null;
 }
 
 /** A share as a bar behind or beside a number. */

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, TargetedKeyboardEvent } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { NOT_HELD } from "../api/embedded";
 import { useSize } from "./figure";
 
 /** Rows beyond the edges, so that scrolling shows no gaps. */
@@ -62,12 +63,24 @@ export interface ListProps<T> {
   onSelect: (item: T) => void;
   render: (item: T) => ComponentChildren;
   empty: ComponentChildren;
+  /** Whether there is something to show of it. */
+  holds?: (item: T) => boolean;
 }
 
 let lists = 0;
 
 /** A list with one selected item, which arrow keys move. */
-export function VirtualList<T>({ label, items, rowHeight, keyOf, selected, onSelect, render, empty }: ListProps<T>) {
+export function VirtualList<T>({
+  label,
+  items,
+  rowHeight,
+  keyOf,
+  selected,
+  onSelect,
+  render,
+  empty,
+  holds = () => true,
+}: ListProps<T>) {
   const { scroller, onScroll, from, to, reveal, height, perPage } = useWindow(items.length, rowHeight);
   const [id] = useState(() => `list${(lists += 1)}`);
   const at = items.findIndex((item) => keyOf(item) === selected);
@@ -82,7 +95,7 @@ export function VirtualList<T>({ label, items, rowHeight, keyOf, selected, onSel
     const item = next === null ? undefined : items[next];
     if (item === undefined) return;
     event.preventDefault();
-    onSelect(item);
+    if (holds(item)) onSelect(item);
   };
   if (items.length === 0) return <div class="empty">{empty}</div>;
   return (
@@ -107,9 +120,11 @@ export function VirtualList<T>({ label, items, rowHeight, keyOf, selected, onSel
               aria-selected={row === at}
               aria-posinset={row + 1}
               aria-setsize={items.length}
-              class="item"
+              aria-disabled={!holds(item)}
+              title={holds(item) ? undefined : NOT_HELD}
+              class={holds(item) ? "item" : "item muted"}
               style={{ top: `${row * rowHeight}px`, height: `${rowHeight}px` }}
-              onClick={() => onSelect(item)}
+              onClick={() => holds(item) && onSelect(item)}
             >
               {render(item)}
             </div>

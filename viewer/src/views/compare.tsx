@@ -2,7 +2,7 @@
 
 import type { TargetedKeyboardEvent } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { Amount, Change, Comparison, PairChange } from "../api/types";
+import type { Amount, Change, Comparison, PairChange, Run } from "../api/types";
 import { type Box, drawDirections, drawLabels, drawLines, type Grid, rasterise } from "../draw/matrix";
 import { divergence, type Palette, pixel } from "../draw/palette";
 import type { Draw } from "../draw/save";
@@ -131,7 +131,12 @@ function Changes({ comparison }: { comparison: Comparison }) {
       {route.form === "table" ? <PairTable pairs={shown} /> : <PairFigure pairs={shown} />}
       <DataTable title="Lines" columns={named("line")} rows={comparison.lines} empty={same} />
       <More count={comparison.more[1]} of="lines" />
-      <DataTable title="Objects" columns={named("object")} rows={comparison.objects} empty={`${same} Which bytes are touched is not compared.`} />
+      <DataTable
+        title="Objects"
+        columns={named("object")}
+        rows={comparison.objects}
+        empty={`${same} Which bytes are touched is not compared.`}
+      />
       <More count={comparison.more[2]} of="objects" />
     </div>
   );
@@ -155,7 +160,12 @@ function PairTable({ pairs }: { pairs: readonly PairChange[] }) {
     ...useChanges<PairChange>(),
   ];
   return (
-    <DataTable title="Pairs of places" columns={columns} rows={pairs} empty="No amounts differ between any two places." />
+    <DataTable
+      title="Pairs of places"
+      columns={columns}
+      rows={pairs}
+      empty="No amounts differ between any two places."
+    />
   );
 }
 
@@ -166,10 +176,22 @@ interface Difference {
   after: Float64Array;
 }
 
+/** Names of places or nodes as the system has them; behind these, what only the other run has. */
+export function inOrder(names: Iterable<string>, run: Pick<Run, "places" | "nodes">): string[] {
+  // Runs with many places are compared node by node, or blocks of nodes, which begin with a node's name.
+  const position = new Map<string, number>();
+  for (const node of run.nodes) position.set(node.name, node.places[0]);
+  for (const place of run.places) position.set(place.name, place.id);
+  const at = (name: string) => position.get(name) ?? position.get(name.split(" – ")[0]!) ?? Number.POSITIVE_INFINITY;
+  return [...names].sort((a, b) => {
+    const [x, y] = [at(a), at(b)];
+    return x === y ? a.localeCompare(b, "en", { numeric: true }) : x - y;
+  });
+}
+
 /** Pairs, all kinds together, as a matrix of the places in them. */
-function differenceOf(pairs: readonly PairChange[], unit: Unit): Difference | null {
-  const order = (a: string, b: string) => a.localeCompare(b, "en", { numeric: true });
-  const names = [...new Set(pairs.flatMap((pair) => [pair.source, pair.target]))].sort(order);
+function differenceOf(pairs: readonly PairChange[], unit: Unit, run: Run): Difference | null {
+  const names = inOrder(new Set(pairs.flatMap((pair) => [pair.source, pair.target])), run);
   if (names.length > MAX_PLACES) return null;
   const position = new Map(names.map((name, index) => [name, index]));
   const before = new Float64Array(names.length ** 2);
@@ -226,8 +248,8 @@ function drawing(difference: Difference, palette: Palette): Draw {
 }
 
 function PairFigure({ pairs }: { pairs: readonly PairChange[] }) {
-  const { palette, route } = useShared();
-  const difference = useMemo(() => differenceOf(pairs, route.unit), [pairs, route.unit]);
+  const { palette, route, run } = useShared();
+  const difference = useMemo(() => differenceOf(pairs, route.unit, run), [pairs, route.unit, run]);
   const draw = useMemo(() => (difference === null ? () => {} : drawing(difference, palette)), [difference, palette]);
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   const [cell, setCell] = useState<{ row: number; col: number } | null>(null);

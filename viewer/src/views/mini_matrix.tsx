@@ -8,10 +8,10 @@ import type { Draw } from "../draw/save";
 import { type AmountScale, amountScale } from "../draw/scale";
 import { quantity } from "../format";
 import type { Route } from "../state/route";
-import { matrixAddress, useAnswer, useShared } from "../state/context";
+import { matrixAddress, partText, useAnswer, useShared } from "../state/context";
 import { Figure } from "../ui/figure";
 import { Answered } from "../ui/parts";
-import { useGrid } from "./system/grid";
+import { systemAddress, useGrid } from "./system/grid";
 
 const MAX_BLOCKS = 32;
 const HEIGHT = 232;
@@ -26,9 +26,10 @@ export function MiniMatrix({ title, parameters }: MiniMatrixProps) {
   const { route, run } = useShared();
   const asked = useAnswer<Matrix>(matrixAddress(route, run, { ...parameters, max: MAX_BLOCKS }));
   const of = "object" in parameters ? "object" : "line";
+  const part = partText(route, run);
   return (
     <Answered asked={asked}>
-      {(matrix) => <MiniFigure title={title} matrix={matrix} larger={{ ...parameters, of }} />}
+      {(matrix) => <MiniFigure title={title} part={part} matrix={matrix} larger={{ ...parameters, of }} />}
     </Answered>
   );
 }
@@ -52,14 +53,25 @@ function drawing(grid: Grid, scale: AmountScale, palette: Palette, text: string)
   };
 }
 
-function MiniFigure({ title, matrix, larger }: { title: string; matrix: Matrix; larger: Partial<Route> }) {
-  const { palette, route, go } = useShared();
+interface MiniFigureProps {
+  title: string;
+  /** The part of the run that it is of, in words. */
+  part: string;
+  matrix: Matrix;
+  larger: Partial<Route>;
+}
+
+function MiniFigure({ title, part, matrix, larger }: MiniFigureProps) {
+  const { answers, palette, route, run, go } = useShared();
+  const whole = { ...route, ...larger, rows: null, cols: null };
+  const held = answers.holds(systemAddress(whole, run));
   const grid = useGrid(matrix)!;
   const scale = useMemo(() => amountScale(grid.amounts, "log"), [grid]);
   const first = `${grid.rows[0]?.label ?? ""} … ${grid.rows.at(-1)?.label ?? ""}`;
   const text = scale.most === 0 ? "no traffic" : `at most ${quantity(scale.most, route.unit)}, ${first}`;
   const draw = useMemo(() => drawing(grid, scale, palette, text), [grid, scale, palette, text]);
-  const largest = useMemo(() => largestOf(grid, route.unit), [grid, route.unit]);
+  const most = useMemo(() => largestOf(grid, route.unit), [grid, route.unit]);
+  const largest = part === "" ? most : `Of what happened ${part}. ${most}`;
   return (
     <>
       <Figure
@@ -70,10 +82,18 @@ function MiniFigure({ title, matrix, larger }: { title: string; matrix: Matrix; 
       />
       <p class="muted">
         {largest}{" "}
-        <button type="button" class="link" onClick={() => go({ view: "system", rows: null, cols: null, ...larger })}>
-          Larger
-        </button>
-        {" · "}
+        {held && (
+          <>
+            <button
+              type="button"
+              class="link"
+              onClick={() => go({ view: "system", rows: null, cols: null, ...larger })}
+            >
+              Larger
+            </button>
+            {" · "}
+          </>
+        )}
         <button type="button" class="link" onClick={() => go({ view: "timeline", ...larger })}>
           Over time
         </button>

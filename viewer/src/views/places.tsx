@@ -1,13 +1,14 @@
 /** A place: what it reads and writes elsewhere, of which objects, by which instructions and lines. */
 
 import { useMemo } from "preact/hooks";
-import { address } from "../api/answers";
-import type { PlaceDetail } from "../api/types";
-import { useAnswer, useShared } from "../state/context";
+import type { PlaceDetail, PlaceTime } from "../api/types";
+import { integer, seconds } from "../format";
+import { placeAddress, useAnswer, useShared } from "../state/context";
 import {
   Answered,
   Bar,
   FindingMark,
+  LeftOut,
   ObjectLink,
   OfAllKinds,
   PlaceLink,
@@ -19,7 +20,7 @@ import { type Column, DataTable } from "../ui/table";
 import { VirtualList } from "../ui/virtual";
 
 export function PlacesView() {
-  const { run, route, go } = useShared();
+  const { answers, run, route, go } = useShared();
   const wanted = route.search.trim().toLowerCase();
   const places = useMemo(
     () =>
@@ -38,6 +39,7 @@ export function PlacesView() {
           rowHeight={30}
           keyOf={(place) => place.id}
           selected={chosen}
+          holds={(place) => answers.holds(placeAddress(place.id))}
           onSelect={(place) => go({ place: place.id }, "replace")}
           empty={run.places.length === 0 ? "No rank has left a record." : "No place matches. Clear the search."}
           render={(place) => (
@@ -96,7 +98,7 @@ function useAmounts<T extends Measured>(rows: readonly T[]): Column<T>[] {
 
 function PlaceDetail({ place }: { place: number }) {
   const { run, go } = useShared();
-  const asked = useAnswer<PlaceDetail>(address(`place/${place}`));
+  const asked = useAnswer<PlaceDetail>(placeAddress(place));
   const { name, kind, node } = run.places[place]!;
   return (
     <div class="main scroll">
@@ -138,6 +140,7 @@ function PlaceTables({ answer, name }: { answer: PlaceDetail; name: string }) {
           ...useAmounts(peers),
         ]}
         rows={peers}
+        note={<LeftOut count={answer.more[3]} />}
         onOpen={(row) => go({ place: row.place })}
         empty="Nothing moved between this place and others under this filter."
       />
@@ -154,6 +157,7 @@ function PlaceTables({ answer, name }: { answer: PlaceDetail; name: string }) {
           ...useAmounts(objects),
         ]}
         rows={objects}
+        note={<LeftOut count={answer.more[0]} />}
         onOpen={(row) => go({ view: "objects", object: row.object })}
         empty="No object could be attributed to this place's traffic."
       />
@@ -164,7 +168,12 @@ function PlaceTables({ answer, name }: { answer: PlaceDetail; name: string }) {
           ...useAmounts(instructions),
         ]}
         rows={instructions}
-        note={<OfAllKinds />}
+        note={
+          <>
+            <OfAllKinds />
+            <LeftOut count={answer.more[1]} />
+          </>
+        }
         empty="This place issues no transfers."
       />
       <DataTable<Line>
@@ -179,10 +188,65 @@ function PlaceTables({ answer, name }: { answer: PlaceDetail; name: string }) {
           ...useAmounts(lines),
         ]}
         rows={lines}
-        note={<OfAllKinds />}
+        note={
+          <>
+            <OfAllKinds />
+            <LeftOut count={answer.more[2]} />
+          </>
+        }
         onOpen={(row) => go({ view: "code", file: row.file, line: row.line })}
         empty="No line is known to move anything from or to here. Programs compiled with -g have lines."
       />
+      {answer.times.length > 0 && <Times answer={answer} />}
     </div>
+  );
+}
+
+/** Time in a rank's calls, by what they name. */
+function Times({ answer }: { answer: PlaceDetail }) {
+  const { run, go } = useShared();
+  const rows = useMemo(() => answer.times.toSorted((a, b) => b.seconds - a.seconds), [answer]);
+  const most = Math.max(1e-12, rows[0]?.seconds ?? 0);
+  return (
+    <DataTable<PlaceTime>
+      title="Time in calls"
+      columns={[
+        { title: "call", value: (row) => row.call, show: (row) => <span class="mono">{row.call}</span> },
+        {
+          title: "line",
+          value: (row) => (row.file === null ? "" : `${run.files[row.file]?.path}:${row.line}`),
+          show: (row) => <SourceLink file={row.file} line={row.line} />,
+        },
+        {
+          title: "peer",
+          value: (row) => (row.peer === null ? "" : (run.places[row.peer]?.name ?? "")),
+          show: (row) => (row.peer === null ? "" : <PlaceLink place={row.peer} />),
+        },
+        { title: "communicator", value: (row) => row.communicator ?? "" },
+        {
+          title: "share",
+          value: (row) => row.seconds / most,
+          show: (row) => <Bar share={row.seconds / most} />,
+          width: "88px",
+        },
+        { title: "calls", numeric: true, value: (row) => row.count, show: (row) => integer(row.count) },
+        { title: "time", numeric: true, value: (row) => row.seconds, show: (row) => seconds(row.seconds) },
+        {
+          title: "longest",
+          numeric: true,
+          value: (row) => row.longest_seconds,
+          show: (row) => seconds(row.longest_seconds),
+        },
+      ]}
+      rows={rows}
+      note={
+        <>
+          <span class="muted">what completes a request names nobody</span>
+          <LeftOut count={answer.more[4]} of="in time" />
+        </>
+      }
+      onOpen={(row) => row.file !== null && go({ view: "code", file: row.file, line: row.line })}
+      empty="No call was timed."
+    />
   );
 }

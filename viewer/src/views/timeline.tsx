@@ -20,7 +20,7 @@ import { type Column, DataTable } from "../ui/table";
 
 const LEFT = 72;
 const RIGHT = 20;
-const TOP = 12;
+const TOP = 26;
 const AXIS = 26;
 /** Height of the time in calls, below the traffic. */
 const WAITING = 90;
@@ -68,6 +68,7 @@ function drawing(chart: Chart, palette: Palette): Draw {
   );
   return (painter, width, height) => {
     const room = width - LEFT - RIGHT;
+    painter.text(LEFT, 10, perBin(chart), { fill: palette.muted });
     const bottom = height - AXIS - WAITING - 28;
     const amounts = scaleLinear([0, Math.max(1, ...totals)], [bottom, TOP]);
     for (const tick of evenTicks(amounts.domain()[1]!, 5, chart.unit)) {
@@ -106,6 +107,16 @@ function drawing(chart: Chart, palette: Palette): Draw {
   };
 }
 
+/** What amounts of the chart are: `bytes in each 16 ms`. */
+export function perBin({ unit, width }: Pick<Chart, "unit" | "width">): string {
+  return `${unit === "bytes" ? "bytes" : "transfers"} in each ${seconds(width)}`;
+}
+
+/** An amount of one bin as a rate: `93.8 MiB/s`. */
+export function rate(amount: number, { unit, width }: Pick<Chart, "unit" | "width">): string {
+  return width > 0 ? `${quantity(amount / width, unit)}/s` : "";
+}
+
 /** Time in calls, as a share of the time that all ranks have. */
 function drawWaiting(
   painter: Parameters<Draw>[0],
@@ -138,10 +149,11 @@ function placeOf(route: Route): number | null {
 }
 
 export function TimelineView() {
-  const { run, route, go } = useShared();
+  const { answers, run, route, go } = useShared();
   const place = placeOf(route);
-  const by = route.by === "kind" ? null : route.by;
-  const asked = useAnswer<TimelineDetail>(address("timeline", { ...subjectOf(route), by, place }));
+  const asking = (by: Route["by"]) =>
+    address("timeline", { ...subjectOf(route), by: by === "kind" ? null : by, place });
+  const asked = useAnswer<TimelineDetail>(asking(route.by));
   return (
     <div class="view main">
       <div class="toolbar">
@@ -163,6 +175,7 @@ export function TimelineView() {
             ["node", "Source node"],
           ]}
           onChange={(by) => go({ by })}
+          disabled={(by) => !answers.holds(asking(by))}
         />
         <Subject />
       </div>
@@ -212,8 +225,15 @@ function Timeline({ answer }: { answer: TimelineDetail }) {
   );
 }
 
+/** Whether there is anything to show of parts of the time; exports hold nothing. */
+function useSelectable(): boolean {
+  const { answers } = useShared();
+  return answers.holds(address("selection", { t0: 0, t1: 0 }));
+}
+
 function BinTable({ chart }: { chart: Chart }) {
   const { go } = useShared();
+  const selectable = useSelectable();
   const rows = Array.from({ length: chart.bins }, (_, bin) => bin);
   const columns: Column<number>[] = [
     { title: "from", numeric: true, value: (bin) => bin * chart.width, show: (bin) => seconds(bin * chart.width) },
@@ -239,7 +259,8 @@ function BinTable({ chart }: { chart: Chart }) {
       title="Traffic over time"
       columns={columns}
       rows={rows}
-      onOpen={(bin) => go({ time: [bin, bin] })}
+      note={<span class="muted">{perBin(chart)}</span>}
+      {...(selectable ? { onOpen: (bin: number) => go({ time: [bin, bin] }) } : {})}
       empty="No time was recorded."
     />
   );
@@ -247,6 +268,7 @@ function BinTable({ chart }: { chart: Chart }) {
 
 function TimelineFigure({ chart }: { chart: Chart }) {
   const { palette, route, go } = useShared();
+  const selectable = useSelectable();
   const draw = useMemo(() => drawing(chart, palette), [chart, palette]);
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   const [cursor, setCursor] = useState<number | null>(null);
@@ -262,9 +284,9 @@ function TimelineFigure({ chart }: { chart: Chart }) {
     if (step !== null) {
       const from = cursor ?? (step > 0 ? -1 : chart.bins);
       const next = Math.min(chart.bins - 1, Math.max(0, from + step));
-      if (event.shiftKey) go({ time: extended(route.time, cursor ?? next, next) }, "replace");
+      if (event.shiftKey && selectable) go({ time: extended(route.time, cursor ?? next, next) }, "replace");
       setCursor(next);
-    } else if (event.key === "Enter" && cursor !== null) go({ time: [cursor, cursor] });
+    } else if (event.key === "Enter" && cursor !== null && selectable) go({ time: [cursor, cursor] });
     else if (event.key === "Escape") go({ time: null });
     else return;
     event.preventDefault();
@@ -272,11 +294,15 @@ function TimelineFigure({ chart }: { chart: Chart }) {
   return (
     <Figure
       title="Traffic over time"
-      description="Left and right arrow move between bins of time, with Shift they select time for the system view, Enter selects one bin, Escape all. The table holds the same numbers."
+      description={`Heights are ${perBin(chart)}. Left and right arrow move between bins of time${
+        selectable
+          ? ", with Shift they select time for the system view, Enter selects one bin, Escape all"
+          : ". No time can be selected: this export holds none of the parts"
+      }. The table holds the same numbers.`}
       draw={draw}
       onSize={setSize}
       onPointerDown={(event) => {
-        if (event.button !== 0 || within(event).x < LEFT) return;
+        if (event.button !== 0 || within(event).x < LEFT || !selectable) return;
         event.currentTarget.setPointerCapture(event.pointerId);
         start.current = binAt(event);
       }}
@@ -339,7 +365,7 @@ function BinText({ chart, bin }: { chart: Chart; bin: number }) {
         .filter((stack) => (stack.values[bin] ?? 0) > 0)
         .map((stack) => (
           <div key={stack.label}>
-            {stack.label}: {quantity(stack.values[bin] ?? 0, chart.unit)}
+            {stack.label}: {quantity(stack.values[bin] ?? 0, chart.unit)}, {rate(stack.values[bin] ?? 0, chart)}
           </div>
         ))}
       <div>in calls: {percent(share)}</div>

@@ -213,3 +213,33 @@ fn build(work: &Work, compiler: &str, source: &str, libraries: &[&str]) -> PathB
     work.finish(&mut work.commsan(&words)).ends_with(0);
     program
 }
+
+/// Whatever the call, source and target are the devices that own the memory.
+#[test]
+fn mpi_on_memory_of_devices_is_between_the_devices() {
+    let work = Work::new("aware", Mpi::OpenMpi);
+    let program = cuda(&work, "aware.cu", &[]);
+    let run = profile(&work, &["--gpu", "sim:2"], 2, &program, &[]);
+    run.ends_with(0);
+    let rows = table(&work, &run, "transfers");
+    let mut found: Vec<_> = rows
+        .iter()
+        .filter(|row| ["point-to-point", "collective", "rma"].contains(&&*row["kind"]))
+        .map(|row| {
+            let ends = format!("{} > {}", row["source"], row["target"]);
+            (row["call"].clone(), ends, number(row, "bytes"))
+        })
+        .collect();
+    found.sort();
+    let row = |call: &str, ends: &str, bytes: u64| (call.to_owned(), ends.to_owned(), bytes);
+    let expected = [
+        row("MPI_Bcast", "gpu 0 > gpu 1", 400),
+        row("MPI_Put", "gpu 0 > gpu 1", 40),
+        row("MPI_Put", "gpu 1 > gpu 0", 40),
+        row("MPI_Sendrecv", "gpu 0 > gpu 1", 800),
+        row("MPI_Sendrecv", "gpu 0 > rank 1", 80),
+        row("MPI_Sendrecv", "gpu 1 > gpu 0", 800),
+        row("MPI_Sendrecv", "gpu 1 > rank 0", 80),
+    ];
+    assert_eq!(found, expected, "{rows:#?}");
+}

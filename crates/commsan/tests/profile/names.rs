@@ -185,3 +185,30 @@ fn a_region_can_be_singled_out() {
     assert!(rows.iter().all(|row| row["kind"] == "collective" && row["region"] == "norms"));
     assert_eq!(rows.iter().map(|row| number(row, "bytes")).sum::<u64>(), 80 + 2 * 2 * 8);
 }
+
+/// Members of a class that one line makes, by the columns of the debug information.
+#[test]
+fn members_of_one_class_are_objects_of_their_own() {
+    for options in [&["-g"][..], &["-g", "-O2"]] {
+        let work = Work::new("members", Mpi::OpenMpi);
+        let program = work.path("members");
+        let source = repository().join("tests/profile/members.cpp");
+        let mut words = vec![source.to_str().unwrap(), "-o", program.to_str().unwrap()];
+        words.extend(options);
+        work.finish(&mut work.command(&work.mpi.tool("mpicxx"), &words)).ends_with(0);
+        let run = profile(&work, &[], 2, &program, &[]);
+        run.ends_with(0);
+        let rows = table(&work, &run, "transfers");
+        let ends: BTreeSet<_> = rows
+            .iter()
+            .map(|row| (&*row["object"], &*row["target_object"], number(row, "bytes")))
+            .collect();
+        assert_eq!(ends, BTreeSet::from([("u", "v", 800), ("w", "p", 400)]), "{rows:#?}");
+        // w has an element more.
+        let objects = table(&work, &run, "objects");
+        let sizes: BTreeMap<_, _> =
+            objects.iter().map(|row| (&*row["name"], number(row, "bytes"))).collect();
+        let expected = [("p", 8000), ("u", 8000), ("v", 8000), ("w", 8008)];
+        assert_eq!(sizes, BTreeMap::from(expected), "{objects:#?}");
+    }
+}

@@ -2,7 +2,8 @@
 
 use super::{counted, halo, totals};
 use crate::built::{MPIS, Mpi, Work};
-use crate::profiled::{profile, table};
+use crate::profiled::{Row, number, profile, table};
+use std::fs;
 
 #[test]
 fn totals_are_what_the_program_counts() {
@@ -80,5 +81,52 @@ fn what_a_killed_rank_has_counted_is_kept() {
         };
         assert_eq!(between("rank 0", "rank 1"), (22, 1616), "{mpi:?}");
         assert_eq!(between("rank 1", "rank 0"), (22, 1616), "{mpi:?}");
+    }
+}
+
+/// Time by call, peer and communicator is what the program measures itself.
+#[test]
+fn time_is_what_the_program_measures() {
+    for mpi in MPIS {
+        let work = Work::new("waits", mpi);
+        let (program, measured) = (work.path("waits"), work.path("measured"));
+        work.compile_plain(&program, "profile/waits.c", &["-g"]);
+        let run = profile(&work, &[], 3, &program, &[measured.to_str().unwrap()]);
+        run.ends_with(0).says("top calls by time");
+        let rows = table(&work, &run, "calls");
+        let mut lines = 0;
+        for rank in 0..3 {
+            let text = fs::read_to_string(format!("{}.{rank}", measured.display())).unwrap();
+            for line in text.lines() {
+                // The names of communicators hold commas.
+                let (call, rest) = line.split_once(',').unwrap();
+                let (peer, rest) = rest.split_once(',').unwrap();
+                let (communicator, seconds) = rest.rsplit_once(',').unwrap();
+                let peer = if peer == "-1" { String::new() } else { format!("rank {peer}") };
+                let is_it = |row: &&Row| {
+                    row["place"] == format!("rank {rank}")
+                        && row["call"] == call
+                        && row["peer"] == peer
+                        && row["communicator"] == communicator
+                };
+                let found: Vec<_> = rows.iter().filter(is_it).collect();
+                let [row] = *found else { panic!("{mpi:?}: {line}: {rows:#?}") };
+                let (known, told): (f64, f64) =
+                    (seconds.parse().unwrap(), row["seconds"].parse().unwrap());
+                // Between the two clocks the machine may do something else.
+                let error = 0.05 * known + 0.03;
+                assert!((known - told).abs() < error, "{mpi:?}: {line}: {row:?}");
+                assert_eq!(number(row, "count"), 1, "{row:?}");
+                lines += 1;
+            }
+        }
+        assert_eq!(lines, 7, "{mpi:?}");
+        // Of the barrier, which moves nothing, too.
+        let barrier = rows.iter().filter(|row| row["call"] == "MPI_Barrier");
+        assert_eq!(
+            barrier.filter(|row| row["communicator"] == "ranks 0-2").count(),
+            3,
+            "{rows:#?}"
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Described, InOrder};
 use commsan_callsite::StackId;
-use commsan_counters::{Amount, Identity, Key, MAX_STEPS, Step, Traffic, User};
+use commsan_counters::{Amount, Identity, Key, MAX_STEPS, Partner, Step, Traffic, User};
 use commsan_mpi::transfers::{Peers, Transfer, TransferKind};
 use commsan_rundir::traffic::{End, Kind, Memory, Place, Side};
 use commsan_shadow::Footprint;
@@ -19,6 +19,21 @@ pub(super) struct Counting<'a> {
     pub(super) time: u64,
     /// What has been added, as far as that can be done again.
     pub(super) steps: Option<SmallVec<[Step; MAX_STEPS]>>,
+}
+
+/// With whom a call communicates: only one can be told.
+pub(super) fn partner(traffic: &Traffic, all: &[Described]) -> Partner {
+    let [described] = all else { return Partner::default() };
+    let group = described.group.or_else(|| traffic.group_of(described.handle?));
+    let peer = |transfer: &Transfer| match (transfer.peers, group) {
+        (Peers::One(rank), Some(group)) => {
+            traffic.members(group).get(usize::try_from(rank).ok()?).copied()
+        }
+        _ => None,
+    };
+    let mut peers = described.transfers.iter().map(peer);
+    let first = peers.next().flatten();
+    Partner { group, peer: first.filter(|first| peers.all(|peer| peer == Some(*first))) }
 }
 
 impl Counting<'_> {

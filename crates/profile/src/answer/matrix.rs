@@ -203,11 +203,11 @@ impl Cells {
             sent.partition(|(place, _)| group.rank(*place).is_some());
         if group.is_plain() && whole.pattern == Pattern::Others {
             self.add_others(group, whole, inside.into_iter().chain(outside));
-        } else if group.is_plain() {
+        } else if group.is_plain() && whole.pattern != Pattern::All {
             inside.sort_unstable_by_key(|(place, _)| group.rank(*place));
             self.add_ordered(group, whole, inside);
         } else {
-            // A place that occurs twice fits no rule.
+            // A place that occurs twice, or that sends to itself, fits no rule.
             for (place, amount) in inside.into_iter().chain(outside) {
                 for member in group.members(whole.pattern, place) {
                     let (source, target) =

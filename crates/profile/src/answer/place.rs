@@ -24,6 +24,11 @@ impl<K: Hash + Eq> Shares<K> {
         self.0.entry(key).or_default().add(amount);
     }
 
+    /// How many there are beyond those that are listed.
+    fn more(&self) -> usize {
+        self.0.len().saturating_sub(MAX_ROWS)
+    }
+
     /// Largest first.
     fn largest<T>(self, entry: impl Fn(K, Amount) -> T) -> Vec<T> {
         let mut shares: Vec<(K, Amount)> = self.0.into_iter().collect();
@@ -61,7 +66,12 @@ impl Profile {
                 }
             }
         }
+        let mut times = self.times_of_place(place);
+        let more_times = times.len().saturating_sub(MAX_ROWS);
+        times.truncate(MAX_ROWS);
         Ok(PlaceDetail {
+            more: [objects.more(), calls.more(), lines.more(), peers.more(), more_times],
+            times,
             objects: objects.largest(|(object, kind, direction), amount| PlaceObject {
                 object: object as usize,
                 kind,
@@ -123,14 +133,12 @@ impl Profile {
         match (row.source, row.target) {
             // Of what others send to a group, one part comes here.
             (End::At(other), End::Of(pattern, group)) if other != place => {
-                if self.model.groups[group as usize].has(pattern, other, place) {
-                    pair(other, place);
-                }
+                let times = self.model.groups[group as usize].times(pattern, other, place);
+                (0..times).for_each(|_| pair(other, place));
             }
             (End::Of(pattern, group), End::At(other)) if other != place => {
-                if self.model.groups[group as usize].has(pattern, other, place) {
-                    pair(place, other);
-                }
+                let times = self.model.groups[group as usize].times(pattern, other, place);
+                (0..times).for_each(|_| pair(place, other));
             }
             (source, target) => self.model.expand(source, target).for_each(|(s, t)| pair(s, t)),
         }

@@ -3,15 +3,18 @@
 use super::Sums;
 use crate::Profile;
 use crate::api::{
-    self, Amount, Bins, Communication, Error, File, Finding, FindingSide, Object, RankTime, Run,
-    Severity, Total,
+    self, Amount, Bins, Communication, Error, File, Filter, Finding, FindingSide, Object, RankTime,
+    Run, Severity, Total,
 };
 use crate::index::{lines_of, objects};
 use crate::merge::Rank;
-use crate::model::SourceLine;
+use crate::model::{Model, SourceLine};
 use crate::objects::memory_name;
 
 const NANOSECONDS: f64 = 1e9;
+
+/// Calls that are listed by their time.
+const MAX_CALLS: usize = 500;
 
 impl Profile {
     /// All that has a name in the run.
@@ -32,9 +35,10 @@ impl Profile {
                 .map(|(kind, count, bytes)| Total { kind, count, bytes })
                 .collect(),
             regions: model.regions.clone(),
-            calls: self.communication(),
+            calls: self.communication(&Filter::default()),
             files: self.files(),
             objects: self.objects(api::MAX_OBJECTS),
+            only: model.only.clone(),
             notes: self.notes.clone(),
             findings: self.findings.iter().map(|finding| self.finding(finding)).collect(),
             checked: self.checked,
@@ -55,25 +59,41 @@ impl Profile {
         totals
     }
 
-    pub(crate) fn communication(&self) -> Communication {
-        let mut times = vec![0_u64; self.model.places.len()];
-        for calls in &self.model.calls {
+    /// Time in calls, within the filter's times.
+    pub(crate) fn communication(&self, filter: &Filter) -> Communication {
+        let model = &self.model;
+        let mut times = vec![0_u64; model.places.len()];
+        for calls in &model.calls {
             let time = &mut times[calls.place as usize];
-            *time = time.saturating_add(calls.time);
+            *time = time.saturating_add(self.spent_in(calls, filter).1);
         }
-        let present = || self.model.ranks.iter().filter(|rank| rank.present);
+        let selected = filter.t0.or(filter.t1).map(|_| self.duration(filter));
+        let present = || model.ranks.iter().filter(|rank| rank.present);
         let by_rank = present().map(|rank| {
             let time = times[rank.place as usize];
+            let all = selected.map_or(rank.time, |selected| selected.min(rank.time));
             RankTime {
                 place: rank.place as usize,
                 seconds: time as f64 / NANOSECONDS,
-                busy: rank.time.saturating_sub(time) as f64 / NANOSECONDS,
+                busy: all.saturating_sub(time) as f64 / NANOSECONDS,
             }
         });
         let by_rank: Vec<_> = by_rank.collect();
         let inside: f64 = by_rank.iter().map(|rank| rank.seconds).sum();
         let all = inside + by_rank.iter().map(|rank| rank.busy).sum::<f64>();
-        Communication { share_of_time: if all > 0.0 { inside / all } else { 0.0 }, by_rank }
+        let spent = self.spent(filter);
+        let calls = spent.iter().take(MAX_CALLS).map(|of| self.call_time(of)).collect();
+        let more = spent.len().saturating_sub(MAX_CALLS);
+        let share_of_time = if all > 0.0 { inside / all } else { 0.0 };
+        Communication { share_of_time, by_rank, calls, more }
+    }
+
+    /// Nanoseconds that the filter's times cover of the run.
+    fn duration(&self, filter: &Filter) -> u64 {
+        let Model { timeline, span, .. } = &self.model;
+        let start = filter.t0.map_or(span.0, |bin| timeline.start(bin).max(span.0));
+        let end = filter.t1.map_or(span.1, |bin| timeline.start(bin.saturating_add(1)).min(span.1));
+        end.saturating_sub(start)
     }
 
     fn files(&self) -> Vec<File> {

@@ -89,7 +89,7 @@ impl Profile {
             }
             (End::At(fixed), End::Of(pattern, group))
             | (End::Of(pattern, group), End::At(fixed)) => {
-                u64::from(self.model.groups[group as usize].has(pattern, fixed, place))
+                self.model.groups[group as usize].times(pattern, fixed, place)
             }
             (End::Of(..), End::Of(..)) => 0,
         }

@@ -64,6 +64,7 @@ fn declarations() -> String {
     let mut found =
         Declarations { config: &config, seen: BTreeSet::new(), by_name: BTreeMap::new() };
     found.visit::<Run>();
+    found.visit::<Selection>();
     found.visit::<Matrix>();
     found.visit::<ObjectDetail>();
     found.visit::<FileDetail>();

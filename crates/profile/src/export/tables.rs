@@ -104,13 +104,15 @@ pub const TABLES: &[Table] = &[
     },
     Table {
         name: "calls",
-        about: "Time in communication, of each rank.",
+        about: "Time in communication, of each rank, by what calls name: what completes a request names nobody.",
         columns: &[
             column("place", Text, "the rank"),
             column("call", Text, "call"),
             optional("function", Text, "function that calls"),
             optional("file", Text, "source file"),
             optional("line", Integer, "the line there"),
+            optional("peer", Text, "the only other end that the call names"),
+            optional("communicator", Text, "ranks of the communicator that the call names"),
             column("count", Integer, "how many"),
             column("seconds", Real, "time in all of them"),
             column("longest_seconds", Real, "time in the longest"),
@@ -350,8 +352,12 @@ fn calls(profile: &Profile, sink: &mut dyn Sink) -> io::Result<()> {
         let [call, function, file, line] = site(model, calls.site);
         let seconds = |time: u64| Value::Real(time as f64 / 1e9);
         let (time, longest) = (seconds(calls.time), seconds(calls.longest));
+        let peer = calls.peer.map_or(Value::Null, |peer| place(model, peer));
         let place = place(model, calls.place);
-        sink.row(&[place, call, function, file, line, calls.count.into(), time, longest])?;
+        let group = calls.group.map(|group| profile.communicator(group));
+        let group = group.as_deref().into();
+        let count = calls.count.into();
+        sink.row(&[place, call, function, file, line, peer, group, count, time, longest])?;
     }
     Ok(())
 }

@@ -21,15 +21,19 @@ function condition(file: SourceFile): string {
 export function CodeView() {
   const { run, route, filter, go } = useShared();
   const wanted = route.search.trim().toLowerCase();
+  const found = useMemo(
+    () => new Set(run.findings.flatMap((finding) => finding.sides.map((side) => side.file))),
+    [run],
+  );
   const files = useMemo(
     () =>
       run.files
         .map((file) => ({ file, value: amount(file.by_kind, filter, route.unit) }))
         .filter(({ file }) => file.path.toLowerCase().includes(wanted))
         // Others only occur in call paths, as headers that allocate do.
-        .filter(({ file }) => file.count > 0 || file.id === route.file)
+        .filter(({ file }) => file.count > 0 || found.has(file.id) || file.id === route.file)
         .sort((a, b) => b.value - a.value),
-    [run, filter, route.unit, route.file, wanted],
+    [run, found, filter, route.unit, route.file, wanted],
   );
   const most = Math.max(1, files[0]?.value ?? 0);
   const chosen = route.file ?? files[0]?.file.id ?? null;

@@ -1,6 +1,7 @@
 /** A line: what it moves, of which objects, between which places, called from where. */
 
 import { address } from "../../api/answers";
+import { NOT_HELD } from "../../api/embedded";
 import type { FileLine, LineDetail, LineTransfer } from "../../api/types";
 import { integer } from "../../format";
 import { useAnswer, useShared } from "../../state/context";
@@ -33,8 +34,10 @@ export function LineDetails({ file, line, known }: { file: number; line: number 
 }
 
 function LineTraffic({ file, line }: { file: number; line: FileLine }) {
-  const { run } = useShared();
-  const asked = useAnswer<LineDetail>(address("line", { file, line: line.line }));
+  const { answers, run } = useShared();
+  const question = address("line", { file, line: line.line });
+  const held = answers.holds(question);
+  const asked = useAnswer<LineDetail>(held ? question : null);
   return (
     <>
       <dl>
@@ -60,19 +63,27 @@ function LineTraffic({ file, line }: { file: number; line: FileLine }) {
           ))}
         </dd>
       </dl>
-      <MiniMatrix title="Between places" parameters={{ file, line: line.line }} />
-      <Answered asked={asked}>
-        {(answer) => (
-          <>
-            <Transfers answer={answer} />
-            <h2>Called from</h2>
-            {answer.stacks.slice(0, 8).map((frames, index) => (
-              <Stack key={index} frames={frames} />
-            ))}
-            {answer.stacks.length > 8 && <p class="muted">and {integer(answer.stacks.length - 8)} more call paths</p>}
-          </>
-        )}
-      </Answered>
+      {held ? (
+        <>
+          <MiniMatrix title="Between places" parameters={{ file, line: line.line }} />
+          <Answered asked={asked}>
+            {(answer) => (
+              <>
+                <Transfers answer={answer} />
+                <h2>Called from</h2>
+                {answer.stacks.slice(0, 8).map((frames, index) => (
+                  <Stack key={index} frames={frames} />
+                ))}
+                {answer.stacks.length > 8 && (
+                  <p class="muted">and {integer(answer.stacks.length - 8)} more call paths</p>
+                )}
+              </>
+            )}
+          </Answered>
+        </>
+      ) : (
+        <p class="muted">{NOT_HELD}: between which places, and called from where.</p>
+      )}
     </>
   );
 }

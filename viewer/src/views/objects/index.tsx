@@ -1,21 +1,17 @@
 /** Objects: which memory the traffic reads and writes, to the byte. */
 
 import { useMemo } from "preact/hooks";
-import { address } from "../../api/answers";
 import type { DataObject, ObjectDetail } from "../../api/types";
 import { bytes as bytesText, integer, objectName } from "../../format";
-import { useAnswer, useShared } from "../../state/context";
+import { objectAddress, useAnswer, useShared } from "../../state/context";
 import { amount } from "../../state/traffic";
 import { Answered, Bar, FindingMark, Quantity, Search, SourceLink, Stack } from "../../ui/parts";
 import { VirtualList } from "../../ui/virtual";
 import { MiniMatrix } from "../mini_matrix";
 import { Accesses } from "./accesses";
 
-/** Extents of an accessor that are asked for at most: more than a screen has pixels. */
-const MAX_EXTENTS = 4096;
-
 export function ObjectsView() {
-  const { run, route, filter, go } = useShared();
+  const { answers, run, route, filter, go } = useShared();
   const wanted = route.search.trim().toLowerCase();
   const objects = useMemo(() => {
     const path = (object: DataObject) => (object.file === null ? "" : (run.files[object.file]?.path ?? ""));
@@ -39,6 +35,7 @@ export function ObjectsView() {
           rowHeight={46}
           keyOf={({ object }) => object.id}
           selected={chosen}
+          holds={({ object }) => answers.holds(objectAddress(object.id))}
           onSelect={({ object }) => go({ object: object.id }, "replace")}
           empty={
             run.objects.length === 0
@@ -79,7 +76,7 @@ export function ObjectsView() {
 }
 
 function ObjectDetail({ object }: { object: DataObject }) {
-  const asked = useAnswer<ObjectDetail>(address(`object/${object.id}`, { max: MAX_EXTENTS }));
+  const asked = useAnswer<ObjectDetail>(objectAddress(object.id));
   return (
     <>
       <div class="main">

@@ -1,12 +1,15 @@
 /** Beside the matrix: the selected cell, or the run as a whole. */
 
-import type { Matrix } from "../../api/types";
-import { percent, seconds } from "../../format";
-import { useShared } from "../../state/context";
+import type { Matrix, Selection } from "../../api/types";
+import { percent, seconds, several } from "../../format";
+import { partText, useSelection, useShared } from "../../state/context";
 import { amount } from "../../state/traffic";
-import { Bar, ObjectLink, PlaceLink, Quantity } from "../../ui/parts";
+import { Bar, ObjectLink, PlaceLink, Quantity, SourceLink } from "../../ui/parts";
 import { trafficAt, useGrid } from "./grid";
 import { useSelectedCell } from "./matrix";
+
+/** How many calls are listed by their time. */
+const CALLS_LISTED = 5;
 
 /** How many of the ranks are listed by their share of time in calls. */
 const RANKS_LISTED = 8;
@@ -76,19 +79,30 @@ function CellDetails({ matrix, row, col }: { matrix: Matrix; row: number; col: n
 }
 
 function RunDetails() {
+  const { run, route } = useShared();
+  const { state, value: selection } = useSelection();
+  const part = partText(route, run);
   return (
     <>
-      <Totals />
-      <TimeInCalls />
-      <LargestObjects />
+      {part !== "" && <p class="muted">Of what happened {part}:</p>}
+      {selection === null ? (
+        <p class="muted">{state === "loading" ? "Loading …" : "Its totals are not known."}</p>
+      ) : (
+        <>
+          <Totals selection={selection} />
+          <TimeInCalls selection={selection} />
+          <LongestCalls selection={selection} />
+          <LargestObjects selection={selection} />
+        </>
+      )}
       <p class="muted">Select a cell to see what moved there.</p>
     </>
   );
 }
 
-function Totals() {
+function Totals({ selection }: { selection: Selection }) {
   const { run, filter, route } = useShared();
-  const totals = run.totals.filter((total) => filter[total.kind]);
+  const totals = selection.totals.filter((total) => filter[total.kind]);
   const most = Math.max(1, ...totals.map((total) => total[route.unit]));
   return (
     <>
@@ -112,9 +126,10 @@ function Totals() {
   );
 }
 
-function TimeInCalls() {
-  const { run } = useShared();
-  const { share_of_time: share, by_rank: ranks } = run.calls;
+function TimeInCalls({ selection }: { selection: Selection }) {
+  const { run, route } = useShared();
+  const { share_of_time: share, by_rank: ranks } = selection.calls;
+  const all = route.time === null ? run.seconds : (route.time[1] + 1 - route.time[0]) * run.timeline.width_seconds;
   // Where no call was timed, as without MPI, nothing is to be said.
   if (!ranks.some((rank) => rank.seconds > 0)) return null;
   const slowest = ranks.toSorted((a, b) => b.seconds - a.seconds).slice(0, RANKS_LISTED);
@@ -123,7 +138,8 @@ function TimeInCalls() {
     <>
       <h2>Time in communication calls</h2>
       <p>
-        {percent(share)} of {seconds(run.seconds)}
+        {percent(share)} of {seconds(all)}
+        {run.regions.includes(route.region) && ", in all regions"}
       </p>
       <table class="plain">
         <tbody>
@@ -149,10 +165,42 @@ function TimeInCalls() {
   );
 }
 
-function LargestObjects() {
-  const { run, filter, route } = useShared();
-  const largest = run.objects
-    .map((object) => ({ object, value: amount(object.by_kind, filter, route.unit) }))
+/** Calls by line with most time, of all ranks. */
+function LongestCalls({ selection }: { selection: Selection }) {
+  const { calls, more } = selection.calls;
+  const longest = calls.filter((call) => call.seconds > 0);
+  if (longest.length === 0) return null;
+  const shown = longest.slice(0, CALLS_LISTED);
+  const left = longest.length - shown.length + more;
+  return (
+    <>
+      <h2>Calls with most time</h2>
+      <table class="plain names">
+        <tbody>
+          {shown.map((call, index) => (
+            <tr key={index}>
+              <th scope="row">
+                <span class="mono">{call.call}</span> <SourceLink file={call.file} line={call.line} />
+              </th>
+              <td>
+                <Bar share={call.seconds / shown[0]!.seconds} />
+              </td>
+              <td class="number" title={several(call.count, "call")}>
+                {seconds(call.seconds)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="muted">all ranks together{left > 0 && `; ${several(left, "call site")} more with less`}</p>
+    </>
+  );
+}
+
+function LargestObjects({ selection }: { selection: Selection }) {
+  const { filter, route } = useShared();
+  const largest = selection.objects
+    .map(([object, traffic]) => ({ object, value: amount(traffic, filter, route.unit) }))
     .filter((one) => one.value > 0)
     .sort((a, b) => b.value - a.value)
     .slice(0, 5);
@@ -163,9 +211,9 @@ function LargestObjects() {
       <table class="plain names">
         <tbody>
           {largest.map(({ object, value }) => (
-            <tr key={object.id}>
+            <tr key={object}>
               <th scope="row">
-                <ObjectLink object={object.id} />
+                <ObjectLink object={object} />
               </th>
               <td>
                 <Bar share={value / largest[0]!.value} />

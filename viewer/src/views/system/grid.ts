@@ -27,16 +27,19 @@ export function levelOf(route: Route, places: number, nodes: number): "node" | "
 /** Asks for the matrix in the route's window. */
 export function useMatrix(most = MAX_BLOCKS): Asked<Matrix> {
   const { run, route } = useShared();
+  return useAnswer<Matrix>(systemAddress(route, run, most));
+}
+
+/** The address of the matrix in the route's window. */
+export function systemAddress(route: Route, run: Run, most = MAX_BLOCKS): string {
   const level = levelOf(route, run.places.length, nodesOf(run));
-  return useAnswer<Matrix>(
-    matrixAddress(route, run, {
-      ...subjectOf(route),
-      level: level === "node" ? "node" : null,
-      rows: route.rows?.join("-"),
-      cols: route.cols?.join("-"),
-      max: most === MAX_BLOCKS ? null : most,
-    }),
-  );
+  return matrixAddress(route, run, {
+    ...subjectOf(route),
+    level: level === "node" ? "node" : null,
+    rows: route.rows?.join("-"),
+    cols: route.cols?.join("-"),
+    max: most === MAX_BLOCKS ? null : most,
+  });
 }
 
 /** Amounts under the current filter; null without a matrix. */

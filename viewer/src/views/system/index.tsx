@@ -10,7 +10,7 @@ import { Subject } from "../../ui/subject";
 import { type Column, DataTable } from "../../ui/table";
 import { Details } from "./details";
 import { GraphFigure, MAX_NODES } from "./graph";
-import { levelOf, nodesOf, useMatrix } from "./grid";
+import { levelOf, nodesOf, systemAddress, useMatrix } from "./grid";
 import { MatrixFigure } from "./matrix";
 
 const FORMS = [
@@ -20,7 +20,7 @@ const FORMS = [
 ] as const;
 
 export function SystemView() {
-  const { run, route, go } = useShared();
+  const { answers, run, route, go } = useShared();
   const graph = route.form === "graph";
   const asked = useMatrix(graph ? MAX_NODES : undefined);
   const level = levelOf(route, run.places.length, nodesOf(run));
@@ -38,6 +38,7 @@ export function SystemView() {
                 ["place", "Places"],
               ]}
               onChange={(level) => go({ level })}
+              disabled={(level) => !answers.holds(systemAddress({ ...route, level }, run))}
             />
           )}
           <Choice
