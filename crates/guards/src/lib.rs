@@ -7,7 +7,9 @@
 //! calls, and inherit that it is open. What other processes do to this one's memory (CMA, debuggers)
 //! the kernel does not measure by keys, nor does an adapter that moves registered memory. So the
 //! library is not disturbed in anything, and there is nothing to take back before it works.
-//! [`Table`] knows which pages are closed for whom, [`Budget`] what that may cost.
+//! [`Table`] knows which pages are closed for whom, [`Budget`] what that may cost. What is started
+//! at one place again and again loses its guards first: the first [`ALWAYS`] operations of each call site are
+//! watched in any case.
 //!
 //! Where memory has no keys, the pages of what operations read are protected from writing
 //! ([`protection`]): nobody may do that while they are pending, not even the library.
@@ -37,12 +39,15 @@ pub mod instruction;
 pub mod keys;
 mod prints;
 pub mod protection;
+mod sites;
 mod table;
 
 pub use budget::Budget;
 pub use prints::{Memory, Prints, Read};
+pub use sites::ALWAYS;
 pub use table::{MAX_ENTRIES, MAX_RUNS, Rights, Table};
 
+use sites::Sites;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -84,6 +89,7 @@ pub struct Guards<O> {
     table: Table<O>,
     prints: Prints<O>,
     budget: Budget,
+    sites: Sites,
     watched: Watched,
     /// How often pages had been opened to threads when that was last charged.
     opened: u64,
@@ -108,6 +114,8 @@ pub enum Closes {
 /// What may be done with the buffers of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowed {
+    /// The call that has started it: the address that it returns to.
+    pub site: usize,
     /// Whether checksums of what it reads tell a mistake.
     pub sums: bool,
     /// Whether what it writes may be closed: only threads that call the library, or that it has created in
@@ -144,6 +152,7 @@ impl<O: Copy + PartialEq> Guards<O> {
             table: Table::default(),
             prints: Prints::new(read),
             budget: Budget::new(percent, Instant::now()),
+            sites: Sites::new(),
             watched: Watched::default(),
             opened: keys::times_opened(),
             closes,
@@ -152,15 +161,20 @@ impl<O: Copy + PartialEq> Guards<O> {
         }
     }
 
-    /// Whether an operation that uses this run of bytes alone is passed to [`begin`](Self::begin),
-    /// since it holds whole pages that the budget allows to watch; else to
+    /// Whether an operation of a call site that uses this run of bytes alone is passed to
+    /// [`begin`](Self::begin), since it holds whole pages that the budget allows to watch; else to
     /// [`begin_small`](Self::begin_small).
-    pub fn want(&self, run: &Range<usize>, writes: bool) -> bool {
+    pub fn want(&self, run: &Range<usize>, writes: bool, site: usize) -> bool {
         match self.closes {
             // Only what overlaps a closed buffer, which is a mistake.
             Closes::Sends if writes => !self.table.is_empty(),
-            _ => !self.pages(run).is_empty() && self.budget.allows(Instant::now()),
+            _ => !self.pages(run).is_empty() && self.may_spend(Instant::now(), site),
         }
+    }
+
+    /// Whether an operation of this call site may be watched.
+    fn may_spend(&self, now: Instant, site: usize) -> bool {
+        self.sites.is_new(site) || self.budget.allows(now)
     }
 
     /// The pages that hold nothing but bytes of a buffer.
@@ -220,7 +234,7 @@ impl<O: Copy + PartialEq> Guards<O> {
     pub fn begin(&mut self, operation: O, runs: &[(Range<usize>, bool)], allowed: Allowed) {
         let begun = Instant::now();
         self.charge_opened();
-        let may_spend = self.budget.allows(begun);
+        let may_spend = self.may_spend(begun, allowed.site);
         let (before, mut taken) = (self.watched.closed, 0);
         for (run, writes) in runs.iter().cloned() {
             let (memory, end) = (self.lie)(&run);
@@ -262,7 +276,10 @@ impl<O: Copy + PartialEq> Guards<O> {
                 Reason::OverBudget => &mut self.watched.over_budget,
             } += bytes - summed;
         }
-        self.watched.operations += u64::from(self.watched.closed > before);
+        if self.watched.closed > before {
+            self.watched.operations += 1;
+            self.sites.watched(allowed.site);
+        }
         self.changed(begun);
     }
 
@@ -437,7 +454,7 @@ fn set(pages: Range<usize>, rights: Rights) -> bool {
 mod tests {
     use super::*;
 
-    const ALL: Allowed = Allowed { sums: true, closes_written: true };
+    const ALL: Allowed = Allowed { site: 1, sums: true, closes_written: true };
 
     #[test]
     fn only_whole_pages_are_inside() {
@@ -487,18 +504,50 @@ mod tests {
         assert_eq!(whole(&guards), [0, 0, length, 0, 0]);
     }
 
+    /// A page of memory of its own.
+    fn page() -> Range<usize> {
+        let (rights, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE);
+        // SAFETY: a new mapping.
+        let start = unsafe {
+            libc::mmap(std::ptr::null_mut(), PAGE, rights, flags | libc::MAP_ANONYMOUS, -1, 0)
+        };
+        start as usize..start as usize + PAGE
+    }
+
+    /// What is started at one place again and again loses its guards to what is new.
+    #[test]
+    fn the_first_operations_of_each_site_are_watched() {
+        if !keys::acquired() {
+            return;
+        }
+        let memory = page();
+        let mut guards = Guards::<u32>::new(1, Closes::All, |run| (Memory::Own, run.end), |_, _| 0);
+        // All that may be spent for a long time.
+        guards.budget.spend(Duration::from_secs(1000));
+        let mut watched = |site, times: u32| {
+            let before = guards.watched().operations;
+            for operation in 0..times {
+                let is_wanted = guards.want(&memory, true, site);
+                if is_wanted {
+                    guards.begin(operation, &[(memory.clone(), true)], Allowed { site, ..ALL });
+                    guards.end(operation);
+                }
+            }
+            guards.watched().operations - before
+        };
+        assert_eq!(watched(0x1000, 10), 10);
+        assert_eq!(watched(0x1000, 100), u64::from(ALWAYS) - 10);
+        assert_eq!(watched(0x2000, 100), u64::from(ALWAYS));
+        assert_eq!(watched(0x1000, 10), 0);
+    }
+
     /// While an operation is pending for long, calls open and close its pages again and again.
     #[test]
     fn polling_that_costs_too_much_ends_guards() {
         if !keys::acquired() {
             return;
         }
-        // SAFETY: a mapping of its own.
-        let start = unsafe {
-            let (rights, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE);
-            libc::mmap(std::ptr::null_mut(), PAGE, rights, flags | libc::MAP_ANONYMOUS, -1, 0)
-        };
-        let page = start as usize..start as usize + PAGE;
+        let page = page();
         let mut guards = Guards::new(1, Closes::All, |run| (Memory::Own, run.end), |_, _| 0);
         guards.begin(1, &[(page.clone(), true)], ALL);
         assert_eq!(guards.watched().closed, PAGE as u64);

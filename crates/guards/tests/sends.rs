@@ -3,7 +3,7 @@
 use commsan_guards::{Allowed, Closes, Guards, Memory, PAGE, protection};
 use std::ops::Range;
 
-const NO_SUMS: Allowed = Allowed { sums: false, closes_written: true };
+const NO_SUMS: Allowed = Allowed { site: 1, sums: false, closes_written: true };
 
 fn guards() -> Guards<u8> {
     protection::begin();
@@ -29,12 +29,12 @@ fn protected(pages: &Range<usize>) -> Vec<bool> {
 fn only_what_is_read_is_closed_until_something_writes_there() {
     let (mut guards, all) = (guards(), pages(4));
     let page = |n: usize| all.start + n * PAGE..all.start + (n + 1) * PAGE;
-    assert!(guards.want(&all, false));
-    assert!(!guards.want(&all, true), "nothing is closed that it could overlap");
+    assert!(guards.want(&all, false, 1));
+    assert!(!guards.want(&all, true, 1), "nothing is closed that it could overlap");
     guards.begin(1, &[(all.clone(), false)], NO_SUMS);
     assert_eq!(protected(&all), [true; 4]);
     // A receive into a part of it, and a call that may write a few bytes.
-    assert!(guards.want(&page(1), true));
+    assert!(guards.want(&page(1), true, 1));
     guards.begin(2, &[(page(1), true)], NO_SUMS);
     guards.give_way(&(page(3).start + 5..page(3).start + 9));
     assert_eq!(protected(&all), [true, false, true, false]);

@@ -48,7 +48,10 @@ pub(crate) fn around(row: usize, words: &[usize], caller: Caller, call: Real) {
         return;
     };
     let call_of = &table()[row];
-    let Some(kind) = call_of.symmetric_kind() else { return };
+    let Some(kind) = call_of.symmetric_kind() else {
+        call();
+        return;
+    };
     if is_librarys(caller.pc) {
         leave(rank, kind, &Here::new(caller, &inside));
         call();

@@ -81,6 +81,7 @@ impl Operations {
         let operation = self.live.get(id);
         let is_one_sided = operation.is_some_and(|operation| operation.window.is_some());
         let allowed = Allowed {
+            site: operation.map_or(0, |operation| operation.site.pc),
             sums: !is_one_sided && !is_in_place(self.live.accesses(id)),
             // The C library reads files by threads of its own (aio).
             closes_written: operation.is_some_and(|operation| operation.call.at.file.is_none()),

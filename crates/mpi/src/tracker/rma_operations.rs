@@ -277,7 +277,7 @@ impl Tracker {
             return false; // its end must be kept for the others
         }
         let guards = self.operations.guards.as_ref();
-        if guards.is_some_and(|guards| guards.want(bytes, mode == Mode::Write)) {
+        if guards.is_some_and(|guards| guards.want(bytes, mode == Mode::Write, site.pc)) {
             return false;
         }
         let Some(window) = self.rma.windows.get_mut(window) else { return false };

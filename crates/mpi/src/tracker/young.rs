@@ -24,7 +24,7 @@ impl Tracker {
     ) -> bool {
         let mode = args.call.accesses.first().map_or(Mode::Read, |rule| rule.mode);
         let guards = self.operations.guards.as_ref();
-        if guards.is_some_and(|guards| guards.want(bytes, mode == Mode::Write)) {
+        if guards.is_some_and(|guards| guards.want(bytes, mode == Mode::Write, place.pc())) {
             return false;
         }
         let strange =
