@@ -65,13 +65,17 @@ fn correct_programs(root: &Path) -> Vec<Program> {
             !(text.contains("'mpif.h'") && text.contains("asynchronous"))
         }
     });
+    let is_ci = std::env::var_os("CI").is_some();
     let program = |path: &PathBuf| {
         let mut file = Case::read_part(root, path).ok()?;
         // Those of `commsan run`.
         file.options.clear();
         file.exit = Some(0);
         let fits = file.mpi.as_deref().is_none_or(|mpi| mpi == tools::SILENT.mpi);
-        fits.then(|| Program { name: format!("cases/{}", file.name), files: vec![file] })
+        // In CI's time, every other one.
+        let is_even = file.name.bytes().map(usize::from).sum::<usize>() % 2 == 0;
+        (fits && (is_even || !is_ci))
+            .then(|| Program { name: format!("cases/{}", file.name), files: vec![file] })
     };
     paths.filter_map(program).collect()
 }

@@ -53,6 +53,15 @@ pub unsafe fn registers(_: *mut c_void) -> [u64; 16] {
     [0; 16]
 }
 
+/// Calls `f` with `data`: on this stack, for others are not changed to here.
+///
+/// # Safety
+/// That of `f`.
+pub unsafe fn call_on_stack(f: unsafe extern "C" fn(*mut c_void), data: *mut c_void, _: usize) {
+    // SAFETY: by the caller.
+    unsafe { f(data) };
+}
+
 /// DWARF's numbers of the stack pointer and the return address: stacks of other threads are not
 /// unwound here.
 pub const STACK_REGISTER: u16 = 0;

@@ -263,6 +263,37 @@ macro_rules! weak_address {
     }};
 }
 
+/// Calls `f` with `data` on another stack, which ends at `top`, a multiple of 16. Unwinders find the
+/// callers.
+///
+/// # Safety
+///
+/// Nothing else uses that stack, and it has room for what `f` does.
+#[unsafe(naked)]
+pub unsafe extern "C" fn call_on_stack(
+    f: unsafe extern "C" fn(*mut c_void),
+    data: *mut c_void,
+    top: usize,
+) {
+    core::arch::naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "mov rsp, rdx",
+        "mov rax, rdi",
+        "mov rdi, rsi",
+        "call rax",
+        "mov rsp, rbp",
+        "pop rbp",
+        ".cfi_def_cfa rsp, 8",
+        "ret",
+        ".cfi_endproc",
+    )
+}
+
 /// Defines the exported function `$name`, without a frame of its own: a jump to the function at
 /// `$real`, whatever its arguments are, or to `$instead` if that is null, or one of the two flags is
 /// set. A library of the program may mean something else by the name: where `$foreign` is set, it is

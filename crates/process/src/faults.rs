@@ -5,6 +5,9 @@
 //! about the signals is remembered, and done where they are none of a guard's: `sigaction` and
 //! `signal`, interposed, change and return that.
 //!
+//! What is to be done about a fault is done on a stack of commsan's: the handler may have to run on an
+//! alternative one of the program's, which is small.
+//!
 //! A fault while the signal is blocked ends the process. So from [`want`] on no thread blocks it,
 //! nor does any handler: without guards that would make no difference to faults, but to signals
 //! sent by others.
@@ -269,7 +272,7 @@ unsafe extern "C" fn has_faulted(signal: c_int, info: *mut libc::siginfo_t, cont
             && let Some(observer) = OBSERVER.get()
         {
             let open = Open::new();
-            observer(&fault);
+            on_large_stack(&mut || observer(&fault));
             drop(open);
         } else if is_repeated(info, context) {
             // What the program does about it may use any memory.
@@ -277,6 +280,43 @@ unsafe extern "C" fn has_faulted(signal: c_int, info: *mut libc::siginfo_t, cont
             pass_on(signal, info, context);
         }
         *libc::__errno_location() = errno;
+    }
+}
+
+/// Bytes of a stack on which a fault is looked at. Alternative stacks of programs often have 8 KiB
+/// (`SIGSTKSZ`), of which the system takes up to half for the registers.
+const STACK: usize = 256 << 10;
+
+/// Where stacks end that were used, and are not now.
+static STACKS: [AtomicUsize; 8] = [const { AtomicUsize::new(0) }; 8];
+
+/// Runs `f` on a stack that is large enough; on this one if there is none.
+fn on_large_stack(mut f: &mut dyn FnMut()) {
+    unsafe extern "C" fn run(f: *mut c_void) {
+        // SAFETY: the closure below.
+        unsafe { (*f.cast::<&mut dyn FnMut()>())() };
+    }
+    let unused = STACKS.iter().map(|stack| stack.swap(0, Relaxed)).find(|top| *top != 0);
+    let Some(top) = unused.or_else(new_stack) else { return f() };
+    // SAFETY: a stack of nobody's, and the closure, which is called during this call.
+    unsafe { machine::call_on_stack(run, (&raw mut f).cast(), top) };
+    let free = |stack: &AtomicUsize| stack.compare_exchange(0, top, Relaxed, Relaxed).is_ok();
+    if !STACKS.iter().any(free) {
+        // SAFETY: nothing is left on it.
+        unsafe { libc::syscall(libc::SYS_munmap, top - STACK, STACK) };
+    }
+}
+
+/// The end of a stack, below which is a page that nothing may access.
+fn new_stack() -> Option<usize> {
+    let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE);
+    let kind = kind | libc::MAP_ANONYMOUS | libc::MAP_STACK;
+    // SAFETY: new memory. By no function that is observed.
+    unsafe {
+        let start = libc::syscall(libc::SYS_mmap, 0, STACK, access, kind, -1, 0);
+        let start = usize::try_from(start).ok()?;
+        libc::syscall(libc::SYS_mprotect, start, PAGE, libc::PROT_NONE);
+        Some(start + STACK)
     }
 }
 
