@@ -8,15 +8,7 @@ use commsan_shadow::Mode;
 
 /// Reads the table.
 pub(crate) fn parse(text: &str) -> Result<Vec<Call>, String> {
-    let mut calls = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        parse_line(line, &mut calls).map_err(|e| format!("calls.txt:{}: {e}", number + 1))?;
-    }
-    Ok(calls)
+    commsan_shmem_calls::each_line(text, parse_line)
 }
 
 fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {

@@ -22,7 +22,7 @@ const NCCL: &str = "buffers of NCCL";
 /// Maximum number of kinds that are listed one by one.
 const MAX_KINDS: usize = 6;
 
-/// The same where calls are listed by their time, which takes room.
+/// Maximum number of kinds in a summary that also lists calls by their time, which takes room.
 const MAX_KINDS_WITH_CALLS: usize = 4;
 
 /// Maximum number of places; runs with more are listed node by node.

@@ -91,6 +91,21 @@ fn naive_members(group: &[u32], shape: u8, rank: u32, peer: u32) -> Vec<u32> {
     }
 }
 
+/// An allocated block of 64 bytes, which has one of the names behind the first three strings.
+fn object(rank: u32, number: u32) -> Object {
+    Object {
+        memory: Memory::Heap,
+        place: Place::Rank(rank),
+        stack: 0,
+        call: None,
+        name: Some(3 + number),
+        bytes: 64,
+        count: 1,
+        address: 0,
+        beside: vec![],
+    }
+}
+
 /// A rank that has not moved anything; three ranks share a host.
 fn empty(rank: u32, ranks: u32, groups: &[(u8, u8)]) -> Snapshot {
     let group = |of: &(u8, u8)| members(ranks, *of).into_iter().map(Place::Rank).collect();
@@ -291,18 +306,7 @@ fn a_selection_has_its_own_objects_and_calls() {
     (snapshot.until, snapshot.epoch) = (4_000_000, 0);
     snapshot.strings.extend(["u", "v"].map(str::to_owned));
     for number in 0..2 {
-        let object = Object {
-            memory: Memory::Heap,
-            place: Place::Rank(0),
-            stack: 0,
-            call: None,
-            name: Some(3 + number),
-            bytes: 64,
-            count: 1,
-            address: 0,
-            beside: vec![],
-        };
-        snapshot.objects.push(object);
+        snapshot.objects.push(object(0, number));
         let ends = (End::At(Place::Rank(0)), End::At(Place::Rank(0)));
         let key = Key::new(Kind::PointToPoint, 0, 1, Side::Source, ends);
         let key = Key { object: Some(number), ..key };
@@ -368,19 +372,7 @@ fn both_sides(messages: &[Message], lost: Option<u32>) -> Vec<Snapshot> {
     let mut snapshots: Vec<Snapshot> = (0..3).map(|rank| empty(rank, 3, &[])).collect();
     for snapshot in &mut snapshots {
         snapshot.strings.extend(["u", "v", "w"].map(str::to_owned));
-        snapshot.objects = (0..3)
-            .map(|number| Object {
-                memory: Memory::Heap,
-                place: Place::Rank(snapshot.rank),
-                stack: 0,
-                call: None,
-                name: Some(3 + number),
-                bytes: 64,
-                count: 1,
-                address: 0,
-                beside: vec![],
-            })
-            .collect();
+        snapshot.objects = (0..3).map(|number| object(snapshot.rank, number)).collect();
     }
     for message in messages {
         for (side, rank, line, object) in [

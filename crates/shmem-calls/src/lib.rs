@@ -6,6 +6,7 @@
 mod parse;
 mod types;
 
+pub use parse::each_line;
 pub use types::{Element, Passed};
 
 use std::sync::LazyLock;
@@ -71,7 +72,7 @@ pub enum Kind {
     CtxDestroy,
     /// Writes memory of another PE; its source may be used when it returns.
     Put,
-    /// The same, but its source must not be written until the PE has waited for it.
+    /// Writes memory of another PE; its source must not be written until the PE has waited for it.
     PutNbi,
     /// Reads memory of another PE before it returns.
     Get,

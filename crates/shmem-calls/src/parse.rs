@@ -5,13 +5,25 @@ use crate::{Call, Kind, Param, Passed};
 
 /// Reads the table.
 pub(crate) fn parse(text: &str) -> Result<Vec<Call>, String> {
+    each_line(text, parse_line)
+}
+
+/// The calls of a table: `parse` adds those of a line, of which some are empty and some, that begin
+/// with `#`, are comments.
+///
+/// # Errors
+/// The first problem that `parse` has, with the number of its line.
+pub fn each_line<C>(
+    text: &str,
+    parse: impl Fn(&str, &mut Vec<C>) -> Result<(), String>,
+) -> Result<Vec<C>, String> {
     let mut calls = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        parse_line(line, &mut calls).map_err(|e| format!("calls.txt:{}: {e}", number + 1))?;
+        parse(line, &mut calls).map_err(|e| format!("calls.txt:{}: {e}", number + 1))?;
     }
     Ok(calls)
 }

@@ -37,7 +37,8 @@ impl Wrong {
         Wrong { freed, ..Wrong::of(Problem::Freed, parameter, problem) }
     }
 
-    /// The same as a finding of another code, with the site where the object was made or freed.
+    /// This wrong argument as a finding of another code, with the site where the object that it names
+    /// was made or freed.
     pub(super) fn of_code(self, code: Code, freed: Option<Site>) -> Wrong {
         Wrong { code, freed, ..self }
     }

@@ -95,7 +95,8 @@ impl Tracker {
 
     /// A window's memory is not exposed any more.
     pub(super) fn unguard_window(&mut self, handle: usize) {
-        if let Some(window) = self.rma.windows.get(handle)
+        if self.operations.guards_windows
+            && let Some(window) = self.rma.windows.get(handle)
             && let Some(guards) = &mut self.operations.guards
         {
             guards.end(ClosedFor::Exposure(window.number));

@@ -2,7 +2,6 @@
 
 use super::OneSided;
 use super::Tracker;
-use super::guarded::ClosedFor;
 use crate::ids::{Key, mixed};
 use crate::rma::clock::Clock;
 use crate::rma::knowledge::Event;
@@ -111,12 +110,10 @@ impl Tracker {
         self.drain(place, out);
         let rma = &mut self.rma;
         let Some(window) = rma.windows.get_mut(handle) else { return };
-        let number = window.number;
         let origins = window.exposure.take().map(|exposure| exposure.ranks).unwrap_or_default();
         let name = window.name;
-        if let Some(guards) = &mut self.operations.guards {
-            guards.end(ClosedFor::Exposure(number));
-        }
+        self.unguard_window(handle);
+        let rma = &mut self.rma;
         let Some(clock) = &mut rma.clock else { return };
         let me = clock.me();
         for origin in &origins {
