@@ -197,6 +197,8 @@ options! {
         "Record the accessed bytes of objects for one transfer in N; totals are always exact";
     objects_from: Bounded<0, 4_294_967_295> = "1024", "BYTES", Rank,
         "Of smaller allocations, only the first of each call site become objects of a profile";
+    events: Bounded<0, 4_294_967_295> = "67108864", "BYTES", Rank,
+        "Memory of each rank for the times of its calls; beyond it phases that repeat are folded; 0 for none";
     only: Vec<Only> = "", "KIND:NAME", Rank,
         "Restrict the profile to object:NAME, kernel:NAME or region:NAME; several with commas, or repeated";
 }
@@ -630,7 +632,7 @@ mod tests {
     #[test]
     fn ranks_get_their_options_only() {
         let expected = "stats=false:halt_on_error=false:max_findings=1000:stack_depth=16:memory_model=auto:\
-                        strict_sends=false:strict_collectives=false:thread_checks=true:collective_checks=true:guards=auto:guard_budget=5:isolate_buffers=0:leaks=auto:profile=false:check=true:sample=1/1:objects_from=1024";
+                        strict_sends=false:strict_collectives=false:thread_checks=true:collective_checks=true:guards=auto:guard_budget=5:isolate_buffers=0:leaks=auto:profile=false:check=true:sample=1/1:objects_from=1024:events=67108864";
         let mut options = Options::default();
         assert_eq!(options.for_ranks(), expected);
         options.set("only", "object:u,region:solve", Path::new("")).unwrap();

@@ -38,7 +38,7 @@ fn ranks_read_the_merged_options() {
     let mut command = place.commsan(&arguments);
     command.env("COMMSAN_OPTIONS", "stack_depth=3:quiet").env("COMMSAN_CONFIG", "other.toml");
     let expected = "stats=false:halt_on_error=true:max_findings=7:stack_depth=3:memory_model=auto:\
-                    strict_sends=false:strict_collectives=false:thread_checks=true:collective_checks=true:guards=auto:guard_budget=5:isolate_buffers=0:leaks=auto:profile=false:check=true:sample=1/1:objects_from=1024 mpich\n";
+                    strict_sends=false:strict_collectives=false:thread_checks=true:collective_checks=true:guards=auto:guard_budget=5:isolate_buffers=0:leaks=auto:profile=false:check=true:sample=1/1:objects_from=1024:events=67108864 mpich\n";
     assert_eq!(outcome(&mut command).out, expected);
 }
 

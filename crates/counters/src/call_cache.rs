@@ -1,6 +1,7 @@
 //! A direct-mapped cache of calls repeated with the same arguments: remembers the counters each
 //! adds to.
 
+use crate::events::EventOf;
 use commsan_callsite::StackId;
 
 /// Number of remembered calls; a power of two.
@@ -17,6 +18,8 @@ pub struct CallSignature {
     pub call: u32,
     /// The call path.
     pub stack: StackId,
+    /// The number of the calling thread.
+    pub thread: u32,
     /// The user-defined region.
     pub region: Option<u32>,
     /// The call's arguments, padded with zeros.
@@ -46,6 +49,8 @@ pub const MAX_STEPS: usize = 2;
 pub struct Steps {
     /// The counter of the time spent in the call.
     pub calls: u32,
+    /// What its events are, if there are any.
+    pub event: Option<EventOf>,
     /// The call's transfers.
     pub steps: [Option<Step>; MAX_STEPS],
 }

@@ -12,6 +12,25 @@ pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
 }
 
+/// Attempts at reading both clocks at the same moment.
+const ATTEMPTS: usize = 8;
+
+/// A moment in ticks and in nanoseconds since 1970, and the nanoseconds by which they may differ:
+/// of several readings, the one that took least.
+pub fn moment() -> (u64, u64, u64) {
+    let mut best = (0, 0, u64::MAX);
+    for _ in 0..ATTEMPTS {
+        let (first, begin) = (now(), ticks());
+        let last = now();
+        let took = last.saturating_sub(first).max(1);
+        if took < best.2 {
+            // `begin` is between both readings of the time.
+            best = (begin, first + took / 2, took);
+        }
+    }
+    best
+}
+
 /// Converts ticks of the processor's counter to times of the system clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {

@@ -11,6 +11,7 @@
 
 mod call_cache;
 mod clock;
+mod events;
 mod extents;
 mod objects;
 mod order;
@@ -21,6 +22,7 @@ mod time;
 
 pub use call_cache::{CallSignature, MAX_STEPS, Step, Steps, WORDS};
 pub use clock::{now, ticks};
+pub use events::{EventOf, Meeting, write_events};
 pub use extents::Extents;
 pub use objects::{Identity, Object, Objects};
 pub use order::User;
@@ -32,8 +34,10 @@ use call_cache::CallCache;
 use clock::Clock;
 use commsan_callsite::{Place as Here, StackId, Stacks};
 use commsan_process::{heap, modules};
+use commsan_rundir::events::{Part, Shape, What};
 use commsan_rundir::traffic::{Bin, Frame, Link, Memory, Place};
 use commsan_shadow::Footprint;
+use events::Events;
 use order::Channels;
 use rows::Rows;
 use rustc_hash::FxHashMap;
@@ -45,11 +49,14 @@ pub const HOST: Place = Place::Unknown;
 /// Number of call sites and partners beyond which partners are not told apart.
 const MAX_CALLS: usize = 1 << 14;
 
+/// Bytes for events, unless the user says otherwise.
+const DEFAULT_EVENTS: u64 = 64 << 20;
+
 /// Maximum number of distinguished variables of modules.
 const MAX_GLOBALS: usize = 4096;
 
 /// The bytes of an object concerned: the first address of its block, and the footprint.
-pub type Part<'a> = (usize, &'a Footprint);
+pub type Touched<'a> = (usize, &'a Footprint);
 
 /// An amount of data transferred.
 #[derive(Clone, Copy, Debug)]
@@ -103,6 +110,8 @@ pub struct Settings {
     pub regions: Vec<String>,
     /// Restrict the profile to objects with these names; no restriction if empty.
     pub objects: Vec<String>,
+    /// Bytes for events; none are recorded if 0.
+    pub events: u64,
     /// Watch only kernels whose names contain one of these strings; all if empty.
     pub kernels: Vec<String>,
 }
@@ -110,7 +119,8 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Settings {
         let (regions, objects, kernels) = Default::default();
-        Settings { sample: 1, objects_from: 1024, epoch: None, regions, objects, kernels }
+        let (events, epoch) = (DEFAULT_EVENTS, None);
+        Settings { sample: 1, objects_from: 1024, epoch, regions, objects, events, kernels }
     }
 }
 
@@ -141,7 +151,9 @@ pub struct Traffic {
     calls: Vec<Calls>,
     call_numbers: FxHashMap<(u32, StackId, Partner), u32>,
     repeats: CallCache,
-    regions: Vec<u32>,
+    /// Those that are open, and when each has begun, in ticks.
+    regions: Vec<(u32, u64)>,
+    events: Option<Events>,
     /// NVSHMEM: this process's number as a processing element, and its device.
     pub pe: Option<(u32, u32)>,
     notes: Vec<String>,
@@ -152,6 +164,7 @@ impl Traffic {
     pub fn new(settings: Settings) -> Traffic {
         let began = now();
         let epoch = settings.epoch.filter(|epoch| *epoch <= began).unwrap_or(began);
+        let events = (settings.events > 0).then(|| Events::new(settings.events, epoch));
         Traffic {
             settings,
             began,
@@ -174,6 +187,7 @@ impl Traffic {
             call_numbers: FxHashMap::default(),
             repeats: CallCache::new(),
             regions: Vec::new(),
+            events,
             pe: None,
             notes: Vec::new(),
         }
@@ -232,7 +246,12 @@ impl Traffic {
         self.channels.set_freed(handle, group.is_none());
         match group {
             Some(group) => self.handles.insert(handle, group),
-            None => self.handles.remove(&handle),
+            None => {
+                if let Some(events) = &mut self.events {
+                    events.forget(handle);
+                }
+                self.handles.remove(&handle)
+            }
         };
         self.repeats.forget();
     }
@@ -256,17 +275,21 @@ impl Traffic {
     /// Begins a user-defined region, which is counted separately.
     pub fn begin_region(&mut self, name: &str) {
         let name = self.strings.number(name);
-        self.regions.push(name);
+        self.regions.push((name, ticks()));
     }
 
-    /// Ends the innermost region.
-    pub fn end_region(&mut self) {
-        self.regions.pop();
+    /// Ends the innermost region, as thread number `thread`.
+    pub fn end_region(&mut self, thread: u32) {
+        let Some((name, begin)) = self.regions.pop() else { return };
+        let Some(events) = &mut self.events else { return };
+        if let Some(shape) = events.shape(Shape::new(What::Region(name), thread)) {
+            events.record(shape, (begin, ticks()), &[], &self.clock);
+        }
     }
 
     /// The innermost region that is open.
     pub fn region(&self) -> Option<u32> {
-        self.regions.last().copied()
+        self.regions.last().map(|(name, _)| *name)
     }
 
     /// The object at an address and the first address of its block: an allocation, a variable on
@@ -326,8 +349,8 @@ impl Traffic {
         ticks: u64,
         key: Key,
         amount: Amount,
-        part: Option<Part>,
-        other: Option<Part>,
+        part: Option<Touched>,
+        other: Option<Touched>,
     ) -> Option<u32> {
         if !self.is_wanted() {
             return None;
@@ -381,23 +404,25 @@ impl Traffic {
         self.channels.lose_received(group);
     }
 
-    /// Counts a remembered call that ran from `begin` to `end`, in ticks; false if it is not
-    /// remembered.
+    /// Counts a remembered call that ran from `begin` to `end`, in ticks, and has begun what
+    /// `request` stands for; false if it is not remembered.
     #[inline]
     pub fn record_repeated(
         &mut self,
         same: &CallSignature,
         thread: u32,
-        begin: u64,
-        end: u64,
+        (begin, end): (u64, u64),
+        request: Option<usize>,
     ) -> bool {
-        let Some(Steps { calls, steps }) = self.repeats.find(same) else { return false };
+        let Some(Steps { calls, event, steps }) = self.repeats.find(same) else { return false };
         let is_there = |step: &Step| self.objects.at(step.memory.0) == step.memory.1;
         if !steps.iter().flatten().all(is_there) {
             return false;
         }
         let bin = self.bin(end);
         let sample = u64::from(self.settings.sample);
+        let mut parts = [Part::default(); MAX_STEPS];
+        let mut number = 0;
         for step in steps.iter().flatten() {
             let row = self.rows.row(step.row);
             if let (start, Some((_, base))) = step.memory
@@ -409,8 +434,16 @@ impl Traffic {
             if let Some((channel, comm)) = step.channel {
                 row.order.add(self.channels.next(channel, User { comm, thread, time: begin }));
             }
+            parts[number] = self.part_of(step.channel.map(|(channel, _)| channel), step.bytes);
+            number += 1;
         }
         self.add_time(calls, bin, begin, end);
+        if let Some(of) = event {
+            self.record_event(of, (begin, end), &parts[..number]);
+            if let Some(request) = request {
+                self.begun(of, request, &parts[..number]);
+            }
+        }
         true
     }
 
@@ -435,7 +468,7 @@ impl Traffic {
         let wanted = &self.settings.regions;
         self.regions
             .iter()
-            .any(|region| wanted.iter().any(|name| name == self.strings.get(*region)))
+            .any(|(region, _)| wanted.iter().any(|name| name == self.strings.get(*region)))
     }
 
     /// Counts a call that ran from `begin` to `end`, in ticks. Returns its number among call sites.

@@ -11,6 +11,7 @@
 //! out of order, communicators with the same members.
 
 use crate::rows::Key;
+use commsan_rundir::events::Messages;
 use commsan_rundir::traffic::{End, Place, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -119,6 +120,23 @@ impl Channels {
         channel.time = user.time;
         channel.next += 1;
         mix(channel.seed.wrapping_add(channel.next))
+    }
+
+    /// How many messages of a channel were counted.
+    #[inline]
+    pub fn counted(&self, channel: u32) -> u64 {
+        self.all[channel as usize].next
+    }
+
+    /// The channels, for the file of events: their group, side, other end and tag, and whether the
+    /// order of their messages is known.
+    pub fn list(&self) -> impl Iterator<Item = Messages> + '_ {
+        self.all.iter().map(|channel| {
+            let Name { group, side, peer, tag } = channel.name;
+            let sent = side == Side::Source;
+            let is_lost = channel.lost || self.all_lost || !sent && self.lost.contains(&group);
+            Messages { sent, group, peer, tag: tag.unwrap_or(-1), ordered: !is_lost }
+        })
     }
 
     /// Records that a communicator handle was freed, or is in use again.

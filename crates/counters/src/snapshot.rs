@@ -76,20 +76,7 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
         order: sums.of(&row.key, row.order, row.count),
     });
     let transfers = transfers.collect();
-    let calls = traffic.calls.iter().map(|calls| {
-        let Calls { call, stack, partner, count, time, longest, bins } = calls;
-        commsan_rundir::traffic::Calls {
-            call: *call,
-            stack: tables.stack(None, *stack),
-            group: partner.group,
-            peer: partner.peer,
-            count: *count,
-            time: *time,
-            longest: *longest,
-            bins: bins.clone(),
-        }
-    });
-    let mut calls: Vec<_> = calls.collect();
+    let mut calls = calls(traffic, &mut tables, Vec::clone);
     calls.sort_by_key(|calls| (calls.call, calls.stack, calls.group, calls.peer));
     Snapshot {
         rank: origin.rank,
@@ -119,6 +106,29 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
         calls,
         notes: what_is_left_out(traffic.settings()).chain(traffic.notes.iter().cloned()).collect(),
     }
+}
+
+/// The calls, in the order in which they were numbered, with those of their time bins that are
+/// wanted.
+pub(crate) fn calls(
+    traffic: &Traffic,
+    tables: &mut Tables,
+    wanted: fn(&Vec<file::Bin>) -> Vec<file::Bin>,
+) -> Vec<file::Calls> {
+    let calls = traffic.calls.iter().map(|calls| {
+        let Calls { call, stack, partner, count, time, longest, bins } = calls;
+        file::Calls {
+            call: *call,
+            stack: tables.stack(None, *stack),
+            group: partner.group,
+            peer: partner.peer,
+            count: *count,
+            time: *time,
+            longest: *longest,
+            bins: wanted(bins),
+        }
+    });
+    calls.collect()
 }
 
 /// Says what the user has chosen, so that totals are not taken for those of the program.
@@ -207,7 +217,7 @@ impl<'a> Neighbours<'a> {
 }
 
 /// The tables of a snapshot, filled while it is built.
-struct Tables<'a> {
+pub(crate) struct Tables<'a> {
     traffic: &'a Traffic,
     known_modules: Modules,
     /// For each of `known_modules`, its number in `modules`.
@@ -219,7 +229,7 @@ struct Tables<'a> {
 }
 
 impl Tables<'_> {
-    fn new(traffic: &Traffic) -> Tables<'_> {
+    pub(crate) fn new(traffic: &Traffic) -> Tables<'_> {
         Tables {
             traffic,
             known_modules: Modules::default(),
@@ -229,6 +239,11 @@ impl Tables<'_> {
             stacks: vec![Vec::new()],
             numbers: FxHashMap::from_iter([((None, Stacks::EMPTY), 0)]),
         }
+    }
+
+    /// Strings, modules and stacks.
+    pub(crate) fn finish(self) -> (Vec<String>, Vec<String>, Vec<Vec<Frame>>) {
+        (self.strings, self.modules, self.stacks)
     }
 
     fn string(&mut self, name: &str) -> u32 {

@@ -394,3 +394,14 @@ pub(crate) fn bsend_overhead() -> usize {
         _ => usual,
     }
 }
+
+/// Whether an operation that was just started is complete already.
+pub(crate) fn is_complete(request: usize) -> bool {
+    let mut flag = 0;
+    let status = sys::MPI_STATUS_IGNORE as usize as *mut sys::MPI_Status;
+    // SAFETY: a request that the library has just made.
+    unsafe {
+        sys::PMPI_Request_get_status(handle::<sys::MPI_Request>(request), &mut flag, status);
+    }
+    flag != 0
+}

@@ -87,25 +87,27 @@ pub(crate) fn tokens(args: &Args, before: u64) -> Tokens {
 
 /// Appends each request argument.
 pub(crate) fn push_tokens(args: &Args, before: u64, tokens: &mut Tokens) {
+    each_request(args, |key, variable| tokens.push(Token { key, variable, before }));
+}
+
+/// Passes each request argument, and the address of its variable if it has one.
+#[inline]
+pub(crate) fn each_request(args: &Args, mut f: impl FnMut(usize, usize)) {
     let at = &args.call.at;
-    let token = |variable: usize| {
-        // SAFETY: the call's own request, or one of its own array of them.
-        let key = unsafe { request_at(variable, args.fortran) };
-        Token { key, variable, before }
-    };
+    // SAFETY: the call's own request, or one of its own array of them.
+    let mut pass = |variable| f(unsafe { request_at(variable, args.fortran) }, variable);
     match (at.requests, at.request, at.request_value) {
         (Some(array), _, _) => {
             let count = at.count.map_or(0, |i| args.int(i).max(0) as usize);
             let size = request_size(args.fortran);
-            (0..count).for_each(|i| tokens.push(token(args.words[array] + i * size)));
+            (0..count).for_each(|i| pass(args.words[array] + i * size));
         }
-        (None, Some(one), _) => tokens.push(token(args.words[one])),
-        (None, None, Some(value)) => {
-            tokens.push(Token { key: args.words[value], variable: 0, before });
-        }
+        (None, Some(one), _) => pass(args.words[one]),
+        (None, None, Some(value)) => f(args.words[value], 0),
         (None, None, None) => {
-            let file = at.file.map(|index| args.words[index]);
-            tokens.extend(file.map(|file| Token { key: file, variable: file, before }));
+            if let Some(file) = at.file.map(|index| args.words[index]) {
+                f(file, file);
+            }
         }
     }
 }

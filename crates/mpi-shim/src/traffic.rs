@@ -5,6 +5,7 @@
 //! counts when the read is complete (`files.rs`).
 
 mod counting;
+mod events;
 mod links;
 
 pub(crate) use links::begin;
@@ -26,7 +27,8 @@ use commsan_mpi_calls::{Effect, Role};
 use commsan_rundir::traffic::{Memory, Place};
 use commsan_shadow::Footprint;
 use commsan_threads::Here;
-use counting::Counting;
+use counting::{Counting, Parts};
+use events::{Pending, Requests};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -90,7 +92,12 @@ pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Ahead {
 pub(crate) fn after(rank: &dyn Rank, args: &Args, here: &Here, ahead: &Ahead, ok: bool) {
     let end = ticks();
     if mode().counts() {
-        Done { rank, args, here, times: (ahead.begin, end) }.record(ahead, ok);
+        let (mut begun, mut completed) = Default::default();
+        if ok && events::are_recorded() {
+            (begun, completed) = (events::begun(args), events::completed(args, &ahead.pending));
+        }
+        let times = (ahead.begin, end);
+        Done { rank, args, here, times, begun, completed }.record(ahead, ok);
     }
 }
 
@@ -107,6 +114,8 @@ pub(crate) struct Ahead {
     reads: Reads,
     /// A message that was found before, and is about to be received.
     found: Option<Found>,
+    /// Requests that the call may complete.
+    pending: Pending,
 }
 
 impl Ahead {
@@ -124,6 +133,7 @@ impl Ahead {
             requests,
             reads,
             found: matched::received(args),
+            pending: events::pending(args),
         }
     }
 }
@@ -134,6 +144,10 @@ struct Done<'a> {
     args: &'a Args<'a>,
     here: &'a Here<'a>,
     times: (u64, u64),
+    /// Requests that stand for what it has begun.
+    begun: Requests,
+    /// Requests that it has completed.
+    completed: Requests,
 }
 
 impl Done<'_> {
@@ -175,6 +189,7 @@ impl Done<'_> {
                 self.count(&started);
                 self.rename(&ahead.requests);
             }
+            Effect::Local if ok && self.args.call.collective => self.count(&[self.describe()]),
             _ => self.count(&files::ended(self.args, &ahead.reads)),
         }
         if !ok {
@@ -439,16 +454,18 @@ impl Done<'_> {
         }
         let stack = traffic.path(self.here);
         let call = traffic.strings.fixed(&self.args.call.name);
-        CallSignature { call, stack, region: traffic.region(), words }
+        let thread = self.here.thread.number();
+        CallSignature { call, stack, thread, region: traffic.region(), words }
     }
 
     /// Counts the call if it was made before.
     fn count_again(&self) -> bool {
         let mut known = false;
+        let request = self.begun.first().copied();
         self.with(|traffic| {
             let same = self.same(traffic);
             let thread = self.here.thread.number();
-            known = traffic.record_repeated(&same, thread, self.times.0, self.times.1);
+            known = traffic.record_repeated(&same, thread, self.times, request);
         });
         known
     }
@@ -475,11 +492,13 @@ impl Done<'_> {
             let partner = counting::partner(traffic, all);
             let calls = traffic.record_call(call, stack, partner, self.times);
             let (here, time, steps) = (self.here, self.times.0, Some(SmallVec::new()));
-            let mut counting = Counting { traffic, here, me, call, stack, time, steps };
+            let parts = Parts::new();
+            let mut counting = Counting { traffic, here, me, call, stack, time, steps, parts };
             all.iter().for_each(|described| counting.add(described));
-            let steps = counting.steps.take();
+            let (steps, parts) = (counting.steps.take(), counting.parts);
+            let event = self.record_event(traffic, calls, all, parts);
             if let Some(steps) = steps.filter(|steps| steps.len() <= MAX_STEPS && self.repeats()) {
-                let mut kept = Steps { calls, steps: [None; MAX_STEPS] };
+                let mut kept = Steps { calls, event, steps: [None; MAX_STEPS] };
                 kept.steps.iter_mut().zip(steps).for_each(|(slot, step)| *slot = Some(step));
                 let same = self.same(traffic);
                 traffic.remember(same, kept);

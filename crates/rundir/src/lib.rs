@@ -5,6 +5,7 @@
 //! disk loses at most the line being written; the reader says how far it got.
 //! See `docs/run-directory.md`.
 
+pub mod events;
 mod jobs;
 pub mod reader;
 mod resolve;

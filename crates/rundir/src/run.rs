@@ -162,6 +162,14 @@ impl RunDirectory {
         self.of_ranks(".traffic")
     }
 
+    /// What ranks did when, as (rank, path), in the order of [`Self::traffic`].
+    ///
+    /// # Errors
+    /// When the directory cannot be listed.
+    pub fn events(&self) -> Result<Vec<(u32, PathBuf)>, RunError> {
+        self.of_ranks(".events")
+    }
+
     fn of_ranks(&self, suffix: &str) -> Result<Vec<(u32, PathBuf)>, RunError> {
         let mut found = Vec::new();
         for (name, path) in self.files()? {

@@ -562,7 +562,7 @@ impl Snapshot {
     }
 
     /// Whether every number is a position in its table.
-    fn is_consistent(&self) -> bool {
+    pub(crate) fn is_consistent(&self) -> bool {
         let string = |number: u32| (number as usize) < self.strings.len();
         let stack = |number: u32| (number as usize) < self.stacks.len();
         let object = |number: Option<u32>| number.is_none_or(|n| (n as usize) < self.objects.len());

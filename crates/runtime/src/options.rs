@@ -67,6 +67,7 @@ fn counting(text: &str) -> Option<Settings> {
             "objects_from" => {
                 settings.objects_from = value.parse().unwrap_or(settings.objects_from);
             }
+            "events" => settings.events = value.parse().unwrap_or(settings.events),
             "only_region" => settings.regions.push(value.to_owned()),
             "only_object" => settings.objects.push(value.to_owned()),
             "only_kernel" => settings.kernels.push(value.to_owned()),

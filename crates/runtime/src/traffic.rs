@@ -7,7 +7,7 @@
 use crate::lock::Lock;
 use crate::recorder::{host, program, short_version};
 use crate::serial::NO_MPI;
-use commsan_counters::{HOST, Identity, Origin, Settings, Traffic, ticks, write};
+use commsan_counters::{HOST, Identity, Origin, Settings, Traffic, ticks, write, write_events};
 use commsan_process::allocate::{self, Allocations};
 use commsan_process::inside::Inside;
 use commsan_process::python;
@@ -31,6 +31,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// call begins, too: that may be the one in which the job hangs.
 const FIRST: u64 = 50_000_000;
 const LONGEST: u64 = 60_000_000_000;
+
+/// Bytes of events up to which they are written whenever the file is; more of them only once a
+/// minute, lest the program wait for that.
+const MAX_EVENTS: usize = 4 << 20;
 
 /// What is counted, and where it goes.
 struct Counted {
@@ -102,17 +106,19 @@ impl Counter {
         if now < self.due.load(Ordering::Relaxed) {
             return now;
         }
-        self.write(thread, false);
+        self.write(thread, When::Meanwhile);
         ticks()
     }
 
     #[cold]
-    fn write(&self, thread: &Thread, complete: bool) {
+    fn write(&self, thread: &Thread, when: When) {
+        let begin = ticks();
         let done = catch_unwind(AssertUnwindSafe(|| {
             let Some(mut counted) = self.counted.lock(thread) else { return };
             let Counted { traffic, file } = &mut *counted;
             let Some(file) = file else { return };
-            file.write(traffic, complete);
+            file.write(traffic, when);
+            traffic.record_own(begin, thread.number());
             let next = ticks() + traffic.ticks_in(file.interval);
             self.due.store(next, Ordering::Relaxed);
             file.interval = (file.interval * 2).min(LONGEST);
@@ -130,7 +136,7 @@ impl Counter {
         if let Some(mut counted) = self.counted.lock(thread) {
             self.set_file(&mut counted, world, directory);
         }
-        self.write(thread, false);
+        self.write(thread, When::Meanwhile);
     }
 
     fn set_file(&self, counted: &mut Counted, world: &World, directory: &Path) {
@@ -152,7 +158,7 @@ impl Counter {
             return;
         }
         self.due.store(u64::MAX, Ordering::Relaxed);
-        self.write(thread, complete);
+        self.write(thread, if complete { When::Ended } else { When::Cut });
     }
 }
 
@@ -181,9 +187,26 @@ fn claimed(directory: &Path, rank: u32) -> PathBuf {
     path((1..MAX_JOBS).find(|job| !is_taken(job)).unwrap_or(MAX_JOBS))
 }
 
+/// When the file is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// While the rank goes on.
+    Meanwhile,
+    /// At its end, which is in order.
+    Ended,
+    /// At its end, which is not.
+    Cut,
+}
+
 impl File {
-    fn write(&mut self, traffic: &Traffic, complete: bool) {
-        let written = write(traffic, &self.origin, complete, &self.path);
+    fn write(&mut self, traffic: &mut Traffic, when: When) {
+        let complete = when == When::Ended;
+        let mut written = write(traffic, &self.origin, complete, &self.path);
+        let is_short = traffic.size_of_events() <= MAX_EVENTS || self.interval >= LONGEST;
+        if written.is_ok() && (when != When::Meanwhile || is_short) {
+            let path = self.path.with_extension("events");
+            written = write_events(traffic, &self.origin, complete, &path);
+        }
         let failed_before = std::mem::replace(&mut self.failed, written.is_err());
         if written.is_err() && fs::metadata(&self.path).is_ok_and(|file| file.len() == 0) {
             // Claimed, and no more than that.
@@ -275,5 +298,7 @@ pub unsafe extern "C" fn commsan_api_begin(region: *const c_char) {
 /// `commsan_end`: the last one ends.
 #[unsafe(no_mangle)]
 pub extern "C" fn commsan_api_end() {
-    asked(Traffic::end_region);
+    let Some(counter) = counter() else { return };
+    let Some(inside) = Inside::enter() else { return };
+    counter.with(&inside, |traffic, _| traffic.end_region(inside.number()));
 }

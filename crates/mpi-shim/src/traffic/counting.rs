@@ -4,10 +4,14 @@ use super::{Described, InOrder};
 use commsan_callsite::StackId;
 use commsan_counters::{Amount, Identity, Key, MAX_STEPS, Partner, Step, Traffic, User};
 use commsan_mpi::transfers::{Peers, Transfer, TransferKind};
+use commsan_rundir::events::Part;
 use commsan_rundir::traffic::{End, Kind, Memory, Place, Side};
 use commsan_shadow::Footprint;
 use commsan_threads::Here;
 use smallvec::SmallVec;
+
+/// Messages of a call.
+pub(super) type Parts = SmallVec<[Part; 4]>;
 
 /// With what is counted at hand.
 pub(super) struct Counting<'a> {
@@ -19,6 +23,8 @@ pub(super) struct Counting<'a> {
     pub(super) time: u64,
     /// What has been added, as far as that can be done again.
     pub(super) steps: Option<SmallVec<[Step; MAX_STEPS]>>,
+    /// What the call's event has to say of each.
+    pub(super) parts: Parts,
 }
 
 /// With whom a call communicates: only one can be told.
@@ -87,6 +93,10 @@ impl Counting<'_> {
         let amount = Amount::one(transfer.bytes);
         let row = self.traffic.record_transfer(self.time, key, amount, parts.0, parts.1);
         let channel = self.in_order(described.order, &key, row);
+        if self.traffic.has_events() {
+            let known = channel.map(|(channel, _)| channel);
+            self.parts.push(self.traffic.part_of(known, transfer.bytes));
+        }
         let step = match (row, &transfer.footprint, side) {
             (Some(row), Footprint::Dense(range), Side::Source | Side::Target) => {
                 // In memory that was allocated, or in a variable that is known by now.

@@ -1,5 +1,6 @@
 //! Other jobs that this one meets: by spawning them, being spawned, or over a port.
 
+use super::events;
 use crate::groups;
 use crate::handles::{comm_from_fortran, handle_at};
 use crate::rank::{Rank, mode};
@@ -14,6 +15,7 @@ pub(crate) fn begin(rank: &dyn Rank, here: &Here) {
     if !mode().counts() {
         return;
     }
+    rank.count(here.thread, &mut |traffic, _| events::begin(traffic));
     let now = ticks();
     met(rank, here, groups::parent(), Tie::Parent, (now, now));
 }
