@@ -20,6 +20,8 @@ mod notes;
 mod python;
 #[path = "profile/totals.rs"]
 mod totals;
+#[path = "profile/waits.rs"]
+mod waits;
 
 use built::{Mpi, Work};
 use profiled::{Row, number};

@@ -11,6 +11,9 @@ mod selection;
 mod sums;
 mod time;
 mod timeline;
+mod unusual;
+mod waits;
 
 pub use extents::join;
 pub use sums::Sums;
+pub(crate) use waits::Late;

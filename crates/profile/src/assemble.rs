@@ -1,5 +1,6 @@
 //! From what was merged to a model: everything gets its name and its number.
 
+use crate::events::{Log, What};
 use crate::group::Group;
 use crate::index;
 use crate::merge::{Merged, Rank, Table};
@@ -56,6 +57,7 @@ pub fn assemble(
         sites: &numbers.of_site,
         objects: &objects.of_raw,
     };
+    renumber.log(&mut merged.log, &model.ranks);
     place_in_variables(&mut merged, &objects.offsets);
     merged.rows.iter_mut().for_each(|row| renumber.row(row, &objects));
     merged.calls.iter_mut().for_each(|calls| renumber.calls(calls));
@@ -64,6 +66,7 @@ pub fn assemble(
     model.line_of_stack = stacks.line_of;
     (model.objects, model.instances) = (objects.objects, objects.instances);
     (model.rows, model.calls, model.packed) = (merged.rows, merged.calls, merged.packed);
+    model.log = merged.log;
     model.strings = merged.strings.into_iter().collect();
     stand_in(&mut model, &places.absent);
     let far = pair(&mut model);
@@ -141,6 +144,19 @@ impl Renumber<'_> {
         row.object = row.object.map(|object| self.objects[object as usize]);
         row.other = row.other.map(|object| self.objects[object as usize]);
         row.target_object = row.other.map(|other| objects.instances[other as usize].object);
+    }
+
+    fn log(&self, log: &mut Log, ranks: &[RankOf]) {
+        for of in &mut log.ranks {
+            let at = ranks.binary_search_by_key(&of.rank, |known| known.rank);
+            of.place = at.map_or(0, |at| ranks[at].place);
+            for shape in &mut of.shapes {
+                if let What::Call(site) = &mut shape.what {
+                    *site = self.sites[*site as usize];
+                }
+            }
+        }
+        log.ranks.sort_by_key(|of| of.rank);
     }
 
     fn calls(&self, calls: &mut CallRow) {

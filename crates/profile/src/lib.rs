@@ -11,6 +11,7 @@
 pub mod answer;
 pub mod api;
 mod assemble;
+mod events;
 pub mod export;
 mod globals;
 mod group;
@@ -28,6 +29,7 @@ mod stacks;
 pub mod summary;
 #[cfg(feature = "synthetic")]
 pub mod synthetic;
+mod waits;
 
 use commsan_findings::Finding;
 use commsan_report::{Options, Report};
@@ -39,6 +41,7 @@ use model::Model;
 use sources::Sources;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use waits::Waits;
 
 /// A run, ready to be asked.
 #[derive(Debug)]
@@ -47,6 +50,8 @@ pub struct Profile {
     index: Index,
     /// Those that occur, in the order of [`Kind::ALL`].
     kinds: Vec<Kind>,
+    /// Who has waited for whom.
+    waits: Waits,
     name: String,
     command: Vec<String>,
     sources: Sources,
@@ -138,6 +143,13 @@ impl Profile {
                 problems.push(format!("`{file}` was left out: {problem}"));
             }
         }
+        for (rank, path) in run.events().map_err(ReadError::Directory)? {
+            let added = events::read(&path, rank).and_then(|events| merged.add_events(events));
+            if let Err(problem) = added {
+                let file = path.file_name().unwrap_or_default().to_string_lossy();
+                problems.push(format!("`{file}` was left out: {problem}"));
+            }
+        }
         if merged.ranks.is_empty() {
             problems.truncate(MAX_REASONS);
             return Err(ReadError::Unreadable(problems));
@@ -182,12 +194,14 @@ impl Profile {
         let sources = Sources { directory: info.directory, began };
         let model = assemble::assemble(merged, &sources, more_files, progress);
         notes.extend(model.notes.iter().cloned());
+        notes.extend(model.log.notes());
         let occurs = |kind: &Kind| model.rows.iter().any(|row| row.kind == *kind);
         let kinds = Kind::ALL.into_iter().filter(occurs).collect();
         let (name, command, findings) = (String::new(), info.command, vec![]);
         let index = Index::of(&model);
         let checked = false;
-        Profile { index, model, kinds, name, command, sources, notes, findings, checked }
+        let waits = waits::find(&model.log, |site| model.call_of_site(site).contains("arrier"));
+        Profile { index, waits, model, kinds, name, command, sources, notes, findings, checked }
     }
 
     /// Position of a kind that occurs.

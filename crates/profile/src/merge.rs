@@ -4,6 +4,9 @@
 //! Nothing is named here yet. Places, call paths and objects are kept as the ranks record them,
 //! each once.
 
+mod events;
+
+use crate::events::Log;
 use crate::model::{CallRow, Clock, End, Pattern, Row, Site};
 use crate::packed::{List, Packed};
 use commsan_rundir::traffic::{self, Calls, Frame, Memory, Side, Snapshot, Transfer};
@@ -179,6 +182,8 @@ pub struct Merged {
     pub only_kernels: Table<String>,
     /// Samples that details are of, where not all: one in so many.
     pub sample: u32,
+    /// What ranks did when.
+    pub log: Log,
     /// The ranks' notes, each with the first rank that has it and how many do.
     pub notes: IndexMap<String, (Rank, u32), FxBuildHasher>,
 }

@@ -1,6 +1,7 @@
 //! What is known of a run after merging: tables that refer to each other by position.
 
 use crate::api::{Amount, Place, PlaceKind};
+use crate::events::Log;
 use crate::group::Group;
 use crate::merge::Rank;
 use crate::packed::{List, Packed};
@@ -51,6 +52,8 @@ pub struct Model {
     pub span: (u64, u64),
     /// Whether the file of every rank is complete.
     pub complete: bool,
+    /// What ranks did when.
+    pub log: Log,
     /// What alone was asked for: `objects u, v`.
     pub only: Vec<String>,
     /// What the user should know.

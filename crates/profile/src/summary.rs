@@ -1,6 +1,7 @@
 //! A run on one screen of text.
 
 use crate::Profile;
+use crate::answer::Late;
 use crate::api::{Amount, Error, Filter, Level, MatrixQuery};
 use crate::index::{lines_of, traffic};
 use crate::model::End;
@@ -44,14 +45,18 @@ pub fn render(profile: &Profile) -> Result<String, Error> {
     let (kinds, balance) = (list("kind", kinds(profile), total), balance(profile));
     let used: usize = [&text, &kinds, &balance].map(|part| part.lines().count()).iter().sum();
     // These lists, each with a title.
-    let lists = if profile.model.calls.is_empty() { 3 } else { 4 };
+    let late = profile.late();
+    let lists = 3 + usize::from(!profile.model.calls.is_empty()) + usize::from(!late.is_empty());
     let top = SCREEN.saturating_sub(used) / lists;
-    let top = top.saturating_sub(1).clamp(2, 4);
+    // Waits take no line from the other lists: few are worth one.
+    let least = if late.is_empty() { 2 } else { 1 };
+    let top = top.saturating_sub(1).clamp(least, 4);
     text.push_str(&kinds);
     text.push_str(&list("top pairs", top_pairs(profile, top)?, total));
     text.push_str(&list("top objects", top_objects(profile, top), total));
     text.push_str(&list("top lines", top_lines(profile, top), total));
     text.push_str(&top_calls(profile, top));
+    text.push_str(&top_waits(profile, &late, top));
     text.push_str(&balance);
     text.push_str(&notes(profile));
     Ok(text)
@@ -179,7 +184,7 @@ fn top_objects(profile: &Profile, most: usize) -> Vec<(String, Amount)> {
         let name = match (&*object.name, object.file, object.line) {
             ("", ..) => "(unknown)".to_owned(),
             (name, Some(file), Some(line)) => {
-                format!("{name} ({}, {}:{line})", object.memory, shown(profile, file))
+                format!("{name} ({}, {}:{line})", object.memory, profile.shown(file))
             }
             (name, ..) => format!("{name} ({})", object.memory),
         };
@@ -208,7 +213,7 @@ fn top_lines(profile: &Profile, most: usize) -> Vec<(String, Amount)> {
     let name = |number: u32| {
         let line = model.lines[number as usize];
         let calls = profile.file_line(number).map(|line| line.calls.join(", ")).unwrap_or_default();
-        format!("{}:{}  {calls}", shown(profile, line.file as usize), line.line)
+        format!("{}:{}  {calls}", profile.shown(line.file as usize), line.line)
     };
     top(lines.map(|(amount, number)| (number, amount)), most, name)
 }
@@ -220,7 +225,7 @@ fn top_calls(profile: &Profile, most: usize) -> String {
     let calls = times.iter().filter(|of| of.time > 0).take(most).map(|of| {
         let line = of.line.map(|line| profile.model.lines[line as usize]);
         let line =
-            line.map(|line| format!("  {}:{}", shown(profile, line.file as usize), line.line));
+            line.map(|line| format!("  {}:{}", profile.shown(line.file as usize), line.line));
         let name =
             format!("{}{}", profile.model.strings[of.call as usize], line.unwrap_or_default());
         let (time, share) = (duration(of.time), percent(of.time, all));
@@ -230,8 +235,29 @@ fn top_calls(profile: &Profile, most: usize) -> String {
     if calls.is_empty() { calls } else { format!("top calls by time\n{calls}") }
 }
 
+/// Who is late most: how often, how long others wait, and of all time in calls.
+fn top_waits(profile: &Profile, late: &[Late], most: usize) -> String {
+    let model = &profile.model;
+    let times = profile.spent(&Filter::default());
+    let all: u64 = times.iter().fold(0, |sum, of| sum.saturating_add(of.time));
+    let waits = late.iter().take(most).map(|of| {
+        let place = &model.places[of.place as usize].name;
+        let line = model.line_of_site(of.site).map(|line| model.lines[line as usize]);
+        let at = match line {
+            Some(line) => format!("{}:{}", profile.shown(line.file as usize), line.line),
+            None => model.call_of_site(of.site).to_owned(),
+        };
+        // What is too long lacks its middle: who is late stands at the beginning.
+        let text = format!("{place} late, {} wait  {at}", of.ranks);
+        let (time, share) = (duration(of.sum.time), percent(of.sum.time, all));
+        format!("{:>12}{time:>11}{share:>8}  {}\n", of.sum.count, in_line(&text))
+    });
+    let waits: String = waits.collect();
+    if waits.is_empty() { waits } else { format!("top waits\n{waits}") }
+}
+
 /// Nanoseconds as people read them.
-fn duration(nanoseconds: u64) -> String {
+pub(crate) fn duration(nanoseconds: u64) -> String {
     let seconds = nanoseconds as f64 / 1e9;
     match nanoseconds {
         0..1_000_000 => format!("{:.1} µs", seconds * 1e6),
@@ -275,6 +301,16 @@ fn balance(profile: &Profile) -> String {
         let most = told(imbalance(waited)).map(|most| format!("; {most}")).unwrap_or_default();
         text.push_str(&format!("time in communication  {share:.1} %{most}\n"));
     }
+    let waited = profile.waited();
+    let sum: u64 = waited.iter().sum();
+    if sum > 0 {
+        let all: u64 = model.ranks.iter().map(|rank| rank.time).sum();
+        let share = sum as f64 * 100.0 / all.max(1) as f64;
+        let of =
+            model.ranks.iter().map(|rank| (name(rank.place), waited[rank.place as usize] as f64));
+        let most = told(imbalance(of)).map(|most| format!("; {most}")).unwrap_or_default();
+        text.push_str(&format!("waiting for others     {share:.1} %{most}\n"));
+    }
     if let Some(most) = told(imbalance(sent)) {
         text.push_str(&format!("bytes sent by ranks    {most}\n"));
     }
@@ -291,20 +327,22 @@ fn imbalance<'n>(of: impl Iterator<Item = (&'n str, f64)>) -> Option<(f64, &'n s
     (number > 1 && mean > 0.0).then(|| (most / mean, name))
 }
 
-/// A file as a person names it.
-fn shown(profile: &Profile, file: usize) -> String {
-    let path = &profile.model.files[file];
-    let directory = &profile.sources.directory;
-    let below = Path::new(path).strip_prefix(directory).ok();
-    let below = below.filter(|_| !directory.as_os_str().is_empty());
-    below.map_or_else(|| path.clone(), |below| below.display().to_string())
+impl Profile {
+    /// A file as a person names it.
+    pub(crate) fn shown(&self, file: usize) -> String {
+        let path = &self.model.files[file];
+        let directory = &self.sources.directory;
+        let below = Path::new(path).strip_prefix(directory).ok();
+        let below = below.filter(|_| !directory.as_os_str().is_empty());
+        below.map_or_else(|| path.clone(), |below| below.display().to_string())
+    }
 }
 
-fn number(number: u64, of: &str) -> String {
+pub(crate) fn number(number: u64, of: &str) -> String {
     format!("{number} {of}{}", if number == 1 { "" } else { "s" })
 }
 
-fn percent(part: u64, of: u64) -> String {
+pub(crate) fn percent(part: u64, of: u64) -> String {
     if of == 0 { String::new() } else { format!("{:.1} %", part as f64 * 100.0 / of as f64) }
 }
 

@@ -215,6 +215,36 @@ export type Frame = {
   library: boolean,
 };
 
+/** A line at which a rank is late. */
+export type LateCall = {
+  /** `late sender`, `wait at barrier`, … */
+  kind: string,
+  /** Who is late. */
+  place: number,
+  /** Its call. */
+  call: string,
+  /** The file of that. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+  /** The call that waits, mostly. */
+  waiting_call: string,
+  /** The file of that. */
+  waiting_file: number | null,
+  /** The line there. */
+  waiting_line: number | null,
+  /** How many ranks wait. */
+  ranks: number,
+  /** How often. */
+  count: number,
+  /** Seconds, of all of them. */
+  seconds: number,
+  /** Of the longest wait. */
+  longest_seconds: number,
+  /** When that begins, from the beginning of the run. */
+  longest_start: number,
+};
+
 /** A line in detail. */
 export type LineDetail = {
   /** Largest first. */
@@ -452,6 +482,10 @@ export type Run = {
   regions: Array<string>,
   /** Time in communication. */
   calls: Communication,
+  /** Who waits for whom, if events were recorded. */
+  waiting: Waiting | null,
+  /** What is unusual: at most three, that first which costs most. */
+  unusual: Array<Unusual>,
   /** Sources, by path. */
   files: Array<SourceFile>,
   /** Those with most traffic first. */
@@ -529,4 +563,36 @@ export type Total = {
   count: number,
   /** Their bytes. */
   bytes: number,
+};
+
+/** Something unusual. */
+export type Unusual = {
+  /** What it is, in a sentence. */
+  text: string,
+  /** By what it shows. */
+  evidence: string,
+  /** What people do about it. */
+  advice: string,
+  /** The file that it is about. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+  /** The place that it is about. */
+  place: number | null,
+  /** The object that it is about. */
+  object: number | null,
+};
+
+/** Time that ranks wait for others, found by comparing both ends. */
+export type Waiting = {
+  /** Seconds, of all ranks. */
+  seconds: number,
+  /** Of each rank with events: its place, seconds. */
+  by_rank: [place: number, seconds: number][],
+  /** Calls that others wait for, by rank and line; those first that cost most. */
+  late: Array<LateCall>,
+  /** Those that are left out, which cost least. */
+  more: number,
+  /** Messages and collectives that were compared. */
+  compared: number,
 };

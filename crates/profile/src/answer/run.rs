@@ -36,6 +36,8 @@ impl Profile {
                 .collect(),
             regions: model.regions.clone(),
             calls: self.communication(&Filter::default()),
+            waiting: self.waiting(),
+            unusual: self.unusual(),
             files: self.files(),
             objects: self.objects(api::MAX_OBJECTS),
             only: model.only.clone(),

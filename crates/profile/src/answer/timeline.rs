@@ -54,7 +54,7 @@ impl Profile {
             series.sort_by_key(|series| Reverse(series.bytes.iter().sum::<u64>()));
         }
         let width_seconds = self.model.timeline.width as f64 / 1e9;
-        Ok(Timeline { width_seconds, series: first_few(series), waiting: self.waiting(place) })
+        Ok(Timeline { width_seconds, series: first_few(series), waiting: self.in_calls(place) })
     }
 
     fn labels(&self, by: By) -> Vec<String> {
@@ -96,7 +96,7 @@ impl Profile {
     }
 
     /// Seconds in calls, of all ranks or of one.
-    fn waiting(&self, place: Option<u32>) -> Vec<f64> {
+    fn in_calls(&self, place: Option<u32>) -> Vec<f64> {
         let mut waiting = vec![0.0; self.model.bins as usize];
         let calls = self.model.calls.iter();
         for calls in calls.filter(|calls| place.is_none_or(|place| place == calls.place)) {

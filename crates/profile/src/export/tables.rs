@@ -7,7 +7,9 @@ use crate::api::{Amount, Direction, Frame, PlaceKind};
 use crate::merge;
 use crate::model::{End, Model, Row};
 use crate::objects::memory_name;
+use crate::waits::At;
 use commsan_rundir::traffic::{Extent, Side};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -118,6 +120,33 @@ pub const TABLES: &[Table] = &[
             column("longest_seconds", Real, "time in the longest"),
         ],
         fill: calls,
+    },
+    Table {
+        name: "waits",
+        about: "Time that ranks wait for others, by both ends; empty if no events were recorded.",
+        columns: &[
+            column(
+                "kind",
+                Text,
+                "`late sender`, `late receiver`, `wrong order`, `wait at barrier`, `wait at NxN`, \
+                 `late broadcast`, `early reduce`",
+            ),
+            column("place", Text, "the rank that waits"),
+            column("call", Text, "its call"),
+            optional("function", Text, "function that calls"),
+            optional("file", Text, "source file"),
+            optional("line", Integer, "the line there"),
+            column("late_place", Text, "the rank that it waits for"),
+            column("late_call", Text, "the call that is late"),
+            optional("late_function", Text, "function that calls"),
+            optional("late_file", Text, "source file"),
+            optional("late_line", Integer, "the line there"),
+            column("count", Integer, "how often"),
+            column("seconds", Real, "how long in all"),
+            column("longest_seconds", Real, "how long the longest"),
+            column("longest_start_seconds", Real, "when that begins, from the run's beginning"),
+        ],
+        fill: waits,
     },
     Table {
         name: "timeline",
@@ -358,6 +387,27 @@ fn calls(profile: &Profile, sink: &mut dyn Sink) -> io::Result<()> {
         let group = group.as_deref().into();
         let count = calls.count.into();
         sink.row(&[place, call, function, file, line, peer, group, count, time, longest])?;
+    }
+    Ok(())
+}
+
+fn waits(profile: &Profile, sink: &mut dyn Sink) -> io::Result<()> {
+    let model = &profile.model;
+    let mut all: Vec<_> = profile.waits.sums.iter().collect();
+    all.sort_by_key(|(key, sum)| (Reverse(sum.time), **key));
+    let seconds = |time: u64| Value::Real(time as f64 / 1e9);
+    for (key, sum) in all {
+        let at = |at: At| {
+            let [call, function, file, line] = site(model, at.site);
+            [place(model, model.log.ranks[at.rank].place), call, function, file, line]
+        };
+        let mut row: Vec<Value> = vec![key.kind.name().into()];
+        row.extend(at(key.at));
+        row.extend(at(key.by));
+        let when = sum.when.saturating_sub(model.span.0);
+        row.push(sum.count.into());
+        row.extend([sum.time, sum.longest, when].map(seconds));
+        sink.row(&row)?;
     }
     Ok(())
 }
