@@ -520,3 +520,27 @@ test.describe("failures", () => {
     watched.errors.length = 0;
   });
 });
+
+test("what is unusual is said with its evidence, and leads to the line", async ({ page }) => {
+  await open(page, `${served.address}#/system`);
+  const details = page.getByRole("complementary", { name: "Details" });
+  await expect(details.getByRole("heading", { name: "Unusual in this run" })).toBeVisible();
+  const first = details.locator(".unusual li");
+  await expect(first).toHaveCount(1);
+  await expect(first).toContainText("rank 1 is up to 38.0 ms late");
+  await expect(first).toContainText("Divide the work");
+  await first.getByRole("button").first().click();
+  await expect(page).toHaveURL(new RegExp(`code\\?.*line=${LINES.reduce}`));
+});
+
+test("late calls are listed with what others wait for them", async ({ page }) => {
+  const run = (await (await page.request.get(`${served.address}api/run`)).json()) as Run;
+  await open(page, `${served.address}#/system`);
+  const details = page.getByRole("complementary", { name: "Details" });
+  await expect(details.getByRole("heading", { name: "Waiting for others" })).toBeVisible();
+  for (const late of run.waiting!.late) {
+    const row = details.getByRole("row").filter({ hasText: late.kind });
+    await expect(row).toContainText(seconds(late.seconds));
+    await expect(row).toContainText(run.places[late.place]!.name);
+  }
+});

@@ -7,6 +7,7 @@ import { amount } from "../../state/traffic";
 import { Bar, ObjectLink, PlaceLink, Quantity, SourceLink } from "../../ui/parts";
 import { trafficAt, useGrid } from "./grid";
 import { useSelectedCell } from "./matrix";
+import { UnusualInRun, Waits } from "./waits";
 
 /** How many calls are listed by their time. */
 const CALLS_LISTED = 5;
@@ -84,6 +85,7 @@ function RunDetails() {
   const part = partText(route, run);
   return (
     <>
+      <UnusualInRun />
       {part !== "" && <p class="muted">Of what happened {part}:</p>}
       {selection === null ? (
         <p class="muted">{state === "loading" ? "Loading …" : "Its totals are not known."}</p>
@@ -92,6 +94,7 @@ function RunDetails() {
           <Totals selection={selection} />
           <TimeInCalls selection={selection} />
           <LongestCalls selection={selection} />
+          <Waits />
           <LargestObjects selection={selection} />
         </>
       )}
