@@ -9,8 +9,10 @@
 
 #[cfg(test)]
 mod typescript;
+mod waiting;
 
 use serde::{Deserialize, Serialize};
+pub use waiting::{LateCall, Unusual, Waiting};
 
 /// Version of these types.
 pub const VERSION: u32 = 1;
@@ -182,75 +184,6 @@ pub struct CallTime {
     pub count: u64,
     /// Seconds in all of them.
     pub seconds: f64,
-}
-
-/// Something unusual.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Unusual {
-    /// What it is, in a sentence.
-    pub text: String,
-    /// By what it shows.
-    pub evidence: String,
-    /// What people do about it.
-    pub advice: String,
-    /// The file that it is about.
-    pub file: Option<usize>,
-    /// The line there.
-    pub line: Option<u32>,
-    /// The place that it is about.
-    pub place: Option<usize>,
-    /// The object that it is about.
-    pub object: Option<usize>,
-}
-
-/// Time that ranks wait for others, found by comparing both ends.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Waiting {
-    /// Seconds, of all ranks.
-    pub seconds: f64,
-    /// Of each rank with events: its place, seconds.
-    #[cfg_attr(test, ts(type = "[place: number, seconds: number][]"))]
-    pub by_rank: Vec<(usize, f64)>,
-    /// Calls that others wait for, by rank and line; those first that cost most.
-    pub late: Vec<LateCall>,
-    /// Those that are left out, which cost least.
-    pub more: usize,
-    /// Messages and collectives that were compared.
-    pub compared: u64,
-}
-
-/// A line at which a rank is late.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct LateCall {
-    /// `late sender`, `wait at barrier`, …
-    pub kind: String,
-    /// Who is late.
-    pub place: usize,
-    /// Its call.
-    pub call: String,
-    /// The file of that.
-    pub file: Option<usize>,
-    /// The line there.
-    pub line: Option<u32>,
-    /// The call that waits, mostly.
-    pub waiting_call: String,
-    /// The file of that.
-    pub waiting_file: Option<usize>,
-    /// The line there.
-    pub waiting_line: Option<u32>,
-    /// How many ranks wait.
-    pub ranks: usize,
-    /// How often.
-    pub count: u64,
-    /// Seconds, of all of them.
-    pub seconds: f64,
-    /// Of the longest wait.
-    pub longest_seconds: f64,
-    /// When that begins, from the beginning of the run.
-    pub longest_start: f64,
 }
 
 /// Totals of part of a run: of some of the time, of a region.

@@ -4,7 +4,10 @@ use commsan_profile::api::{Level, MatrixQuery};
 use commsan_profile::export::{Format, TABLES, chrome_trace, write_tables};
 use commsan_profile::synthetic::{Shape, snapshot, write};
 use commsan_profile::{Profile, ReadError, summary};
-use commsan_rundir::traffic::Snapshot;
+use commsan_rundir::events::{
+    self, CHUNK, Collectives, Flow, Of, Part, Pen, Record, Tables, What, Writer,
+};
+use commsan_rundir::traffic::{Place, Snapshot};
 use commsan_rundir::{RunDirectory, RunInfo};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -86,7 +89,9 @@ fn jobs_are_kept_apart() {
 #[test]
 fn parquet_and_csv_agree() {
     let parent = tempfile::tempdir().unwrap();
-    let profile = read(&run(parent.path())).unwrap();
+    let run = run(parent.path());
+    (0..2).for_each(|rank| add_events(&run, rank));
+    let profile = read(&run).unwrap();
     for format in [Format::Parquet, Format::Csv] {
         write_tables(&profile, parent.path(), format).unwrap();
     }
@@ -105,6 +110,31 @@ fn parquet_and_csv_agree() {
         assert!(rows > 0, "{} is empty", table.name);
         assert_eq!(rows, reader.metadata().file_metadata().num_rows());
     }
+}
+
+/// Two ranks meet; rank 1 comes later.
+fn add_events(run: &RunDirectory, rank: u32) {
+    let path = run.rank_traffic(rank);
+    let mut of = Snapshot::read(&path).unwrap();
+    (of.objects, of.transfers) = Default::default();
+    of.groups.push((0..2).map(Place::Rank).collect());
+    let group = of.groups.len() as u32 - 1;
+    let shape = events::Shape { flow: Some(Flow::All), ..events::Shape::new(What::Call(0), 0) };
+    let tables = Tables {
+        clock: vec![(0, of.began), (1_000_000, of.began + 1_000_000)],
+        of,
+        shapes: vec![shape],
+        collectives: vec![Collectives { group, nth: 0 }],
+        ..Tables::default()
+    };
+    let file = File::create(path.with_extension("events")).unwrap();
+    let mut writer = Writer::new(file, &tables).unwrap();
+    let mut bytes = vec![0; CHUNK];
+    let record = Record { shape: 0, begin: 100 + 700 * u64::from(rank), end: 900, folded: None };
+    let part = Part { of: Of::Collectives(0), number: 1, completes: false, bytes: 8 };
+    let (length, _) = Pen::new(&mut bytes, 0, 0).write(&record, &[part]);
+    writer.chunk(0, &bytes[..length]).unwrap();
+    writer.finish().unwrap();
 }
 
 fn text(field: &Field) -> String {

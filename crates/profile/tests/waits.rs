@@ -341,6 +341,43 @@ fn one_slow_rank_is_named_with_its_cost() {
 }
 
 #[test]
+fn what_is_unusual_is_said_and_nothing_else() {
+    let slow = [Action::Compute(2, 40_000_000), Action::Collective(0, 0)];
+    let run = read(&simulated(4, &slow.repeat(3))).run();
+    let [unusual] = &*run.unusual else { panic!("{:?}", run.unusual) };
+    assert_eq!(
+        unusual.text,
+        "rank 2 is up to 40.0 ms late at MPI_Barrier; 3 ranks wait 360.0 ms for it"
+    );
+    assert!(unusual.evidence.contains("wait at barrier, 9 times"), "{unusual:?}");
+    assert!(unusual.advice.contains("barrier") && unusual.place == Some(2), "{unusual:?}");
+    // A run in which all come at the same time, however often.
+    let even: Vec<Action> = (0..4).map(|rank| Action::Compute(rank, 40_000_000)).collect();
+    let even = [even, vec![Action::Collective(0, 0)]].concat().repeat(3);
+    assert_eq!(read(&simulated(4, &even)).run().unusual, []);
+}
+
+#[test]
+fn damaged_and_foreign_events_are_left_out_with_a_note() {
+    let world = simulated(2, &[Action::Collective(0, 0)]);
+    let parent = tempfile::tempdir().unwrap();
+    let directory = RunDirectory::create_at(&parent.path().join("run")).unwrap();
+    write(&world, &directory);
+    let path = directory.rank_traffic(1).with_extension("events");
+    let bytes = std::fs::read(&path).unwrap();
+    for (bytes, why) in [
+        (&bytes[..bytes.len() - 5], "it is damaged: it ends within its events"),
+        (&bytes[1..], "this is no file of events of commsan"),
+    ] {
+        std::fs::write(&path, bytes).unwrap();
+        let run = Profile::read(&directory, &mut |_| ()).unwrap().run();
+        let note = format!("`rank-1.events` was left out: {why}");
+        assert!(run.notes.contains(&note), "{:?}", run.notes);
+        assert_eq!(run.waiting.unwrap().compared, 0);
+    }
+}
+
+#[test]
 fn without_the_other_end_nothing_is_said() {
     let actions =
         [Action::Compute(0, 9000), Action::Message { from: 0, to: 0, tag: 0, synchronous: false }];
