@@ -91,7 +91,7 @@ int main(int argc, char **argv) {
   if (!strcmp(argv[2], "slow")) slow();
   if (!strcmp(argv[2], "io")) io();
   if (!strcmp(argv[2], "many"))
-    for (int i = 0; i < 200000; i++) {
+    for (int i = 0; i < 100000; i++) {
       if (rank == 0) MPI_Send(&number, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
       if (rank == 1) MPI_Recv(&number, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }

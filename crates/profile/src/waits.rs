@@ -130,6 +130,8 @@ pub struct Link {
     pub from: usize,
     /// Who receives; of collectives, who came first.
     pub to: usize,
+    /// Numbers of the threads that send and receive a message.
+    pub threads: (u32, u32),
     /// When the send, or the first call, begins and the receive, or the last, ends.
     pub span: (u64, u64),
     /// Bytes of the message.
@@ -294,7 +296,8 @@ impl<F: Fn(u32) -> bool> Finder<'_, F> {
                 Known::Message { channel, sent } => {
                     let key = (channel, part.number);
                     let (waits, calls) = (&mut self.waits, &mut self.calls);
-                    let half = messages::Half { at, span, begins: !part.completes, blocked };
+                    let (thread, begins) = (shape.thread, !part.completes);
+                    let half = messages::Half { at, thread, span, begins, blocked };
                     self.messages.add(self.log, key, sent, half, part.bytes, calls, waits);
                 }
                 Known::Collective(communicator) => {

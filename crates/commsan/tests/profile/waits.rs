@@ -105,7 +105,7 @@ fn events_keep_to_their_budget() {
         }
         let rows = table(&of.work, &run, "calls");
         let sends = rows.iter().filter(|row| row["call"] == "MPI_Send");
-        assert_eq!(sends.map(|row| number(row, "count")).sum::<u64>(), 200_000);
+        assert_eq!(sends.map(|row| number(row, "count")).sum::<u64>(), 100_000);
         let run = of.run(&["--events", "0"], 2, "many");
         assert!(!run.directory.join("rank-0.events").exists());
         run.is_silent_about("top waits");

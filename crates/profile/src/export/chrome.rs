@@ -100,11 +100,11 @@ fn slices(profile: &Profile, first: usize, events: &mut Vec<Value>) {
 fn arrows(profile: &Profile, first: usize, events: &mut Vec<Value>) {
     let messages = profile.waits.links.iter().filter(|link| link.members == 0);
     for (number, link) in messages.enumerate() {
-        let (from, to) = link.span;
-        for (phase, rank, time) in [("s", link.from, from), ("f", link.to, to)] {
+        let ends = [("s", link.from, link.threads.0), ("f", link.to, link.threads.1)];
+        for ((phase, rank, thread), time) in ends.into_iter().zip([link.span.0, link.span.1]) {
             events.push(json!({
                 "name": "message", "cat": "message", "ph": phase, "bp": "e", "id": number,
-                "pid": first + rank, "tid": 0, "ts": moment(profile, time)
+                "pid": first + rank, "tid": thread, "ts": moment(profile, time)
             }));
         }
     }

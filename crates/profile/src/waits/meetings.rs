@@ -125,7 +125,7 @@ fn settle(meeting: &mut Meeting, ranks: &[Rank], size: u32, calls: &mut Calls, w
         if let (Some((since, first)), Some((_, last))) = (first, last(meeting)) {
             let (from, to) = (last.rank, first.rank);
             let span = (*since, meeting.until);
-            waits.link(Link { from, to, span, bytes: 0, members: size });
+            waits.link(Link { from, to, threads: (0, 0), span, bytes: 0, members: size });
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{At, Calls, Link, WaitKind, Waits};
 use crate::events::Log;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// Messages that wait for their other end at most; the older half is given up then.
 const MAX_OPEN: usize = 1 << 18;
@@ -15,6 +15,8 @@ const MAX_SENT: usize = 1 << 12;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Half {
     pub(super) at: At,
+    /// Number of the thread.
+    pub(super) thread: u32,
     pub(super) span: (u64, u64),
     /// Whether this is where the operation begins.
     pub(super) begins: bool,
@@ -29,6 +31,8 @@ struct End {
     begun: Option<(u64, At)>,
     blocked: Option<u32>,
     is_waited_for: bool,
+    /// The thread that begins a send, or ends a receive.
+    thread: u32,
     /// When the call that completes it ends.
     until: u64,
 }
@@ -41,12 +45,15 @@ struct Message {
     is_shown: bool,
 }
 
+/// When a message was sent, its channel and its number.
+type Sent = (u64, (u32, u64));
+
 /// Messages one end of which is known.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     open: FxHashMap<(u32, u64), Message>,
     /// Of each pair of ranks, when messages were sent whose receives have not begun.
-    sent: FxHashMap<(usize, usize), BTreeMap<(u64, (u32, u64)), ()>>,
+    sent: FxHashMap<(usize, usize), BTreeSet<Sent>>,
     /// Positions of ranks in the log.
     positions: FxHashMap<crate::merge::Rank, usize>,
 }
@@ -70,6 +77,9 @@ impl Messages {
         }
         if half.blocked.is_some() {
             (end.blocked, end.is_waited_for) = (half.blocked, true);
+        }
+        if half.begins || !sent {
+            end.thread = half.thread;
         }
         end.until = half.span.1;
         message.bytes = message.bytes.max(if sent { bytes } else { 0 });
@@ -96,7 +106,7 @@ impl Messages {
         let of = self.sent.entry(pair).or_default();
         match (sent, message.send.begun) {
             (true, _) if message.receive.begun.is_none() => {
-                of.insert((half.span.0, key), ());
+                of.insert((half.span.0, key));
                 if of.len() > MAX_SENT {
                     of.pop_first();
                 }
@@ -153,7 +163,8 @@ impl Messages {
             waits.compared += 1;
             let (from, to) = (sender.rank, receiver.rank);
             let span = (sent, message.receive.until);
-            waits.link(Link { from, to, span, bytes: message.bytes, members: 0 });
+            let threads = (message.send.thread, message.receive.thread);
+            waits.link(Link { from, to, threads, span, bytes: message.bytes, members: 0 });
         }
     }
 
@@ -161,8 +172,8 @@ impl Messages {
     /// to wait, and is received later.
     fn is_out_of_order(&mut self, log: &Log, key: (u32, u64), (sent, waits): (u64, u64)) -> bool {
         let Some(pair) = self.pair(log, key.0) else { return false };
-        let first = self.sent.get(&pair).and_then(|of| of.first_key_value());
-        first.is_some_and(|((time, other), ())| *time < sent.min(waits) && *other != key)
+        let first = self.sent.get(&pair).and_then(BTreeSet::first);
+        first.is_some_and(|(time, other)| *time < sent.min(waits) && *other != key)
     }
 
     /// Gives up the older half of what has no other end.
