@@ -538,6 +538,11 @@ test("late calls are listed with what others wait for them", async ({ page }) =>
   await open(page, `${served.address}#/system`);
   const details = page.getByRole("complementary", { name: "Details" });
   await expect(details.getByRole("heading", { name: "Waiting for others" })).toBeVisible();
+  const [place, waited] = run.waiting!.by_rank.find(
+    ([rank]) => run.calls.by_rank.toSorted((a, b) => b.seconds - a.seconds)[0]!.place === rank,
+  )!;
+  const balance = details.getByRole("row").filter({ hasText: "waiting" });
+  await expect(balance.filter({ hasText: run.places[place]!.name }).first()).toContainText(seconds(waited));
   for (const late of run.waiting!.late) {
     const row = details.getByRole("row").filter({ hasText: late.kind });
     await expect(row).toContainText(seconds(late.seconds));

@@ -137,6 +137,8 @@ function TimeInCalls({ selection }: { selection: Selection }) {
   if (!ranks.some((rank) => rank.seconds > 0)) return null;
   const slowest = ranks.toSorted((a, b) => b.seconds - a.seconds).slice(0, RANKS_LISTED);
   const most = Math.max(1e-12, slowest[0]?.seconds ?? 0);
+  // Of part of the time it is not known.
+  const waited = new Map(route.time === null ? (run.waiting?.by_rank ?? []) : []);
   return (
     <>
       <h2>Time in communication calls</h2>
@@ -154,7 +156,10 @@ function TimeInCalls({ selection }: { selection: Selection }) {
               <td>
                 <Bar share={rank.seconds / most} />
               </td>
-              <td class="number">{seconds(rank.seconds)}</td>
+              <td class="number">
+                {seconds(rank.seconds)}
+                {waited.has(rank.place) && <span class="muted"> {seconds(waited.get(rank.place)!)} waiting</span>}
+              </td>
             </tr>
           ))}
         </tbody>
