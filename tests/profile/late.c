@@ -39,11 +39,11 @@ static void met(const char *kind, double own, int root) {
 
 static void chain(void) {
   double received = 0, sent = 0, receives[MOST], sends[MOST];
-  if (rank == 0) usleep(150000);
+  if (rank == 0) usleep(400000);
   if (rank > 0) {
     received = now();
     MPI_Recv(&number, 1, MPI_INT, rank - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    usleep(40000);
+    usleep(100000);
   }
   sent = now();
   if (rank + 1 < size) MPI_Send(&number, 1, MPI_INT, rank + 1, 1, MPI_COMM_WORLD);
@@ -55,7 +55,7 @@ static void chain(void) {
 
 static void slow(void) {
   for (int time = 0; time < TIMES; time++) {
-    if (rank == 1) usleep(70000);
+    if (rank == 1) usleep(200000);
     double began = now();
     MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     met("wait at NxN", began, -1);
@@ -64,19 +64,19 @@ static void slow(void) {
 
 static void io(void) {
   double all[MOST], sum = 0;
-  if (rank == 0) usleep(120000); /* reads */
+  if (rank == 0) usleep(300000); /* reads */
   double began = now();
   MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
   gather(began, all);
   for (int i = 1; i < size; i++)
     if (all[0] > all[i]) sum += all[0] - all[i];
   waited("late broadcast", 0, sum);
-  if (rank == 2) usleep(90000); /* computes */
+  if (rank == 2) usleep(300000); /* computes */
   began = now();
   int result = 0;
   MPI_Reduce(&number, &result, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   met("early reduce", began, 0);
-  if (rank == 0) usleep(80000); /* writes */
+  if (rank == 0) usleep(250000); /* writes */
   began = now();
   MPI_Barrier(MPI_COMM_WORLD);
   met("wait at barrier", began, -1);

@@ -59,9 +59,9 @@ fn told(rows: &[Row]) -> Waits {
     told
 }
 
-/// Between two looks at the clock the machine may do something else.
+/// Between two looks at the clock the machine may do something else, in each of a dozen calls.
 fn are_close(known: f64, told: f64) -> bool {
-    (known - told).abs() < 0.05 * known + 0.03
+    (known - told).abs() < 0.1 * known + 0.1
 }
 
 /// Costs and late ranks are what the program knows; the summary says the line.
@@ -87,7 +87,7 @@ fn waits_are_what_the_program_measures() {
                     "{mpi:?}, {which}, {key:?}: {known:?} {told:?}"
                 );
             }
-            assert!(known.values().any(|seconds| *seconds > 0.1), "{known:?}");
+            assert!(known.values().any(|seconds| *seconds > 0.3), "{known:?}");
         }
     }
 }
