@@ -108,7 +108,8 @@ fn initialise(rank: &'static dyn Rank, args: &Args, here: &Here, call: Real) {
     if rank.checks() {
         let world = crate::library::world();
         rank.with(here.thread, &mut |tracker, _| {
-            tracker.shmem_begins(world.rank, world.size, default_ctx());
+            let (me, data) = ((world.rank, world.size), modules::program_variables());
+            tracker.shmem_begins(me, default_ctx(), data, args, here);
         });
     }
 }
@@ -157,7 +158,7 @@ fn checked(rank: &dyn Rank, kind: Kind, args: &Args, here: &Here, call: Real) {
     let (mut doubts, parallel) = (Vec::new(), agents::is_parallel());
     rank.with(here.thread, &mut |tracker, out| {
         doubts = tracker.symmetric.doubts(args);
-        if doubts.is_empty() && !kind.is_atomic() {
+        if doubts.is_empty() {
             tracker.shmem_calls(args, parallel, here, out);
         }
     });
@@ -183,7 +184,7 @@ fn checked(rank: &dyn Rank, kind: Kind, args: &Args, here: &Here, call: Real) {
     if waits {
         waiting::over(here.thread);
     }
-    if kind.completes() || matches!(kind, Kind::CtxDestroy) {
+    if kind.has_outcome() {
         rank.with(here.thread, &mut |tracker, out| tracker.shmem_called(args, result, here, out));
     }
     here.thread.calling.set(0);

@@ -18,6 +18,8 @@ pub enum AccessEpoch {
     Shared,
     /// Under an exclusive lock.
     Exclusive,
+    /// None is needed: an operation of OpenSHMEM on the context of this number.
+    Symmetric(u32),
     /// No epoch: an error of its own.
     None,
 }
@@ -109,6 +111,30 @@ pub enum Which {
     Epoch,
     /// The operation of this number.
     One(u32),
+    /// Operations of OpenSHMEM.
+    Symmetric(Symmetric),
+}
+
+/// Operations of OpenSHMEM that are complete, or that precede what follows at the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symmetric {
+    /// The number of their context.
+    pub ctx: u32,
+    /// They have lower numbers than this one.
+    pub before: u32,
+    /// Whether nonblocking gets are meant, too, which a fence does not order.
+    pub reads: bool,
+}
+
+impl Symmetric {
+    /// Whether an operation in this epoch and of this number is meant.
+    pub fn covers(self, epoch: AccessEpoch, number: u32) -> bool {
+        epoch == AccessEpoch::Symmetric(self.ctx) && (number.wrapping_sub(self.before) as i32) < 0
+    }
+
+    fn bits(self) -> u32 {
+        4 | u32::from(self.reads) << 3 | self.ctx << 4
+    }
 }
 
 const OPERATION: u64 = 1;
@@ -153,6 +179,7 @@ impl RmaMessage {
                     Which::Reads => (1, 0),
                     Which::Epoch => (2, 0),
                     Which::One(number) => (3, *number),
+                    Which::Symmetric(which) => (which.bits(), which.before),
                 };
                 let from = pair(*rank, *segment);
                 let words = [COMPLETE, *window, from, pair(kind, number), stamp.to_bits()];
@@ -182,7 +209,11 @@ impl RmaMessage {
                     (0, _) => Which::All,
                     (1, _) => Which::Reads,
                     (2, _) => Which::Epoch,
-                    (_, number) => Which::One(number),
+                    (3, number) => Which::One(number),
+                    (bits, before) => {
+                        let (ctx, reads) = (bits >> 4, bits >> 3 & 1 == 1);
+                        Which::Symmetric(Symmetric { ctx, before, reads })
+                    }
                 };
                 let stamp = stamp.first().map_or(Epoch::default(), |bits| Epoch::from_bits(*bits));
                 RmaMessage::Complete { window: *name, event: Event { rank, segment, stamp }, which }
@@ -212,6 +243,7 @@ impl Announced {
             AccessEpoch::Start(n) => (2, n),
             AccessEpoch::Shared => (3, 0),
             AccessEpoch::Exclusive => (4, 0),
+            AccessEpoch::Symmetric(ctx) => (5, ctx),
         };
         let (atomic, op) = match self.atomic.map(|atomic| atomic.op) {
             None => (0, 0),
@@ -264,6 +296,7 @@ impl Announced {
             2 => AccessEpoch::Start(count),
             3 => AccessEpoch::Shared,
             4 => AccessEpoch::Exclusive,
+            5 => AccessEpoch::Symmetric(count),
             _ => AccessEpoch::None,
         };
         let each = NonZeroU32::new((kind >> 32) as u32);

@@ -204,6 +204,10 @@ impl OneSided {
         }
         let Remote { call, each, .. } = meeting.first;
         let Some(window) = self.windows.named(meeting.first.window) else { return };
+        let is_symmetric = matches!(meeting.first.epoch, AccessEpoch::Symmetric(_));
+        if is_symmetric && self.is_symmetric_memory_shared() {
+            return;
+        }
         let first = meeting.first.place();
         if out.again(code, site.pc, first.pc) {
             return;
@@ -211,8 +215,8 @@ impl OneSided {
         let made = &window.made;
         let operation = Operation {
             peer: made.own.map(|rank| rank as i32),
-            window: Some(window.number),
-            base: (!made.dynamic).then_some(made.base),
+            window: (!is_symmetric).then_some(window.number),
+            base: (!made.dynamic && !is_symmetric).then_some(made.base),
             ..Operation::at(call, first)
         };
         let footprint = &meeting.access.footprint;

@@ -431,7 +431,14 @@ impl Tracker {
             return clock.announce_now(world, operation);
         }
         let (handle, stack) = (at_target.window, site.stack);
-        clock.announce(Unsent { to: world, handle, stack, operation, again: 0 });
+        clock.announce(Unsent {
+            to: world,
+            handle,
+            stack,
+            operation,
+            again: 0,
+            returns_complete: false,
+        });
     }
 
     /// Releases to ranks that atomically read what is written there from now on.
