@@ -71,6 +71,13 @@ pub(crate) fn around(row: usize, words: &[usize], caller: Caller, call: Real) {
     if mode.has_statistics() {
         stats::called(rank, row, &here);
     }
+    let begins = traffic::symmetric::before(rank, kind, &here);
+    let mut result = 0;
+    let mut counted = || {
+        result = call();
+        result
+    };
+    let call: Real = &mut counted;
     let is_ours = rank.checks() && real::is_ours();
     match kind {
         Kind::Init => initialise(rank, &args, &here, call),
@@ -87,6 +94,9 @@ pub(crate) fn around(row: usize, words: &[usize], caller: Caller, call: Real) {
             call();
         }
         _ => checked(rank, kind, &args, &here, call),
+    }
+    if let Some(begin) = begins {
+        traffic::symmetric::after(rank, kind, &args, &here, begin, result);
     }
 }
 

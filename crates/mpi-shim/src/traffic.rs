@@ -6,6 +6,7 @@
 
 mod counting;
 mod links;
+pub(crate) mod symmetric;
 
 pub(crate) use links::begin;
 

@@ -47,6 +47,8 @@ pub struct Announced {
     pub each: Option<NonZeroU32>,
     /// Whether it was completed in the same segment.
     pub complete: bool,
+    /// What it stores, as a number, if it is not atomic; 0 if that is not known.
+    pub stored: u64,
     /// The bytes, relative to the target's base address.
     pub runs: Runs,
 }
@@ -268,7 +270,7 @@ impl Announced {
             self.window,
             pair(self.origin, self.segment),
             pair(self.call, self.site),
-            pair(datatype as u32, op as u32),
+            if self.atomic.is_none() { self.stored } else { pair(datatype as u32, op as u32) },
             pair(self.number, count),
         ]
     }
@@ -289,6 +291,7 @@ impl Announced {
             2 => Some(Combine::Swap),
             _ => Some(Combine::Op(op)),
         };
+        let stored = if op.is_none() { *reduction } else { 0 };
         let rules = Rules::from_bits((kind >> 10 & 0xf) as u8);
         let atomic = op.map(|op| Atomic { datatype, size, op, rules });
         let epoch = match kind >> 24 & 0xff {
@@ -322,6 +325,7 @@ impl Announced {
             epoch,
             each,
             complete,
+            stored,
             runs,
         })
     }
@@ -395,6 +399,7 @@ mod tests {
             any::<u32>().prop_map(AccessEpoch::Start),
             Just(AccessEpoch::Shared),
             Just(AccessEpoch::Exclusive),
+            any::<u32>().prop_map(AccessEpoch::Symmetric),
             Just(AccessEpoch::None),
         ]
     }
@@ -419,7 +424,7 @@ mod tests {
         #[test]
         fn operations_survive_the_journey(
             (window, origin, segment, call) in any::<(u64, u32, u32, u32)>(),
-            (site, number) in any::<(u32, u32)>(),
+            (site, number, stored) in any::<(u32, u32, u64)>(),
             write: bool, atomic in atomics(), epoch in epochs(), each: u32, complete: bool,
             runs in prop::collection::vec((0i64..1000, 1u64..50, -90i64..90, 1u64..9), 1..9),
         ) {
@@ -429,6 +434,7 @@ mod tests {
             let each = NonZeroU32::new(each);
             let sent = Announced {
                 window, origin, segment, call, site, number, mode, atomic, epoch, each, complete,
+                stored: if atomic.is_none() { stored } else { 0 },
                 runs,
             };
             let (mut got, mut combs) = (None, SmallVec::new());
@@ -456,6 +462,7 @@ mod tests {
             epoch: AccessEpoch::Shared,
             each: None,
             complete: false,
+            stored: 0,
             runs: Runs::of(&Pattern::dense(0, size), start),
         };
         let mut first = put(16, 8);

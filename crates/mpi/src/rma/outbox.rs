@@ -239,6 +239,7 @@ mod tests {
             epoch: AccessEpoch::Shared,
             each: None,
             complete: false,
+            stored: 0,
             runs: Runs::of(&Pattern::dense(0, size), start),
         };
         Unsent { to: TO, handle: 5, stack: Stacks::EMPTY, operation, again: 0, returns_complete: false }

@@ -31,6 +31,8 @@ pub struct Remote {
     /// The events with which the operation is complete, once that is known: each of several threads
     /// may complete it.
     pub complete: SmallVec<[Event; 1]>,
+    /// See [`Announced::stored`].
+    pub stored: u64,
     /// This process has read its effect.
     pub seen: bool,
     /// Set in the separate memory model.
@@ -50,8 +52,18 @@ pub struct Separate {
 impl Remote {
     /// The state of an operation when it is announced.
     pub fn new(announced: &Announced, call: &'static Call) -> Remote {
-        let Announced { window, origin, segment, site, atomic, epoch, number, each, .. } =
-            *announced;
+        let Announced {
+            window,
+            origin,
+            segment,
+            site,
+            atomic,
+            epoch,
+            number,
+            each,
+            stored,
+            ..
+        } = *announced;
         Remote {
             window,
             call,
@@ -67,6 +79,7 @@ impl Remote {
                 .then_some(Event { rank: origin, segment, stamp: Epoch::default() })
                 .into_iter()
                 .collect(),
+            stored,
             seen: false,
             separate: None,
         }
@@ -142,10 +155,14 @@ impl Remote {
     }
 
     /// Of two operations of OpenSHMEM, with the footprints of both: whether they are atomic for the
-    /// same elements, or repetitions of one call, of which each writes what the next one replaces.
+    /// same elements, or repetitions of one call, of which each writes what the next one replaces, or
+    /// puts of the same value.
     fn tolerates_symmetric(&self, own: &Footprint, other: &Announced, others: &Footprint) -> bool {
         match (self.atomic, other.atomic) {
             (Some(a), Some(b)) => a.size == b.size && !a.splits(own, b, others),
+            (None, None) if self.stored != 0 && self.stored == other.stored => {
+                own.span() == others.span()
+            }
             (None, None) => (self.origin, self.site) == (other.origin, other.site),
             _ => false,
         }

@@ -18,6 +18,7 @@ use commsan_job_shm::JobShm;
 use commsan_mpi_calls::{CALLS, Call};
 use commsan_shadow::{Access, Exposed, Mode, OpId, Pages, Past, Shadow, When};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
 /// State of one-sided communication.
@@ -67,6 +68,8 @@ pub struct OneSided {
     /// Other nodes could not be found, or did not answer.
     pub(super) cut_off: bool,
     pub(super) shared: SharedMemory,
+    /// Blocks of symmetric memory, by address.
+    pub(super) blocks: BTreeMap<usize, usize>,
 }
 
 /// In the shadow, added to the row of an access's call in the table; smaller values are addresses
@@ -108,6 +111,7 @@ impl OneSided {
             incomplete: false,
             cut_off: false,
             shared: SharedMemory::default(),
+            blocks: BTreeMap::new(),
         }
     }
 }
@@ -216,7 +220,10 @@ impl OneSided {
         let operation = Operation {
             peer: made.own.map(|rank| rank as i32),
             window: (!is_symmetric).then_some(window.number),
-            base: (!made.dynamic && !is_symmetric).then_some(made.base),
+            base: match is_symmetric {
+                true => self.symmetric_object(meeting.bytes.start),
+                false => (!made.dynamic).then_some(made.base),
+            },
             ..Operation::at(call, first)
         };
         let footprint = &meeting.access.footprint;

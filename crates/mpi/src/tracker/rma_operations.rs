@@ -411,6 +411,7 @@ impl Tracker {
             epoch: window.epoch(at_target.target),
             each: None,
             complete: false,
+            stored: 0,
             runs: Runs::of(&at_target.pattern, offset),
         };
         rma.announced = rma.announced.wrapping_add(1);

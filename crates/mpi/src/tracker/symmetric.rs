@@ -23,6 +23,7 @@ mod races;
 #[cfg(test)]
 mod tests;
 
+pub use call::{Moved, moved};
 pub use checks::Doubt;
 
 use super::Tracker;
@@ -30,7 +31,7 @@ use crate::buffers::{Accesses, Args};
 use crate::ids::Group;
 use crate::tracker::operation::Operation;
 use call::Call;
-use collectives::Entered;
+use collectives::{Entered, LastUse};
 use commsan_callsite::{Findings, Place, Site};
 use commsan_mpi_calls::shmem::Kind;
 use commsan_shadow::{Access, Mode, OpId};
@@ -66,6 +67,8 @@ pub struct Symmetric {
     issued: FxHashMap<(u32, u32), Issued>,
     /// How many collectives were entered, by the key of the set.
     entered: FxHashMap<usize, u64>,
+    /// What has used each work array last, by address.
+    work_arrays: FxHashMap<usize, LastUse>,
     /// The collectives that threads are in.
     inside: FxHashMap<u32, Entered>,
 }
@@ -131,6 +134,9 @@ impl Tracker {
         let Some(call) = Call::of(args).filter(|_| self.symmetric.is_begun()) else { return };
         self.settle();
         let ctx = self.symmetric.ctx(&call);
+        if call.kind.is_collective() {
+            self.shmem_enters(&call, parallel, place, out);
+        }
         if call.kind.is_of_memory() {
             // They begin, or end, with a barrier.
             self.shmem_completed(Some(0), args, place, out);
@@ -160,9 +166,7 @@ impl Tracker {
             Kind::Fence => self.shmem_fences(ctx),
             Kind::ClearLock => self.shmem_unlocks(&call, place, out),
             kind if kind.is_remote() => self.shmem_announces(&call, place, out),
-            kind if kind.is_collective() => {
-                self.shmem_enters(&call, parallel, place, out);
-            }
+            kind if kind.is_collective() => self.shmem_releases(&call, place, out),
             _ => {}
         }
         if is_nbi

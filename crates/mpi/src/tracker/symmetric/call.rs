@@ -135,3 +135,31 @@ impl<'a> Call<'a> {
         all
     }
 }
+
+/// What a call moves to or from another PE.
+#[derive(Clone, Debug)]
+pub struct Moved {
+    /// The other PE.
+    pub pe: i32,
+    /// Whether this PE sends.
+    pub sends: bool,
+    /// How many bytes.
+    pub bytes: u64,
+    /// The memory of this process; empty for what is passed by value.
+    pub here: Footprint,
+    /// The memory of the other PE, as addresses of this one.
+    pub there: Range<usize>,
+}
+
+/// What a call moves; `None` if it accesses no other PE's memory.
+pub fn moved(args: &Args) -> Option<Moved> {
+    let call = Call::of(args)?;
+    let ((_, there), pe) = (call.there()?, call.int("pe")?);
+    Some(Moved {
+        pe,
+        sends: !matches!(call.kind, Kind::Get | Kind::GetNbi | Kind::AtomicRead),
+        bytes: (there.count * there.bytes) as u64,
+        here: call.here().map_or(Footprint::Dense(0..0), |access| access.footprint),
+        there: there.span()?,
+    })
+}

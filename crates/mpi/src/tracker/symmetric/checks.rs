@@ -145,7 +145,7 @@ fn page(at: usize) -> usize {
 
 impl Wrong {
     /// Something that OpenSHMEM does not allow.
-    fn symmetric(code: Code, name: &'static str, problem: &str, site: Option<Site>) -> Wrong {
+    pub(super) fn symmetric(code: Code, name: &'static str, problem: &str, site: Option<Site>) -> Wrong {
         Wrong::of(Problem::Value, name, problem.to_owned()).of_code(code, site)
     }
 }

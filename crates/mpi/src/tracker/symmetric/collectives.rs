@@ -5,13 +5,36 @@ use super::call::Call;
 use crate::buffers::Args;
 use crate::collective::entry::{Asserted, Root};
 use crate::ids::{Group, On, mixed};
-use crate::tracker::Tracker;
+use crate::rma::knowledge::{Event, Knowledge};
+use crate::tracker::remote_ops::row;
+use crate::tracker::{Reporter, Tracker, Wrong};
+use commsan_findings::record::{RawAccess, RawArgument};
+use commsan_findings::{Code, Role};
 use crate::tracker::collectives::Entering;
-use commsan_callsite::{Findings, Place};
+use commsan_callsite::{Findings, Place, Report, Site};
 use crate::rma::order::Collective;
 use commsan_mpi_calls::shmem::{Kind, Passed};
-use commsan_mpi_calls::{Flow, reduction};
-use commsan_shadow::{Access, Mode};
+use commsan_mpi_calls::{CALLS, Flow, reduction};
+use commsan_shadow::{Access, Mode, Past, When};
+use std::ops::{ControlFlow, Range};
+
+/// Uses of a destination that are looked at.
+const MAX_FOUND: usize = 8;
+
+/// The last collective that has used a work array.
+pub struct LastUse {
+    key: u64,
+    /// The key of its set.
+    set: usize,
+    kind: Kind,
+    group: Group,
+    site: Site,
+}
+
+/// Under this key a PE says that it has left a collective.
+fn left(key: u64) -> u64 {
+    mixed(key, 0x1ef7)
+}
 
 /// A collective that this PE is in.
 pub struct Entered {
@@ -66,7 +89,7 @@ impl Tracker {
         let root = call.int("PE_root").and_then(|root| members.get(usize::try_from(root).ok()?));
         let root = root.map_or(Root::Unknown, |root| Root::Rank(*root));
         if self.together.on.find(on).is_none() {
-            self.together.on.add_pes(key, &Group::new(members.clone()));
+            self.together.on.add_pes(key, &Group::new(members));
         }
         let mut alike = [0; 3];
         for (value, at) in alike.iter_mut().zip(&call.args.call.alike) {
@@ -98,12 +121,22 @@ impl Tracker {
             alike,
         };
         self.enter(&entering, place, out);
-        self.shmem_releases_to(call, (key, &members), root, place.thread());
     }
 
-    /// Releases to the members of a set what happens before a collective of theirs.
-    fn shmem_releases_to(&mut self, call: &Call, (set, members): (usize, &[u32]), root: Root, thread: u32) {
-        let group = Group::new(members.to_vec());
+    /// Releases to all PEs that enter a call together what happens before it.
+    pub(super) fn shmem_releases(
+        &mut self,
+        call: &Call,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let active = call.set();
+        if active.is_some_and(|active| self.symmetric.wrong_set(active).is_some()) {
+            return;
+        }
+        let (set, members) = self.symmetric.members(active);
+        let root = call.int("PE_root").and_then(|root| members.get(usize::try_from(root).ok()?));
+        let (root, group) = (root.copied(), Group::new(members));
         let is_empty = [call.word("nelems"), call.int("nreduce").map(|count| count as usize)]
             .iter()
             .flatten()
@@ -123,12 +156,9 @@ impl Tracker {
         if let Some(clock) = &self.rma.clock {
             clock.shm().enter(key, segment);
         }
-        let root = match root {
-            Root::Rank(root) => Some(root),
-            _ => None,
-        };
+        self.shmem_uses_work_arrays(call, set, (key, &group), place, out);
         let of = Collective { key, group, flow, root, sources: Vec::new(), blocks: true };
-        self.symmetric.inside.insert(thread, Entered { of, segment });
+        self.symmetric.inside.insert(place.thread(), Entered { of, segment });
     }
 
     /// PEs leave a call together.
@@ -138,13 +168,18 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let Some(Entered { of, .. }) = self.symmetric.inside.remove(&place.thread()) else {
+        let Some(Entered { of, segment }) = self.symmetric.inside.remove(&place.thread()) else {
             return;
         };
         self.drain(place, out);
+        self.shmem_was_ready(call, &of, segment, place, out);
         let from = of.acquires_from(self.symmetric.me as u32);
         let everyone_waits = of.flow == Flow::All;
         self.acquire_from_collective(of.key, &of.group, &from, everyone_waits, place, out);
+        if let Some(clock) = &self.rma.clock {
+            // This PE's next segment comes after its return.
+            clock.shm().enter(left(of.key), clock.segment() - 1);
+        }
         let root = self.symmetric.is_root(call);
         for (_, mode, elements) in call.collective() {
             if mode == Mode::Write
@@ -154,5 +189,142 @@ impl Tracker {
                 self.note(&Access { mode, footprint }, call.args.call, place.pc(), None);
             }
         }
+    }
+
+    /// A collective uses its work arrays from now on, at all PEs: they must have returned from what
+    /// has used them before, and this one must know.
+    fn shmem_uses_work_arrays(
+        &mut self,
+        call: &Call,
+        set: usize,
+        (key, group): (u64, &Group),
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let site = self.reporter.site(call.args.call, place);
+        for name in ["pSync", "pWrk"] {
+            let Some(at) = call.word(name) else { continue };
+            let by = LastUse { key, set, kind: call.kind, group: group.clone(), site };
+            let Some(last) = self.symmetric.work_arrays.insert(at, by) else { continue };
+            let is_barrier = matches!(call.kind, Kind::Barrier | Kind::Sync);
+            if is_barrier && (last.kind, last.set) == (call.kind, set) {
+                continue;
+            }
+            if let Some(pe) = self.may_be_inside(&last) {
+                let problem = format!(
+                    "may be in use at PE {pe}, which is not known to have returned from its last use"
+                );
+                let wrong = Wrong::symmetric(Code::WorkArrayReused, name, &problem, Some(last.site));
+                self.reporter.wrong_argument(call.args, &wrong, place, out);
+            }
+        }
+    }
+
+    /// A PE that was in a collective and is not known to this one to have left it: it has not left
+    /// it yet, or this one's clock does not cover that.
+    fn may_be_inside(&self, last: &LastUse) -> Option<u32> {
+        let clock = self.rma.clock.as_ref()?;
+        let others = last.group.members.iter().copied().filter(|pe| *pe != clock.me());
+        let mut here = others.filter(|pe| clock.shm().is_here(*pe as usize));
+        here.find(|pe| {
+            let shm = clock.shm();
+            let has_left = shm.entered(*pe as usize, left(last.key));
+            match has_left {
+                Some(segment) => !clock.comes_after(*pe, segment),
+                // That it was there is known for as long as that it has left.
+                None => {
+                    shm.entered(*pe as usize, last.key).is_some()
+                        && shm.entered(*pe as usize, left(last.key)).is_none()
+                }
+            }
+        })
+    }
+
+    /// This PE was in a collective: whether what it had done to the destination before is ordered
+    /// before others came to it, which may have written there at once.
+    fn shmem_was_ready(
+        &mut self,
+        call: &Call,
+        of: &Collective,
+        entered: u32,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let me = self.symmetric.me as u32;
+        let writers = of.acquires_from(me);
+        let (Some(exposed), Some(clock)) = (&self.rma.exposed, &self.rma.clock) else { return };
+        let written = call.collective().into_iter().find(|(_, mode, _)| *mode == Mode::Write);
+        let Some(footprint) = written.and_then(|(_, _, elements)| elements.footprint()) else {
+            return;
+        };
+        let mut found: Vec<(Past, Range<usize>)> = Vec::new();
+        let _ = footprint.visit::<()>(&footprint.span(), &mut |run| {
+            exposed.shadow().conflicts(&run, Mode::Write, |past, bytes| {
+                // What an earlier collective has left there is replaced, whoever comes first.
+                let is_collective = row(past.by)
+                    .and_then(|row| CALLS.get(row)?.symmetric_kind())
+                    .is_some_and(Kind::is_collective);
+                let is_known = found.iter().any(|(other, _)| other.pc == past.pc);
+                if !is_collective && !is_known && past.when.segment <= entered {
+                    found.push((past, bytes));
+                }
+                found.len() < MAX_FOUND
+            });
+            ControlFlow::Continue(())
+        });
+        if found.is_empty() || self.rma.is_symmetric_memory_shared() {
+            return;
+        }
+        let mut known = Knowledge::default();
+        let mut races = Vec::new();
+        for pe in writers {
+            let Some(segment) =
+                clock.shm().is_here(pe as usize).then(|| clock.shm().entered(pe as usize, of.key))
+            else {
+                continue;
+            };
+            let Some(segment) = segment else { continue };
+            clock.read(pe, segment, &mut known);
+            found.retain(|(past, bytes)| {
+                let When { segment, stamp } = past.when;
+                let is_ordered = known.covers(Event { rank: me, segment, stamp });
+                if !is_ordered {
+                    races.push((pe, *past, bytes.clone()));
+                }
+                is_ordered
+            });
+        }
+        for (pe, past, bytes) in races {
+            let access = Access { mode: Mode::Write, footprint: footprint.clone() };
+            self.reporter.destination_not_ready(call.args, (&past, bytes), pe, &access, place, out);
+        }
+    }
+}
+
+impl Reporter {
+    /// Reports a use of the destination of a collective that a PE may have come to already.
+    fn destination_not_ready(
+        &mut self,
+        args: &Args,
+        (past, bytes): (&Past, Range<usize>),
+        pe: u32,
+        access: &Access,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let code = Code::DestinationNotReady;
+        if out.again(code, past.pc, place.pc()) {
+            return;
+        }
+        let (site, by) = self.past(past, place);
+        let operation = self.operation(args, place);
+        let sites = [(Role::Access, site), (Role::Operation, operation.site)];
+        let problem = format!("PE {pe}");
+        let report = Report {
+            access: Some(RawAccess::new(by, past.mode.is_write(), &bytes)),
+            argument: Some(RawArgument::new("dest", &problem, None)),
+            ..Report::new(code, operation.described_with(access), sites)
+        };
+        self.report(report, &operation.site, out);
     }
 }

@@ -22,8 +22,8 @@
 //! - `shmem_ptr`: once it has returned another PE's memory, nothing is reported, since loads and
 //!   stores by that address may order anything.
 //!
-//! Missed is besides what a PE does by puts and gets to itself before it has waited for them, which
-//! count as loads and stores; repetitions of a put by one call, whose order nothing ensures;
+//! Missed is besides that puts of a PE to itself may not be complete when they return; repetitions
+//! of a put by one call, whose order nothing ensures, and puts of one element with equal values;
 //! variables of libraries; and what an operation on a static variable meets that was accessed before
 //! `shmem_init`.
 
@@ -39,7 +39,7 @@ use crate::rma::windows::{Made, Part};
 use crate::tracker::{OneSided, Tracker};
 use commsan_callsite::{Findings, Place, Site};
 use commsan_mpi_calls::shmem::Kind;
-use commsan_shadow::{Access, Mode, Pattern, Runs};
+use commsan_shadow::{Mode, Pattern, Runs};
 use std::ops::Range;
 
 /// The windows, by handles that no library has.
@@ -82,6 +82,23 @@ fn atomic(call: &Call) -> Option<Atomic> {
     call.kind.is_atomic().then(|| Atomic { datatype: 0, size, op, rules: Rules::default() })
 }
 
+/// What a call stores that stores one element and is not atomic, as a number; 0 if that is not known.
+fn stored(call: &Call) -> u64 {
+    let bytes = call.bytes();
+    let value = match (call.word("value"), call.word("source")) {
+        (Some(value), _) => value as u64,
+        // SAFETY: the call is about to read these bytes.
+        (None, Some(at)) if at != 0 && bytes <= 8 && call.word("nelems") == Some(1) => unsafe {
+            let mut value = 0_u64;
+            std::ptr::copy_nonoverlapping(at as *const u8, (&raw mut value).cast(), bytes);
+            value
+        },
+        _ => return 0,
+    };
+    let is_put = matches!(call.kind, Kind::Put | Kind::PutNbi);
+    if is_put { mixed(value, bytes as u64) | 1 } else { 0 }
+}
+
 impl Elements {
     /// The bytes, relative to the first element.
     fn pattern(self) -> Pattern {
@@ -97,11 +114,6 @@ impl Symmetric {
             return Some(HEAP);
         }
         self.data.contains(&at).then_some(DATA)
-    }
-
-    /// Where the object begins that has this byte, if that is known.
-    pub fn object(&self, at: usize) -> Option<usize> {
-        self.block(at).map(|(start, _)| start)
     }
 }
 
@@ -144,6 +156,7 @@ impl Tracker {
     pub(super) fn follow_block(&mut self, bytes: Range<usize>, site: Site) {
         let group = Group::new((0..self.symmetric.pes as u32).collect());
         self.follow_symmetric(HEAP, bytes.start, group, site);
+        self.rma.blocks.insert(bytes.start, bytes.end);
         if let Some(exposed) = &mut self.rma.exposed {
             self.rma.incomplete |= !exposed.add(&bytes);
         }
@@ -151,6 +164,7 @@ impl Tracker {
 
     /// A block is no more.
     pub(super) fn unfollow_block(&mut self, bytes: &Range<usize>) {
+        self.rma.blocks.remove(&bytes.start);
         if let Some(exposed) = &mut self.rma.exposed {
             exposed.forget_bytes(bytes);
             exposed.remove(bytes);
@@ -241,9 +255,6 @@ impl Tracker {
         let reads = matches!(call.kind, Kind::Get | Kind::GetNbi | Kind::AtomicRead);
         let mode = if reads { Mode::Read } else { Mode::Write };
         let atomic = atomic(call);
-        if pe == self.symmetric.me && atomic.is_none() {
-            return self.shmem_accesses_itself(call, there, mode, place, out);
-        }
         let (ctx, pe) = (self.symmetric.ctx(call), pe as u32);
         self.take_messages(place, out);
         self.shmem_after_fence(pe, ctx);
@@ -285,6 +296,7 @@ impl Tracker {
             epoch: AccessEpoch::Symmetric(number(ctx)),
             each: None,
             complete: false,
+            stored: stored(call),
             runs: Runs::of(&pattern, offset),
         };
         self.rma.announced = self.rma.announced.wrapping_add(1);
@@ -328,21 +340,6 @@ impl Tracker {
         let Some((at, step)) = clock.outbox.find(pe, next) else { return false };
         clock.outbox.add(at, step, next);
         true
-    }
-
-    /// An operation of this PE on its own memory, which counts as a load or store.
-    fn shmem_accesses_itself(
-        &mut self,
-        call: &Call,
-        there: Elements,
-        mode: Mode,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let Some(footprint) = there.footprint() else { return };
-        let access = Access { mode, footprint };
-        self.check_all(call.args, [&access].into_iter(), place, out);
-        self.note(&access, call.args.call, place.pc(), None);
     }
 
     /// This PE has seen what it waited for in memory of its own.
@@ -441,6 +438,12 @@ impl Tracker {
 }
 
 impl OneSided {
+    /// Where the block begins that has this byte; `None` for static variables.
+    pub(in crate::tracker) fn symmetric_object(&self, at: usize) -> Option<usize> {
+        let (start, end) = self.blocks.range(..=at).next_back()?;
+        (at < *end).then_some(*start)
+    }
+
     /// Whether some PE loads from and stores to another one's memory.
     pub(in crate::tracker) fn is_symmetric_memory_shared(&self) -> bool {
         self.clock.as_ref().is_some_and(|clock| {
