@@ -124,7 +124,7 @@ impl Script {
                     uses.iter().any(|other| {
                         let same = (one.owner, one.element) == (other.owner, other.element);
                         let after = all[one.to][other.from] || one.rank == other.rank;
-                        same && other.step != one.step && after
+                        same && other.step != one.step && after && (other.write || !one.write)
                     })
                 };
                 let sure = !ordered(&all) && !hidden(a) && !hidden(b);

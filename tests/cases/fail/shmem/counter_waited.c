@@ -7,6 +7,7 @@ int main(void) {
   shmem_init();
   int me = shmem_my_pe(), pes = shmem_n_pes(), is_wrong = 0;
   long *parts = shmem_calloc(pes, sizeof *parts), *count = shmem_calloc(1, sizeof *count);
+  shmem_barrier_all();
   if (me > 0) {
     shmem_long_p(&parts[me], me, 0); //~ CS-RMA-03 operation
     shmem_long_atomic_inc(count, 0);

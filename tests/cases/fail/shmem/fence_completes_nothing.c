@@ -7,6 +7,7 @@ int main(void) {
   int me = shmem_my_pe(), pes = shmem_n_pes();
   long *data = shmem_calloc(16, sizeof *data), here[16];
   for (int i = 0; i < 16; i++) here[i] = me;
+  shmem_barrier_all();
   shmem_long_put(data, here, 16, (me + 1) % pes); //~ CS-RMA-03 operation
   shmem_fence();
   shmem_sync_all();

@@ -7,6 +7,7 @@ int main(void) {
   shmem_init();
   int me = shmem_my_pe(), is_wrong = 0;
   long *all = shmem_calloc(16, sizeof *all), *flag = shmem_calloc(1, sizeof *flag);
+  shmem_barrier_all();
   if (me < 2) {
     long *theirs = shmem_ptr(flag, 1 - me);
     if (me == 0) {
