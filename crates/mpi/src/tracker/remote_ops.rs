@@ -386,6 +386,9 @@ impl Tracker {
         };
         known.acquire(me, window.since.max(opened.unwrap_or(0)));
         let base = window.made.base;
+        if matches!(op.epoch, AccessEpoch::Symmetric(_)) {
+            self.symmetric_arrived(op, base);
+        }
         for footprint in op.footprints(base) {
             let access = Access { mode: op.mode, footprint };
             for meeting in self.rma.remotes.meetings(op, &known, &access.footprint) {

@@ -20,6 +20,7 @@ mod call;
 mod checks;
 mod collectives;
 mod races;
+mod variables;
 #[cfg(test)]
 mod tests;
 
@@ -39,6 +40,7 @@ use races::Issued;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
+use variables::Variables;
 
 /// Symmetric memory, and what this PE has started.
 #[derive(Default)]
@@ -62,7 +64,7 @@ pub struct Symmetric {
     /// Pages of static variables that all PEs have, as the library says.
     pages: FxHashSet<usize>,
     /// The program's static variables.
-    data: Range<usize>,
+    variables: Variables,
     /// What may not be complete at other PEs, by PE and context.
     issued: FxHashMap<(u32, u32), Issued>,
     /// How many collectives were entered, by the key of the set.
@@ -115,9 +117,10 @@ impl Tracker {
         args: &Args,
         place: &impl Place,
     ) {
+        let variables = Variables::new(data);
         let (me, group) = (me as i32, Group::new((0..pes).collect()));
         self.symmetric =
-            Symmetric { me, pes: pes as i32, default_ctx, data, ..Symmetric::default() };
+            Symmetric { me, pes: pes as i32, default_ctx, variables, ..Symmetric::default() };
         self.together.on.add_pes(0, &group);
         let site = self.reporter.site(args.call, place);
         self.follow_data(group, site);

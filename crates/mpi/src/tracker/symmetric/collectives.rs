@@ -180,6 +180,11 @@ impl Tracker {
             // This PE's next segment comes after its return.
             clock.shm().enter(left(of.key), clock.segment() - 1);
         }
+        for (_, _, elements) in call.collective() {
+            if let Some(span) = elements.span() {
+                self.use_variables(&span);
+            }
+        }
         let root = self.symmetric.is_root(call);
         for (_, mode, elements) in call.collective() {
             if mode == Mode::Write

@@ -24,7 +24,8 @@
 //!
 //! Missed is besides that puts of a PE to itself may not be complete when they return; repetitions
 //! of a put by one call, whose order nothing ensures, and puts of one element with equal values;
-//! variables of libraries; and what an operation on a static variable meets that was accessed before
+//! variables of libraries, and variables that are first used late
+//! ([`super::variables`]); and what an operation on a static variable meets that was accessed before
 //! `shmem_init`.
 
 use super::Symmetric;
@@ -44,9 +45,7 @@ use std::ops::Range;
 
 /// The windows, by handles that no library has.
 const HEAP: usize = 2;
-const DATA: usize = 3;
-/// Bytes of static variables that are watched from the beginning.
-const MAX_DATA: usize = 1 << 26;
+pub(super) const DATA: usize = 3;
 
 /// What this PE has started at another one in a context.
 #[derive(Default)]
@@ -58,7 +57,7 @@ pub struct Issued {
 }
 
 /// The name that a window has on all PEs.
-fn name(handle: usize) -> u64 {
+pub(super) fn name(handle: usize) -> u64 {
     mixed(0x5e77, handle as u64)
 }
 
@@ -113,23 +112,13 @@ impl Symmetric {
         if self.block(at).is_some() {
             return Some(HEAP);
         }
-        self.data.contains(&at).then_some(DATA)
+        self.variables.bytes.contains(&at).then_some(DATA)
     }
 }
 
 impl Tracker {
-    /// Static variables are symmetric from now on.
-    pub(super) fn follow_data(&mut self, group: Group, site: Site) {
-        let data = self.symmetric.data.clone();
-        if data.len() <= MAX_DATA
-            && let Some(exposed) = &mut self.rma.exposed
-        {
-            self.rma.incomplete |= !exposed.add(&data);
-        }
-        self.follow_symmetric(DATA, data.start, group, site);
-    }
-
-    fn follow_symmetric(&mut self, handle: usize, base: usize, group: Group, site: Site) {
+    /// Memory with this base is a window from now on.
+    pub(super) fn follow_symmetric(&mut self, handle: usize, base: usize, group: Group, site: Site) {
         if self.rma.clock.is_none() || self.rma.windows.get(handle).is_some() {
             return;
         }
@@ -256,6 +245,10 @@ impl Tracker {
         let mode = if reads { Mode::Read } else { Mode::Write };
         let atomic = atomic(call);
         let (ctx, pe) = (self.symmetric.ctx(call), pe as u32);
+        self.count_operation();
+        if let Some(span) = there.span() {
+            self.use_variables(&span);
+        }
         self.take_messages(place, out);
         self.shmem_after_fence(pe, ctx);
         let site = self.reporter.site(call.args.call, place);
@@ -350,6 +343,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let Some(at) = call.word("ivar") else { return };
+        self.use_variables(&(at..at + call.bytes()));
         self.shmem_acquires(self.symmetric.me as u32, at..at + call.bytes(), place, out);
     }
 
