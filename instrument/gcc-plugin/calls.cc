@@ -85,6 +85,15 @@ void find_known_accesses(gcall *call, vec<memory_access> &found) {
   }
 }
 
+unsigned count_accesses(gimple *statement) {
+  auto_vec<memory_access> found;
+  if (is_gimple_debug(statement)) return 0;
+  find_accesses(statement, found, found);
+  if (gcall *call = dyn_cast<gcall *>(statement))
+    if (!find_masked_span(call, found)) find_known_accesses(call, found);
+  return found.length();
+}
+
 /* Functions that gcc may expand in place, and the functions to call instead. */
 static const struct {
   built_in_function code;
@@ -205,11 +214,21 @@ static bool is_math(gcall *call) {
 #endif
 }
 
+/* Internal functions mostly compute; these order threads, or start regions of code. */
+static bool is_synchronising(internal_fn function) {
+  const char *name = internal_fn_name(function);
+  for (const char *start : {"ATOMIC_", "GOACC_", "GOMP_", "UNIQUE", "TSAN_"})
+    if (starts_with(name, start)) return true;
+  return false;
+}
+
 bool is_barrier(gimple *statement) {
+  if (gimple_clobber_p(statement)) return false;
   if (gimple_has_volatile_ops(statement)) return true;
   if (gasm *assembly = dyn_cast<gasm *>(statement))
     return gimple_asm_volatile_p(assembly) || gimple_asm_clobbers_memory_p(assembly);
   gcall *call = dyn_cast<gcall *>(statement);
-  if (gimple_call_internal_p(statement, IFN_MASK_STORE)) return false;
+  if (call && gimple_call_internal_p(call))
+    return is_synchronising(gimple_call_internal_fn(call));
   return call && !(gimple_call_flags(call) & (ECF_CONST | ECF_PURE)) && !is_math(call);
 }

@@ -169,7 +169,9 @@ static bool find_ranges(class loop *l, gimple *statement, moment when, vec<memor
   return !found.is_empty();
 }
 
-static void add_statement(versioned_loop &v, gimple *statement, moment when) {
+static void add_statement(versioned_loop &v, gimple *statement, moment when,
+                          hash_set<gimple *> &unchecked) {
+  if (unchecked.contains(statement)) return;
   auto_vec<memory_range> ranges;
   if (!find_ranges(v.loop, statement, when, ranges)) return;
   for (const memory_range &r : ranges) {
@@ -184,7 +186,7 @@ static moment moment_of(class loop *l, basic_block block) {
   return dominated_by_p(CDI_DOMINATORS, l->latch, block) ? AFTER_EXIT : SOMETIMES;
 }
 
-static bool find_all_ranges(versioned_loop &v) {
+static bool find_all_ranges(versioned_loop &v, hash_set<gimple *> &unchecked) {
   basic_block *blocks = get_loop_body(v.loop);
   bool possible = true;
   for (unsigned i = 0; i < v.loop->num_nodes && possible; i++) {
@@ -195,7 +197,7 @@ static bool find_all_ranges(versioned_loop &v) {
       if (is_gimple_debug(statement)) continue;
       /* Assembly may define symbols, which must not be duplicated. */
       if (is_barrier(statement) || gimple_code(statement) == GIMPLE_ASM) possible = false;
-      add_statement(v, statement, when);
+      add_statement(v, statement, when, unchecked);
     }
   }
   free(blocks);
@@ -330,6 +332,22 @@ static bool version(const versioned_loop &v, hash_set<gimple *> &unchecked) {
   return loop_version(v.loop, condition, &decision, mostly, rarely, mostly, rarely, true);
 }
 
+bool has_known_addresses(class loop *l) {
+  if (l->inner || !is_worth_two(l)) return false;
+  versioned_loop v = {l, NULL_TREE, NULL_TREE, vNULL, vNULL, vNULL};
+  hash_set<gimple *> none;
+  bool all = count_rounds(v) && find_all_ranges(v, none);
+  basic_block *blocks = get_loop_body(l);
+  for (unsigned i = 0, known = 0; i < l->num_nodes && all; i++)
+    for (gimple_stmt_iterator s = gsi_start_bb(blocks[i]); !gsi_end_p(s) && all; gsi_next(&s)) {
+      if (known < v.statements.length() && v.statements[known] == gsi_stmt(s)) known++;
+      else all = !count_accesses(gsi_stmt(s));
+    }
+  free(blocks);
+  v.release();
+  return all;
+}
+
 void free_loops_of_checks(function *f, hash_set<gimple *> &unchecked) {
   if (!optimize || optimize_debug || number_of_loops(f) <= 1) return;
   loop_optimizer_init(LOOPS_NORMAL | LOOPS_HAVE_RECORDED_EXITS);
@@ -338,7 +356,7 @@ void free_loops_of_checks(function *f, hash_set<gimple *> &unchecked) {
   for (class loop *l : *get_loops(f)) {
     if (!l || !l->num || l->inner || !is_worth_two(l)) continue;
     versioned_loop v = {l, NULL_TREE, NULL_TREE, vNULL, vNULL, vNULL};
-    if (count_rounds(v) && find_all_ranges(v)) found.safe_push(v);
+    if (count_rounds(v) && find_all_ranges(v, unchecked)) found.safe_push(v);
     else v.release();
   }
   scev_finalize();

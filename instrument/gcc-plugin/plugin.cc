@@ -87,6 +87,7 @@ static void treat_function(function *f) {
 
   forget_filter_base();
   hash_set<gimple *> unchecked;
+  free_calm_regions(f, unchecked);
   free_loops_of_checks(f, unchecked);
 
   auto_vec<basic_block> blocks;
@@ -134,6 +135,7 @@ extern "C" __attribute__((visibility("default"))) int plugin_init(plugin_name_ar
   register_callback("commsan", PLUGIN_PRE_GENERICIZE, mark_exceptional_exit, NULL);
   register_callback("commsan", PLUGIN_PRE_GENERICIZE, keep_apart, NULL);
   register_callback("commsan", PLUGIN_ALL_IPA_PASSES_END, find_sharing, NULL);
+  register_callback("commsan", PLUGIN_ALL_IPA_PASSES_END, find_calm, NULL);
   set_up_hooks();
   return 0;
 }

@@ -62,6 +62,8 @@ void find_known_accesses(gcall *call, vec<memory_access> &found);
 void keep_call(gimple *statement);
 /* Marks the memory that a libc copy or fill accesses, so that accesses to it are recorded. */
 void share_copies(gimple *statement);
+/* How many accesses of a statement are checked. */
+unsigned count_accesses(gimple *statement);
 /* Whether an operation may start or end there, or the statement may wait for another thread. */
 bool is_barrier(gimple *statement);
 
@@ -108,12 +110,22 @@ void mark_exceptional_exit(void *declaration, void *);
 /* threads.cc: whether accesses of a function are recorded, since OpenMP runs it, or a caller, in
  * several threads, one of which may call MPI meanwhile. */
 bool shares_memory(tree function);
+/* Whether the function is an outlined OpenMP region or task. */
+bool is_outlined(tree function);
 /* Analyses the unit before its functions are compiled. */
 void find_sharing(void *, void *);
 /* Inserts reports of atomic operations, fences and writes to volatile variables. */
 void tell_synchronisation(function *f);
 
-/* loops.cc: `unchecked` are statements that need no check, in copies of loops that only run while
+/* calm.cc: `unchecked` are statements that need no check, in functions and loops that exist twice
+ * and only run so while nothing is pending or exposed. */
+void free_calm_regions(function *f, hash_set<gimple *> &unchecked);
+/* Analyses the unit before its functions are compiled. */
+void find_calm(void *, void *);
+
+/* loops.cc: whether `free_loops_of_checks` will free all accesses of an innermost loop. */
+bool has_known_addresses(class loop *l);
+/* `unchecked` are statements that need no check, in copies of loops that only run while
  * none of their accesses can concern an operation. */
 void free_loops_of_checks(function *f, hash_set<gimple *> &unchecked);
 

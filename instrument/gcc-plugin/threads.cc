@@ -21,8 +21,7 @@ static bool starts_with(const char *text, const char *start) {
   return !strncmp(text, start, strlen(start));
 }
 
-/* Whether the function is an outlined OpenMP region or task. */
-static bool is_outlined(tree function) {
+bool is_outlined(tree function) {
   return strstr(IDENTIFIER_POINTER(DECL_NAME(function)), "_omp_fn") != NULL;
 }
 

@@ -128,6 +128,10 @@ fn trials_of(case: Arc<Case>, tools: &Arc<Tools>, others: Option<&[Mpi]>) -> Vec
             every.into_iter().filter(|mpi| mpi.name() == name).collect()
         }
         None if case.devices_only => vec![Mpi::DISTRIBUTED[first]],
+        // In CI's limited time a correct program runs with one of them; `make test` runs all.
+        None if case.kind == Kind::Pass && std::env::var_os("CI").is_some() => {
+            vec![Mpi::DISTRIBUTED[first]]
+        }
         None => Mpi::DISTRIBUTED.to_vec(),
     };
     libraries

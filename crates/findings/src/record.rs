@@ -145,6 +145,16 @@ pub struct Guarded {
     pub unclosable: u64,
     /// Left out to stay within the budget, or since there were too many.
     pub over_budget: u64,
+    /// Of window memory, in each epoch in which it was exposed: in pages that were closed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub exposed: u64,
+    /// Of window memory, in each epoch in which it was exposed: what was not watched.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_exposed: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Who writes a log.

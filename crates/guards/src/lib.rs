@@ -82,6 +82,10 @@ pub struct Watched {
     pub unclosable: u64,
     /// Left out to stay within the budget, or since there were too many.
     pub over_budget: u64,
+    /// Of exposed memory: in pages that were closed, each time that it was exposed.
+    pub exposed: u64,
+    /// Of exposed memory: what was not watched.
+    pub not_exposed: u64,
 }
 
 /// The guards of one process. `O` identifies operations, and what else pages are closed for.
@@ -306,14 +310,15 @@ impl<O: Copy + PartialEq> Guards<O> {
         let begun = Instant::now();
         self.charge_opened();
         let pages = inside(memory);
-        if self.closes == Closes::All
+        let is_closed = self.closes == Closes::All
             && !pages.is_empty()
             && !self.table.is_full()
             && self.budget.allows(begun)
             && (is_librarys || (self.lie)(memory).0 == Memory::Own)
-        {
-            self.table.add(holder, pages, Rights::None, &mut set);
-        }
+            && self.table.add(holder, pages.clone(), Rights::None, &mut set);
+        let closed = if is_closed { pages.len() } else { 0 };
+        self.watched.exposed += closed as u64;
+        self.watched.not_exposed += (memory.len() - closed) as u64;
         self.changed(begun);
     }
 

@@ -14,6 +14,8 @@ pub enum Library {
     Fills,
     /// Releases its first argument.
     Releases,
+    /// Goes on in two processes: the new one, where it returns 0, has copies of all memory.
+    Forks,
     /// May write where arguments point.
     WritesArguments,
     /// May do anything that others can.
@@ -27,6 +29,7 @@ impl Library {
             "memcpy" | "memmove" | "mempcpy" | "__memcpy_chk" | "__memmove_chk" => Library::Copies,
             "memset" | "__memset_chk" => Library::Fills,
             "free" | "_ZdlPv" | "_ZdaPv" | "_ZdlPvm" | "_ZdaPvm" | "realloc" => Library::Releases,
+            "fork" | "_Fork" | "vfork" => Library::Forks,
             "malloc"
             | "calloc"
             | "aligned_alloc"
@@ -124,7 +127,7 @@ impl Library {
     /// The arguments that it may write through.
     pub fn written(self, args: &[Value]) -> &[Value] {
         match self {
-            Library::Nothing | Library::Releases => &[],
+            Library::Nothing | Library::Releases | Library::Forks => &[],
             Library::Copies | Library::Fills => &args[..args.len().min(1)],
             Library::WritesArguments | Library::Anything => args,
         }

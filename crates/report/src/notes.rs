@@ -146,11 +146,20 @@ impl Notes {
             (sum(|g| g.unclosable), "in pages that could not be closed"),
             (sum(|g| g.over_budget), "over the budget (--guard-budget)"),
         ];
+        let bytes = |count| stats::number(count, Unit::Bytes);
+        let (exposed, not_exposed) = (sum(|g| g.exposed), sum(|g| g.not_exposed));
+        if exposed + not_exposed > 0 {
+            let text = format!(
+                "of {} of window memory in the epochs of fences and posts, guards watched {}",
+                bytes(exposed + not_exposed),
+                bytes(exposed)
+            );
+            self.add(text, None);
+        }
         let total = closed + summed + reasons.iter().map(|(bytes, _)| bytes).sum::<u64>();
         if total == 0 {
             return;
         }
-        let bytes = |count| stats::number(count, Unit::Bytes);
         let mut text = format!(
             "of {} in buffers of pending operations, guards watched {} by pages, which show each access, and {} \
              by checksums, which show that what is sent has changed",
@@ -381,6 +390,18 @@ mod tests {
         let text = "of 4096 B in buffers of pending operations, guards watched 4096 B by pages, which show \
                     each access, and 0 B by checksums, which show that what is sent has changed";
         assert!(notes.into_sorted().iter().any(|note| note.text == text));
+    }
+
+    #[test]
+    fn how_much_of_windows_guards_have_watched_is_said() {
+        let mut notes = Notes::default();
+        let guarded = Some(Guarded { exposed: 8192, not_exposed: 4096, ..Guarded::default() });
+        let log = RankLog { guarded, ..log(0, Some(Ending::Finalized)) };
+        notes.add_logs(&[log], false);
+        let text =
+            "of 12.0 KiB of window memory in the epochs of fences and posts, guards watched 8192 B";
+        let notes = notes.into_sorted();
+        assert!(notes.iter().any(|note| note.text == text), "{notes:?}");
     }
 
     #[test]

@@ -126,16 +126,19 @@ fn record() -> impl Strategy<Value = Record<'static>> {
         (any::<u32>(), site()).prop_map(|(id, site)| Record::Completed { id, site }),
         (0..3_u32, site()).prop_map(|(id, site)| Record::Site { id, site }),
         text().prop_map(|text| Record::Note { text }),
-        any::<[u64; 5]>().prop_map(|[operations, closed, shared, elsewhere, over_budget]| {
-            Record::Guarded(Guarded {
-                operations,
-                closed,
-                shared,
-                elsewhere,
-                over_budget,
-                ..Guarded::default()
-            })
-        }),
+        any::<[u64; 6]>().prop_map(
+            |[operations, closed, shared, elsewhere, over_budget, exposed]| {
+                Record::Guarded(Guarded {
+                    operations,
+                    closed,
+                    shared,
+                    elsewhere,
+                    over_budget,
+                    exposed,
+                    ..Guarded::default()
+                })
+            }
+        ),
         (ending, any::<u64>()).prop_map(|(how, dropped)| Record::End(End { how, dropped })),
     ]
 }

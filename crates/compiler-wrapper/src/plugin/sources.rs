@@ -17,6 +17,7 @@ macro_rules! sources {
 pub const GCC: &[Source] = sources![
     "gcc-plugin/access.cc",
     "gcc-plugin/calls.cc",
+    "gcc-plugin/calm.cc",
     "gcc-plugin/check.cc",
     "gcc-plugin/frames.cc",
     "gcc-plugin/hooks.cc",

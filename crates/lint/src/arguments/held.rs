@@ -385,7 +385,7 @@ impl<'p> Tracked<'p> {
             None => match inst.op {
                 Op::Call(Callee::Direct(callee)) if self.program[callee].body.is_none() => {
                     match Library::of(&self.program[callee].name) {
-                        Library::Nothing | Library::Releases => Done::Nothing,
+                        Library::Nothing | Library::Releases | Library::Forks => Done::Nothing,
                         Library::Anything => Done::Kept,
                         _ => Done::Written,
                     }

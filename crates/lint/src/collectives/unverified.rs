@@ -61,7 +61,7 @@ impl<'c, 'p> Unverified<'c, 'p> {
                 let (of, name) = (&comms.program[callee], &*comms.program[callee].name);
                 let is_known = of.body.is_some()
                     || comms.calls.get(callee).is_some()
-                    || Library::of(name) != Library::Anything
+                    || !matches!(Library::of(name), Library::Anything | Library::Forks)
                     || library::Library::of(name).is_some()
                     || ["omp_", "__kmpc_", "pthread_", "_ZNS", "_ZS", "_ZNKS", "__cxa_"]
                         .iter()

@@ -466,8 +466,14 @@ impl Run<'_, '_, '_> {
                 return Next::Ends;
             }
         }
-        if let Called::Library(Library::Releases) = called {
-            self.released(id, facts);
+        match called {
+            Called::Library(Library::Releases) => self.released(id, facts),
+            // What the new process does to its copies concerns no operation.
+            Called::Library(Library::Forks) => {
+                facts.state.bound(&Linear::value(Value::Inst(id)), Compare::NotEqual);
+                return Next::Stays;
+            }
+            _ => {}
         }
         let Called::Mpi(mpi) = called else { return Next::Stays };
         let Some(call) = mpi.call else { return Next::Stays };

@@ -212,11 +212,28 @@ impl Tracker {
     /// Writes to the log what guards have watched, if there are any.
     pub(super) fn write_watched(&self, out: &mut dyn Findings) {
         let Some(guards) = &self.operations.guards else { return };
-        let watched = guards.watched();
-        let Watched { operations, closed, summed, shared, elsewhere, unclosable, over_budget } =
-            watched;
-        let guarded =
-            Guarded { operations, closed, summed, shared, elsewhere, unclosable, over_budget };
+        let Watched {
+            operations,
+            closed,
+            summed,
+            shared,
+            elsewhere,
+            unclosable,
+            over_budget,
+            exposed,
+            not_exposed,
+        } = guards.watched();
+        let guarded = Guarded {
+            operations,
+            closed,
+            summed,
+            shared,
+            elsewhere,
+            unclosable,
+            over_budget,
+            exposed,
+            not_exposed,
+        };
         out.emit(Record::Guarded(guarded), &self.reporter.stacks);
     }
 }

@@ -1,0 +1,261 @@
+/* Functions and loops without checks while nothing is pending.
+ *
+ * Where nothing can start an operation, one question at the begin decides for all accesses: if no
+ * operation is live and no memory is exposed, none of them can concern one. Such a function, or
+ * else each outermost loop of this kind, exists twice: as it is, without checks, and with all of
+ * them. This is what frees accesses through an index or a pointer, of which nobody knows the
+ * addresses beforehand (loops.cc has those that are known).
+ *
+ * Nothing starts an operation: computing, functions of libc that are known for it, and calls of
+ * this unit's own functions that call nothing else. While there are other threads, which could
+ * start one meanwhile, checks stay, but within OpenMP regions of a unit where none calls MPI.
+ */
+#include "plugin.h"
+
+#include "../hooks/commsan_abi.h"
+
+#include "calls.h"
+#include "cfghooks.h"
+#include "cfgloopmanip.h"
+#include "tree-into-ssa.h"
+#include "tree-scalar-evolution.h"
+#include "tree-ssa-loop-manip.h"
+
+/* Limits: twice the code must be worth it. */
+static const unsigned most_statements = 3000, most_blocks = 600, fewest_accesses = 2;
+
+/* Functions of the unit that start nothing, whatever they call. */
+static hash_set<tree> calm;
+
+static bool starts_with(const char *text, const char *start) {
+  return !strncmp(text, start, strlen(start));
+}
+
+/* Functions of libraries that start nothing and wait for nobody, sorted. */
+static const char *const harmless[] = {
+    "MPI_Abort", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Wtick", "MPI_Wtime",
+    "_Exit", "_ZdaPv", "_ZdaPvm", "_ZdlPv", "_ZdlPvm", "_Znam", "_Znwm",
+    "__assert_fail", "__cxa_allocate_exception", "__cxa_throw", "__cxa_throw_bad_array_new_length",
+    "__stack_chk_fail", "_exit", "abort", "aligned_alloc", "calloc", "clock", "clock_gettime",
+    "exit", "fflush", "fprintf", "fputc", "fputs", "free", "fwrite", "getenv", "gettimeofday",
+    "malloc", "memchr", "memcmp", "memcpy", "memmove", "mempcpy", "memset",
+    "mpi_abort_", "mpi_comm_rank_", "mpi_comm_size_", "mpi_wtick_", "mpi_wtime_",
+    "omp_get_max_threads", "omp_get_num_threads", "omp_get_thread_num", "omp_get_wtime",
+    "perror", "posix_memalign", "printf", "putchar", "puts", "realloc", "snprintf", "sprintf",
+    "strcat", "strchr", "strcmp", "strcpy", "strlen", "strncmp", "strncpy", "time"};
+
+static bool is_harmless(tree function) {
+  const char *name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(function));
+  if (name[0] == '*') name++;
+  for (const char *known : harmless)
+    if (!strcmp(name, known)) return true;
+  return starts_with(name, "_gfortran_") || (starts_with(name, "_ZSt") && strstr(name, "__throw_"));
+}
+
+static bool is_calm_call(tree function) {
+  if (!function) return false;
+  if (calm.contains(function) || is_harmless(function)) return true;
+  /* What only computes; atomic operations may wait for others in a loop. */
+  if (!fndecl_built_in_p(function)) return flags_from_decl_or_type(function) & (ECF_CONST | ECF_PURE);
+  const char *name = IDENTIFIER_POINTER(DECL_NAME(function));
+  return !starts_with(name, "__atomic_") && !starts_with(name, "__sync_") &&
+         !starts_with(name, "__builtin_GOMP") && !starts_with(name, "GOMP_");
+}
+
+/* Whether all that a function calls, inlined or not, is calm, given that `calm` are. */
+static bool calls_only_calm(cgraph_node *node) {
+  if (node->indirect_calls) return false;
+  for (cgraph_edge *call = node->callees; call; call = call->next_callee) {
+    cgraph_node *callee = call->callee->ultimate_alias_target();
+    if (call->inline_failed ? !is_calm_call(callee->decl) && !is_calm_call(call->callee->decl)
+                            : !calls_only_calm(callee))
+      return false;
+  }
+  return true;
+}
+
+void find_calm(void *, void *) {
+  cgraph_node *node;
+  FOR_EACH_DEFINED_FUNCTION(node)
+  if (node->get_availability() > AVAIL_INTERPOSABLE && !node->thunk) calm.add(node->decl);
+  /* All are taken to be until one is found not to be: also those that call each other. */
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    FOR_EACH_DEFINED_FUNCTION(node)
+    if (calm.contains(node->decl) && !calls_only_calm(node)) calm.remove(node->decl), changed = true;
+  }
+}
+
+/* Whether no operation can start there, and no other thread be waited for. */
+static bool is_calm(gimple *statement) {
+  if (!is_barrier(statement)) return true;
+  gcall *call = dyn_cast<gcall *>(statement);
+  return call && !gimple_call_internal_p(call) && is_calm_call(gimple_call_fndecl(call));
+}
+
+/* Whether blocks can be copied, and what they contain is worth it. */
+struct region {
+  bool is_calm = true;
+  unsigned statements = 0, accesses = 0;
+  location_t where = UNKNOWN_LOCATION;
+
+  /* Exceptions may be caught outside of `loop`, not within: a landing pad cannot be copied. */
+  void add(basic_block block, class loop *loop) {
+    edge e;
+    edge_iterator i;
+    FOR_EACH_EDGE(e, i, block->succs) {
+      if (e->flags & (EDGE_ABNORMAL_CALL | EDGE_IRREDUCIBLE_LOOP)) is_calm = false;
+      if (e->flags & EDGE_ABNORMAL && !(e->flags & EDGE_EH)) is_calm = false;
+      if (e->flags & EDGE_EH && (!loop || flow_bb_inside_loop_p(loop, e->dest))) is_calm = false;
+    }
+    for (gimple_stmt_iterator s = gsi_start_bb(block); !gsi_end_p(s) && is_calm; gsi_next(&s)) {
+      gimple *statement = gsi_stmt(s);
+      if (is_gimple_debug(statement)) continue;
+      statements++;
+      /* Assembly may define symbols, which must not be duplicated. */
+      if (!::is_calm(statement) || gimple_code(statement) == GIMPLE_ASM) is_calm = false;
+      if (glabel *label = dyn_cast<glabel *>(statement))
+        if (FORCED_LABEL(gimple_label_label(label)) || DECL_NONLOCAL(gimple_label_label(label)))
+          is_calm = false;
+      if (where == UNKNOWN_LOCATION) where = gimple_location(statement);
+      accesses += count_accesses(statement);
+    }
+  }
+
+  bool is_worth_two() const {
+    return is_calm && accesses >= fewest_accesses && statements <= most_statements;
+  }
+};
+
+/* Non-zero if something is pending or exposed, or other threads may start something. */
+static tree concern(check_point &point, hash_set<gimple *> &unchecked) {
+  tree type = long_unsigned_type_node;
+  point.loads = &unchecked;
+  tree live = point.load(type, header_field(offsetof(commsan_abi, live)));
+  if (is_outlined(current_function_decl)) return live;
+  tree parallel = point.load(type, header_field(offsetof(commsan_abi, parallel)));
+  return point.value(fold_build2(BIT_IOR_EXPR, type, live, parallel));
+}
+
+static void leave_unchecked(basic_block block, hash_set<gimple *> &unchecked) {
+  for (gimple_stmt_iterator s = gsi_start_bb(block); !gsi_end_p(s); gsi_next(&s))
+    unchecked.add(gsi_stmt(s));
+}
+
+/* Copies the whole function; returns false if it cannot be copied. `known` is how many accesses
+ * loops.cc frees. */
+static bool version_function(function *f, unsigned known, hash_set<gimple *> &unchecked) {
+  auto_vec<basic_block> blocks;
+  basic_block block;
+  region all;
+  FOR_EACH_BB_FN(block, f) {
+    blocks.safe_push(block);
+    all.add(block, NULL);
+  }
+  const unsigned n = blocks.length();
+  if (!all.is_worth_two() || all.accesses < known + fewest_accesses || n > most_blocks || f->calls_setjmp || f->has_nonlocal_label) return false;
+  if (!can_copy_bbs_p(blocks.address(), n)) return false;
+
+  check_point point(single_succ_edge(ENTRY_BLOCK_PTR_FOR_FN(f)), f->function_start_locus);
+  tree condition = concern(point, unchecked);
+  gimple *branch = gimple_build_cond(NE_EXPR, condition, build_zero_cst(TREE_TYPE(condition)),
+                                     NULL_TREE, NULL_TREE);
+  gsi_insert_before(&point.at, branch, GSI_SAME_STMT);
+  basic_block decision = gimple_bb(branch);
+
+  free_dominance_info(CDI_DOMINATORS);
+  initialize_original_copy_tables();
+  class loop *root = current_loops->tree_root;
+  auto_vec<class loop *> loops;
+  for (class loop *l = root->inner; l; l = l->next) loops.safe_push(l);
+  for (class loop *l : loops) duplicate_subloops(l, duplicate_loop(l, root));
+  auto_vec<basic_block> copies;
+  copies.safe_grow_cleared(n, true);
+  copy_bbs(blocks.address(), n, copies.address(), NULL, 0, NULL, root, blocks[n - 1],
+           false);
+
+  const profile_probability mostly = profile_probability::likely();
+  edge calm_way = single_succ_edge(decision);
+  calm_way->flags = EDGE_FALSE_VALUE;
+  calm_way->probability = mostly;
+  edge other_way = make_edge(decision, get_bb_copy(calm_way->dest), EDGE_TRUE_VALUE);
+  other_way->probability = mostly.invert();
+  for (unsigned i = 0; i < n; i++) {
+    copies[i]->count = blocks[i]->count.apply_probability(mostly.invert());
+    blocks[i]->count = blocks[i]->count.apply_probability(mostly);
+  }
+  add_phi_args_after_copy(copies.address(), n, other_way);
+  free_original_copy_tables();
+  for (basic_block b : blocks) leave_unchecked(b, unchecked);
+  return true;
+}
+
+/* Copies a loop, with those inside; returns false if it cannot be copied. */
+static bool version_loop(class loop *l, hash_set<gimple *> &unchecked) {
+  if (l->num_nodes > most_blocks || optimize_loop_for_size_p(l)) return false;
+  region all;
+  basic_block *blocks = get_loop_body(l);
+  for (unsigned i = 0; i < l->num_nodes; i++) all.add(blocks[i], l);
+  const unsigned n = l->num_nodes;
+  bool is_versioned = all.is_worth_two() && can_duplicate_loop_p(l);
+  if (is_versioned) {
+    check_point point(loop_preheader_edge(l), all.where);
+    tree clear = build2(EQ_EXPR, boolean_type_node, concern(point, unchecked),
+                        build_zero_cst(long_unsigned_type_node));
+    const profile_probability mostly = profile_probability::likely(), rarely = mostly.invert();
+    basic_block decision;
+    is_versioned = loop_version(l, clear, &decision, mostly, rarely, mostly, rarely, true);
+  }
+  if (is_versioned)
+    for (unsigned i = 0; i < n; i++) leave_unchecked(blocks[i], unchecked);
+  free(blocks);
+  return is_versioned;
+}
+
+/* Accesses of innermost loops of which all addresses are known beforehand. */
+static unsigned count_known(hash_set<class loop *> &known) {
+  unsigned accesses = 0;
+  for (class loop *l : *get_loops(cfun)) {
+    if (!l || !l->num || !has_known_addresses(l)) continue;
+    known.add(l);
+    basic_block *blocks = get_loop_body(l);
+    for (unsigned i = 0; i < l->num_nodes; i++)
+      for (gimple_stmt_iterator s = gsi_start_bb(blocks[i]); !gsi_end_p(s); gsi_next(&s))
+        accesses += count_accesses(gsi_stmt(s));
+    free(blocks);
+  }
+  return accesses;
+}
+
+/* Copies the outermost loops among these and those inside them. */
+static bool version_loops(class loop *first, hash_set<class loop *> &known,
+                          hash_set<gimple *> &unchecked) {
+  auto_vec<class loop *> siblings;
+  for (class loop *l = first; l; l = l->next) siblings.safe_push(l);
+  bool any = false;
+  for (class loop *l : siblings) {
+    if (known.contains(l)) continue;
+    any |= version_loop(l, unchecked) || version_loops(l->inner, known, unchecked);
+  }
+  return any;
+}
+
+void free_calm_regions(function *f, hash_set<gimple *> &unchecked) {
+  if (!optimize || optimize_debug || optimize_function_for_size_p(f)) return;
+  if (shares_memory(f->decl)) return;
+  loop_optimizer_init(LOOPS_NORMAL | LOOPS_HAVE_RECORDED_EXITS);
+  scev_initialize();
+  hash_set<class loop *> known;
+  const unsigned accesses = count_known(known);
+  scev_finalize();
+  release_recorded_exits(f);
+  bool any = version_function(f, accesses, unchecked);
+  if (!any) {
+    initialize_original_copy_tables();
+    any = version_loops(current_loops->tree_root->inner, known, unchecked);
+    free_original_copy_tables();
+  }
+  if (any) update_ssa(TODO_update_ssa);
+  loop_optimizer_finalize();
+}
