@@ -142,7 +142,8 @@ impl Tracker {
             .flatten()
             .any(|count| *count == 0);
         let flow = match call.kind {
-            _ if is_empty => Flow::None,
+            // Of different sizes, others may not be empty.
+            kind if is_empty && kind != Kind::Collect => Flow::None,
             Kind::Broadcast => Flow::FromRoot,
             _ => Flow::All,
         };
@@ -262,6 +263,9 @@ impl Tracker {
         let Some(footprint) = written.and_then(|(_, _, elements)| elements.footprint()) else {
             return;
         };
+        if call.word("source") == call.word("dest") {
+            return; // in place: what is contributed is stored there, and needed before the result
+        }
         let mut found: Vec<(Past, Range<usize>)> = Vec::new();
         let _ = footprint.visit::<()>(&footprint.span(), &mut |run| {
             exposed.shadow().conflicts(&run, Mode::Write, |past, bytes| {

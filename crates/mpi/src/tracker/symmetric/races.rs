@@ -40,7 +40,7 @@ use crate::rma::windows::{Made, Part};
 use crate::tracker::{OneSided, Tracker};
 use commsan_callsite::{Findings, Place, Site};
 use commsan_mpi_calls::shmem::Kind;
-use commsan_shadow::{Mode, Pattern, Runs};
+use commsan_shadow::{Epoch, Mode, Pattern, Runs};
 use std::ops::Range;
 
 /// The windows, by handles that no library has.
@@ -203,8 +203,9 @@ impl Tracker {
 
     fn shmem_says_complete(&mut self, pe: u32, open: [bool; 2], which: Meant) {
         self.begin_own_segment();
-        let stamp = self.threads.stamp();
         let Some(clock) = &mut self.rma.clock else { return };
+        // Whichever thread has started them.
+        let stamp = Epoch::default();
         let event = Event { rank: clock.me(), segment: clock.segment(), stamp };
         for (handle, is_open) in [HEAP, DATA].into_iter().zip(open) {
             if is_open {
@@ -382,8 +383,7 @@ impl Tracker {
             news |= clock.acquire(pe, cell, actor);
         }
         if is_own {
-            let event =
-                Event { rank: pe, segment: clock.segment(), stamp: self.threads.stamp() };
+            let event = Event { rank: pe, segment: clock.segment(), stamp: Epoch::default() };
             self.rma.remotes.reached(&bytes, event);
         }
         if news {
