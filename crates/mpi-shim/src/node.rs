@@ -80,7 +80,10 @@ fn shares_memory() -> bool {
 
 fn imports(module: &Loaded<'_>) -> bool {
     let path = module.path().as_os_str().as_bytes();
-    if ["libmpi", "libmpich", "liboshmem", "libcommsan"].iter().any(|own| contains(path, own.as_bytes())) {
+    if ["libmpi", "libmpich", "liboshmem", "libcommsan"]
+        .iter()
+        .any(|own| contains(path, own.as_bytes()))
+    {
         return false;
     }
     module.symbols().is_some_and(|symbols| {

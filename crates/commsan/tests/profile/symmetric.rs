@@ -25,11 +25,18 @@ fn puts_gets_and_atomics_have_ends_and_objects() {
         let next = (me + 1) % 3;
         let counts = |to: usize| u64::from(to == 0);
         // Ten puts and perhaps an atomic there, and a get from there.
-        assert_eq!(moved(me, next), (10 + counts(next), 1280 + 8 * counts(next)), "{me}: {found:?}");
+        assert_eq!(
+            moved(me, next),
+            (10 + counts(next), 1280 + 8 * counts(next)),
+            "{me}: {found:?}"
+        );
         let back = counts(me) * u64::from(next == 1);
         assert_eq!(moved(next, me), (1 + back, 64 + 8 * back), "{me}: {found:?}");
     }
     let objects = table(&work, &run, "objects");
     let symmetric: Vec<_> = objects.iter().filter(|row| row["memory"] == "window").collect();
-    assert!(!symmetric.is_empty() && symmetric.iter().any(|row| row["bytes"] != "0"), "{objects:?}");
+    assert!(
+        !symmetric.is_empty() && symmetric.iter().any(|row| row["bytes"] != "0"),
+        "{objects:?}"
+    );
 }

@@ -213,7 +213,8 @@ impl Script {
         let Some(fence) = own.clone().find(|step| self.steps[*step].act == Act::Fence) else {
             return;
         };
-        for c in own.filter(|step| *step > fence && self.steps[*step].act.target() == Some(target)) {
+        for c in own.filter(|step| *step > fence && self.steps[*step].act.target() == Some(target))
+        {
             leads[2 * (count + a) + 1][2 * (count + c)] = true;
             // Whoever comes after that is taken to have seen it.
             leads[2 * (count + a) + 1][2 * c + 1] |= possible;

@@ -19,8 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 /// Blocks by address: their ends, and the calls that have allocated them.
-static BLOCKS: Mutex<BTreeMap<usize, (usize, &'static str, StackId)>> =
-    Mutex::new(BTreeMap::new());
+static BLOCKS: Mutex<BTreeMap<usize, (usize, &'static str, StackId)>> = Mutex::new(BTreeMap::new());
 
 /// A call is about to be made: when it begins, if it is counted.
 pub(crate) fn before(rank: &dyn Rank, kind: Kind, here: &Here) -> Option<u64> {
@@ -77,9 +76,8 @@ fn block(at: usize, group: &Group) -> Option<(Window, usize)> {
 fn moved(rank: &dyn Rank, args: &Args, here: &Here, times: (u64, u64)) {
     let Some(moved) = moved_by_shmem(args) else { return };
     let pes = Group::new((0..world().size).collect());
-    let window = block(moved.there.start, &pes).map(|(window, offset)| {
-        (window, Footprint::Dense(offset..offset + moved.there.len()))
-    });
+    let window = block(moved.there.start, &pes)
+        .map(|(window, offset)| (window, Footprint::Dense(offset..offset + moved.there.len())));
     let transfer = Transfer {
         sends: moved.sends,
         peers: Peers::One(moved.pe),
@@ -105,8 +103,7 @@ fn moved(rank: &dyn Rank, args: &Args, here: &Here, times: (u64, u64)) {
         let all = std::slice::from_ref(&described);
         let partner = counting::partner(traffic, all);
         traffic.record_call(call, stack, partner, times);
-        let mut counting =
-            Counting { traffic, here, me, call, stack, time: times.0, steps: None };
+        let mut counting = Counting { traffic, here, me, call, stack, time: times.0, steps: None };
         counting.add(&described);
     });
 }

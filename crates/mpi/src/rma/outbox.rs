@@ -242,7 +242,14 @@ mod tests {
             stored: 0,
             runs: Runs::of(&Pattern::dense(0, size), start),
         };
-        Unsent { to: TO, handle: 5, stack: Stacks::EMPTY, operation, again: 0, returns_complete: false }
+        Unsent {
+            to: TO,
+            handle: 5,
+            stack: Stacks::EMPTY,
+            operation,
+            again: 0,
+            returns_complete: false,
+        }
     }
 
     fn step(outbox: &mut Outbox, call: u32, start: i64) -> Option<Step> {

@@ -53,16 +53,7 @@ impl Remote {
     /// The state of an operation when it is announced.
     pub fn new(announced: &Announced, call: &'static Call) -> Remote {
         let Announced {
-            window,
-            origin,
-            segment,
-            site,
-            atomic,
-            epoch,
-            number,
-            each,
-            stored,
-            ..
+            window, origin, segment, site, atomic, epoch, number, each, stored, ..
         } = *announced;
         Remote {
             window,

@@ -20,9 +20,9 @@ mod call;
 mod checks;
 mod collectives;
 mod races;
-mod variables;
 #[cfg(test)]
 mod tests;
+mod variables;
 
 pub use call::{Moved, moved};
 pub use checks::Doubt;
@@ -93,7 +93,6 @@ struct Pending {
     /// What it accesses at the other PE, as an address of this one.
     there: Range<usize>,
 }
-
 
 impl Symmetric {
     /// Whether OpenSHMEM is initialised.

@@ -131,7 +131,8 @@ fn of_symmetric(row: &Wording) -> Observation {
             ("shmem_malloc", "", "", "3 allocations of this place are left")
         }
         Code::WorkArrayReused => {
-            let problem = "may be in use at PE 2, which is not known to have returned from its last use";
+            let problem =
+                "may be in use at PE 2, which is not known to have returned from its last use";
             ("shmem_broadcast64", "shmem_long_sum_to_all", "pSync", problem)
         }
         Code::DestinationNotReady => ("shmem_broadcast64", "", "dest", "PE 2"),

@@ -1,7 +1,7 @@
 //! What is wrong with the arguments of a call, before it is made.
 
-use super::call::{Call, Elements};
 use super::Symmetric;
+use super::call::{Call, Elements};
 use crate::buffers::Args;
 use crate::tracker::Wrong;
 use commsan_callsite::Site;
@@ -145,7 +145,12 @@ fn page(at: usize) -> usize {
 
 impl Wrong {
     /// Something that OpenSHMEM does not allow.
-    pub(super) fn symmetric(code: Code, name: &'static str, problem: &str, site: Option<Site>) -> Wrong {
+    pub(super) fn symmetric(
+        code: Code,
+        name: &'static str,
+        problem: &str,
+        site: Option<Site>,
+    ) -> Wrong {
         Wrong::of(Problem::Value, name, problem.to_owned()).of_code(code, site)
     }
 }

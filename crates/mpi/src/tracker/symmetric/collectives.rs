@@ -6,13 +6,13 @@ use crate::buffers::Args;
 use crate::collective::entry::{Asserted, Root};
 use crate::ids::{Group, On, mixed};
 use crate::rma::knowledge::{Event, Knowledge};
+use crate::rma::order::Collective;
+use crate::tracker::collectives::Entering;
 use crate::tracker::remote_ops::row;
 use crate::tracker::{Reporter, Tracker, Wrong};
+use commsan_callsite::{Findings, Place, Report, Site};
 use commsan_findings::record::{RawAccess, RawArgument};
 use commsan_findings::{Code, Role};
-use crate::tracker::collectives::Entering;
-use commsan_callsite::{Findings, Place, Report, Site};
-use crate::rma::order::Collective;
 use commsan_mpi_calls::shmem::{Kind, Passed};
 use commsan_mpi_calls::{CALLS, Flow, reduction};
 use commsan_shadow::{Access, Mode, Past, When};
@@ -99,9 +99,11 @@ impl Tracker {
                     let block = self.symmetric.blocks.get(&call.args.words[*at]);
                     block.map_or(0, |block| block.number.into())
                 }
-                _ if call.args.call.symmetric.is_some_and(|call| {
-                    call.params[*at].passed == Passed::Int
-                }) =>
+                _ if call
+                    .args
+                    .call
+                    .symmetric
+                    .is_some_and(|call| call.params[*at].passed == Passed::Int) =>
                 {
                     call.args.int(*at) as i64 as u64
                 }
@@ -163,12 +165,7 @@ impl Tracker {
     }
 
     /// PEs leave a call together.
-    pub(super) fn shmem_leaves(
-        &mut self,
-        call: &Call,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
+    pub(super) fn shmem_leaves(&mut self, call: &Call, place: &impl Place, out: &mut dyn Findings) {
         let Some(Entered { of, segment }) = self.symmetric.inside.remove(&place.thread()) else {
             return;
         };
@@ -220,7 +217,8 @@ impl Tracker {
                 let problem = format!(
                     "may be in use at PE {pe}, which is not known to have returned from its last use"
                 );
-                let wrong = Wrong::symmetric(Code::WorkArrayReused, name, &problem, Some(last.site));
+                let wrong =
+                    Wrong::symmetric(Code::WorkArrayReused, name, &problem, Some(last.site));
                 self.reporter.wrong_argument(call.args, &wrong, place, out);
             }
         }

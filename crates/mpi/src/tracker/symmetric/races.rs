@@ -118,7 +118,13 @@ impl Symmetric {
 
 impl Tracker {
     /// Memory with this base is a window from now on.
-    pub(super) fn follow_symmetric(&mut self, handle: usize, base: usize, group: Group, site: Site) {
+    pub(super) fn follow_symmetric(
+        &mut self,
+        handle: usize,
+        base: usize,
+        group: Group,
+        site: Site,
+    ) {
         if self.rma.clock.is_none() || self.rma.windows.get(handle).is_some() {
             return;
         }
@@ -222,8 +228,7 @@ impl Tracker {
         }
         let before = self.rma.announced;
         let is_meant = |of: u32| ctx.is_none_or(|ctx| number(ctx) == of);
-        let done: Vec<_> =
-            self.symmetric.issued.extract_if(|(_, of), _| is_meant(*of)).collect();
+        let done: Vec<_> = self.symmetric.issued.extract_if(|(_, of), _| is_meant(*of)).collect();
         for ((pe, ctx), Issued { open, .. }) in done {
             self.shmem_says_complete(pe, open, Meant { ctx, before, reads: true });
         }
@@ -272,8 +277,7 @@ impl Tracker {
             self.end_segment();
         }
         self.begin_own_segment();
-        let site_number =
-            self.rma.number_of(&self.reporter.stacks, &site, call.args.call, out);
+        let site_number = self.rma.number_of(&self.reporter.stacks, &site, call.args.call, out);
         let is_own = pe as i32 == self.symmetric.me;
         let returns_complete =
             is_own || matches!(call.kind, Kind::Get | Kind::AtomicRead | Kind::AtomicUpdate);
@@ -296,14 +300,7 @@ impl Tracker {
         self.rma.announced = self.rma.announced.wrapping_add(1);
         if mode == Mode::Read && (atomic.is_some() || operation.is_simple()) {
             let stack = site.stack;
-            clock.announce(Unsent {
-                to: pe,
-                handle,
-                stack,
-                operation,
-                again: 0,
-                returns_complete,
-            });
+            clock.announce(Unsent { to: pe, handle, stack, operation, again: 0, returns_complete });
         } else {
             let complete = returns_complete;
             clock.announce_now(pe, Announced { complete, ..operation });
@@ -337,12 +334,7 @@ impl Tracker {
     }
 
     /// This PE has seen what it waited for in memory of its own.
-    pub(super) fn shmem_waited(
-        &mut self,
-        call: &Call,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
+    pub(super) fn shmem_waited(&mut self, call: &Call, place: &impl Place, out: &mut dyn Findings) {
         let Some(at) = call.word("ivar") else { return };
         self.use_variables(&(at..at + call.bytes()));
         self.shmem_acquires(self.symmetric.me as u32, at..at + call.bytes(), place, out);
@@ -415,12 +407,7 @@ impl Tracker {
     }
 
     /// This PE has got a lock.
-    pub(super) fn shmem_locked(
-        &mut self,
-        call: &Call,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
+    pub(super) fn shmem_locked(&mut self, call: &Call, place: &impl Place, out: &mut dyn Findings) {
         let Some(cell) = self.shmem_lock(call) else { return };
         let actor = self.threads.between_ranks();
         if let Some(clock) = &mut self.rma.clock

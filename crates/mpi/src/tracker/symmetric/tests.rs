@@ -36,9 +36,7 @@ fn elements_end_where_the_last_one_does() {
 #[test]
 fn active_sets_have_members_and_one_key() {
     let of = pe(2, 8);
-    for (set, members) in
-        [([0, 0, 8], (0..8).collect::<Vec<u32>>()), ([2, 1, 3], vec![2, 4, 6])]
-    {
+    for (set, members) in [([0, 0, 8], (0..8).collect::<Vec<u32>>()), ([2, 1, 3], vec![2, 4, 6])] {
         assert_eq!(of.members(Some(set)).1, members);
         assert!(of.wrong_set(set).is_none());
     }
