@@ -21,6 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = ROOT / "bench" / "programs"
 HEAT = ROOT / "examples" / "heat2d"
 NPB = ROOT / "target" / "npb"
+CODES = ROOT / "target" / "codes"
 GUPS = ROOT / "examples" / "gups" / "gups.c"
 DIST = pathlib.Path(os.environ.get("COMMSAN_DIST", ROOT / "target" / "dist"))
 COMMSAN = str(DIST / "bin" / "commsan")
@@ -62,6 +63,7 @@ class Size:
     jacobi: tuple = (512, 512, 30)  # nx, ny, steps
     edge: tuple = (1024, 2000, 100)  # nx, ny, steps: 8 KiB to each neighbour
     peers: tuple = (512, 64, 20)  # width, rows, steps
+    codes: tuple = (30, 100, 32, 4)  # LULESH's edge and steps, HPCG's edge and seconds
     npb: tuple = ("A", "W")  # classes of NAS's benchmarks; Valgrind runs the second
 
 
@@ -69,7 +71,7 @@ FULL = Size(rounds=9, seconds=1.0)
 QUICK = Size(rounds=1, seconds=0.02, large=(1000, 1000), heat=(200, 200, 10),
              window=(200, 200), gups=(256, 1000), shared=(200, 100), windows=(4,), ranks=(4,),
              pending=(10,), steps=5,
-             jacobi=(64, 64, 5), edge=(128, 128, 10), peers=(128, 8, 5), npb=("S", "S"))
+             jacobi=(64, 64, 5), edge=(128, 128, 10), peers=(128, 8, 5), codes=(8, 5, 16, 1), npb=("S", "S"))
 
 
 @dataclasses.dataclass
@@ -331,6 +333,52 @@ def npb(shop, size):
                 yield Comparison("npb", f"{mpi}, {name} class {which}", "ns/op", 1e3, variants)
 
 
+def codes(shop, size):
+    """Codes from public source, recompiled: what a program costs with all checks on."""
+    if not (CODES / "lulesh.source").exists() and size is QUICK:
+        print("warning: codes is left out: a quick run fetches nothing", file=sys.stderr)
+        return
+    side, steps, grid, seconds = size.codes
+    for compiler in COMPILERS:
+        cxx = {"gcc": "g++", "clang": "clang++-19"}[compiler]
+        if not shutil.which(cxx):
+            continue
+        wrapper = {"OMPI_CXX": cxx, "OMPI_CC": COMPILERS[compiler]}
+        peak = shop.directory / f"peak-{compiler}.o"
+        call(["mpicc.openmpi", "-O2", "-c", PROGRAMS / "peak.c", "-o", peak], wrapper)
+        ways = {"native": ["mpicxx.openmpi"], "commsan": [COMMSAN, "cxx", "mpicxx.openmpi"]}
+        if shop.tsan_runs(compiler):
+            ways["tsan"] = ["mpicxx.openmpi", "-fsanitize=thread"]
+        # By this commsan, not by one of before.
+        shutil.rmtree(CODES / f"{compiler}-commsan", ignore_errors=True)
+        for way, command in ways.items():
+            build = [ROOT / "bench" / "codes.sh", CODES, f"{compiler}-{way}", peak, *command]
+            call(build, wrapper, timeout=1200)
+
+        def variants(program, ranks, *arguments, before=()):
+            def run(way, **options):
+                path = CODES / f"{compiler}-{way}" / program
+                return [*before, *shop.run("Open MPI", ranks, path, *arguments, **options)]
+
+            yield Variant("native", run("native"))
+            yield Variant("commsan", run("commsan", checked=True), 1.2)
+            yield Variant("recompiled, run alone", run("commsan"))
+            if "tsan" in ways:
+                options = {"TSAN_OPTIONS": "report_bugs=0", "OMPI_MCA_memory": "^patcher"}
+                plain = [*shop.tsan_prefix, *run("tsan")]
+                yield Variant("ThreadSanitizer", plain, None, options, judged=False)
+
+        for ranks in (1, 8):
+            job = ("lulesh", ranks, "-s", side // round(ranks ** (1 / 3)), "-i", steps)
+            setting = f"{compiler}, LULESH on {ranks}"
+            yield Comparison("codes", setting, "ms/step", 1e3 / steps, list(variants(*job)))
+        size_of = [f"--n{axis}={grid}" for axis in "xyz"]
+        rated = [ROOT / "bench" / "rated.sh", shop.directory / "hpcg"]
+        job = ("xhpcg", 2, *size_of, f"--rt={seconds}")
+        hpcg = list(variants(*job, before=rated))
+        yield Comparison("codes", f"{compiler}, HPCG on 2", "ms/Gflop", 1e3, hpcg)
+
+
 def traffic(shop, size):
     """One-sided calls only."""
     for mpi in MPIS:
@@ -558,6 +606,7 @@ BENCHMARKS = {
     "halo": halo,
     "guards": guards,
     "npb": npb,
+    "codes": codes,
     "traffic": traffic,
     "symmetric": symmetric,
     "gups": gups,
@@ -581,6 +630,7 @@ def run_once(shop, variant):
     shutil.rmtree(directory, ignore_errors=True)
     measured = re.findall(r"(?:measured|time loop) ([0-9.e+-]+) s", output)
     # Of the seconds that NAS's benchmarks print, short runs have no digit left.
+    measured += re.findall(r"Elapsed time += +([0-9.e+-]+) \(s\)", output)
     measured += [1 / float(rate) for rate in re.findall(r"Mop/s total += +([0-9.]+)", output)]
     peaks = re.findall(r"peak\s+(\d+) kB", output)
     if len(measured) != 1 or not peaks:
@@ -644,11 +694,13 @@ def table(comparisons):
 def means(comparisons):
     """Of the benchmarks that are many programs: geometric means of their ratios."""
     groups = {}
-    for comparison in [c for c in comparisons if c.benchmark == "npb"]:
-        mpi, what = comparison.setting.split(", ")
+    for comparison in [c for c in comparisons if c.benchmark in ("npb", "codes")]:
+        of, what = comparison.setting.split(", ")
+        if comparison.benchmark == "npb":
+            of += f", class {what.split()[-1]}"
         base = comparison.variants[0]
         for variant in comparison.variants[1:]:
-            where = f"npb, {mpi}, class {what.split()[-1]}: {variant.name}"
+            where = f"{comparison.benchmark}, {of}: {variant.name}"
             groups.setdefault(where, []).append(statistics.median(ratios(variant, base)))
     for where, each in groups.items():
         span = f"{min(each):.2f} to {max(each):.2f}"

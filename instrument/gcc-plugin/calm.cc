@@ -13,6 +13,7 @@
 #include "plugin.h"
 
 #include "../hooks/commsan_abi.h"
+#include "../hooks/harmless.h"
 
 #include "calls.h"
 #include "cfghooks.h"
@@ -31,25 +32,9 @@ static bool starts_with(const char *text, const char *start) {
   return !strncmp(text, start, strlen(start));
 }
 
-/* Functions of libraries that start nothing and wait for nobody, sorted. */
-static const char *const harmless[] = {
-    "MPI_Abort", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Wtick", "MPI_Wtime",
-    "_Exit", "_ZdaPv", "_ZdaPvm", "_ZdlPv", "_ZdlPvm", "_Znam", "_Znwm",
-    "__assert_fail", "__cxa_allocate_exception", "__cxa_throw", "__cxa_throw_bad_array_new_length",
-    "__stack_chk_fail", "_exit", "abort", "aligned_alloc", "calloc", "clock", "clock_gettime",
-    "exit", "fflush", "fprintf", "fputc", "fputs", "free", "fwrite", "getenv", "gettimeofday",
-    "malloc", "memchr", "memcmp", "memcpy", "memmove", "mempcpy", "memset",
-    "mpi_abort_", "mpi_comm_rank_", "mpi_comm_size_", "mpi_wtick_", "mpi_wtime_",
-    "omp_get_max_threads", "omp_get_num_threads", "omp_get_thread_num", "omp_get_wtime",
-    "perror", "posix_memalign", "printf", "putchar", "puts", "realloc", "snprintf", "sprintf",
-    "strcat", "strchr", "strcmp", "strcpy", "strlen", "strncmp", "strncpy", "time"};
-
 static bool is_harmless(tree function) {
   const char *name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(function));
-  if (name[0] == '*') name++;
-  for (const char *known : harmless)
-    if (!strcmp(name, known)) return true;
-  return starts_with(name, "_gfortran_") || (starts_with(name, "_ZSt") && strstr(name, "__throw_"));
+  return commsan_is_harmless(name[0] == '*' ? name + 1 : name);
 }
 
 static bool is_calm_call(tree function) {
@@ -244,6 +229,9 @@ static bool version_loops(class loop *first, hash_set<class loop *> &known,
 void free_calm_regions(function *f, hash_set<gimple *> &unchecked) {
   if (!optimize || optimize_debug || optimize_function_for_size_p(f)) return;
   if (shares_memory(f->decl)) return;
+  /* Calls that were put in place of others have no virtual operands yet, but copies need them. */
+  mark_virtual_operands_for_renaming(f);
+  update_ssa(TODO_update_ssa_only_virtuals);
   loop_optimizer_init(LOOPS_NORMAL | LOOPS_HAVE_RECORDED_EXITS);
   scev_initialize();
   hash_set<class loop *> known;

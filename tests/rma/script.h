@@ -14,23 +14,29 @@ static int rank, size, compare;
 
 // So many times, but the compiler does not know.
 static volatile int once = 1;
+// Each number is its own, which the compiler does not know either.
+static int index_of[MEMORY];
 
 // Every `step`th element from an address on. Each is accessed as it stands there: the compiler can know
 // nothing of memory from before or after.
-#define EACH(type, at, count, step, statement)                                                     \
+#define EACH(type, at, count, index, statement)                                                    \
   do {                                                                                             \
     type *const from = (type *)(at);                                                               \
     const int times = (count) * once;                                                              \
     int sum = 0;                                                                                   \
     for (int i = 0; i < times; i++) {                                                              \
-      type *const element = from + i * (step);                                                     \
+      type *const element = from + (index);                                                        \
       statement;                                                                                   \
     }                                                                                              \
     __asm__ volatile("" ::"r"(sum) : "memory");                                                    \
   } while (0)
-#define LOAD(type, at, count, step) EACH(type, at, count, step, sum += *element)
+#define LOAD(type, at, count, step) EACH(type, at, count, i *(step), sum += *element)
 #define STORE(type, at, count, step)                                                               \
-  EACH(type, at, count, step, *element = (type)(__LINE__ + i))
+  EACH(type, at, count, i *(step), *element = (type)(__LINE__ + i))
+// The same, by way of a table.
+#define GATHER(type, at, count, step) EACH(type, at, count, index_of[i] * (step), sum += *element)
+#define SCATTER(type, at, count, step)                                                             \
+  EACH(type, at, count, index_of[i] * (step), *element = (type)(__LINE__ + i))
 
 static MPI_Group group(unsigned ranks) {
   static MPI_Group all, groups[16];
@@ -99,6 +105,7 @@ static void begin(int *argc, char ***argv) {
   MPI_Init(argc, argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 0; i < MEMORY; i++) index_of[i] = i;
   MPI_Type_vector(2, 1, 2, MPI_BYTE, &spaced_byte);
   MPI_Type_vector(2, 1, 2, MPI_INT, &spaced_int);
   MPI_Type_commit(&spaced_byte);

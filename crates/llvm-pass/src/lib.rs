@@ -9,6 +9,7 @@
 //! Read in this order: [`access`] determines what an instruction accesses, [`escape`] and
 //! [`survey`] which of these accesses need a check, and [`loops`] which of them a loop can check
 //! once for many iterations, up to the trip count from [`count`]. [`sweep`] records their accesses.
+//! Before all that, [`calm`] copies what needs no checks while nothing is pending.
 //! [`check`] inserts all other checks, [`copies`] handles copies, and [`threads`] contains what
 //! only concerns several threads. [`sections`] marks OpenMP's sections before the optimizer runs.
 //!
@@ -19,6 +20,7 @@
 
 mod access;
 mod builder;
+mod calm;
 mod check;
 mod copies;
 mod count;
@@ -33,9 +35,11 @@ mod sweep;
 mod threads;
 
 use builder::Builder;
+use calm::Calm;
 use commsan_llvm as ir;
 use ir::{Module, Value};
 use llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
+use std::collections::HashSet;
 use std::ffi::c_void;
 
 unsafe extern "C" {
@@ -81,8 +85,9 @@ pub extern "C" fn commsan_instrument(module: LLVMModuleRef) {
         |f: &Value| !f.is_declaration() && f.has_attribute(CHECKED) && !f.has_attribute("naked");
     let functions: Vec<_> = module.functions().filter(wanted).collect();
     let sharing = threads::sharing(module);
+    let calm = Calm::of(module);
     for function in functions {
-        checked(module, function, sharing.contains(&function));
+        checked(module, function, sharing.contains(&function), &calm);
     }
     let named = module.functions().filter(|f| ALLOCATORS.contains(&f.name()));
     for function in module.resolvers().chain(named).filter(|f| !f.is_declaration()) {
@@ -109,10 +114,15 @@ const PROMISES: &[&str] = &[
     "speculatable",
 ];
 
-fn checked(module: Module, function: Value, shares: bool) {
+fn checked(module: Module, function: Value, shares: bool, calm: &Calm) {
+    let free = match shares {
+        true => HashSet::new(),
+        false => calm::copy_regions(module, function, calm),
+    };
     let mut escapes = escape::Escapes::default();
     let exits = if escapes.exposes_locals(function) { exits(function) } else { Vec::new() };
-    let accesses = survey::survey(module, function, &mut escapes);
+    let mut accesses = survey::survey(module, function, &mut escapes);
+    accesses.retain(|access| access.at.parent().is_none_or(|block| !free.contains(&block)));
     for access in loops::guard_loops(module, function, accesses, shares) {
         if shares {
             check::share(module, &access);

@@ -94,6 +94,14 @@ struct Hoisted {
     sweeps: Vec<Sweep>,
 }
 
+/// Whether a block is a loop of which [`guard_loops`] will free all of these accesses.
+pub fn has_known_addresses(module: Module, block: Block, accesses: &[Access]) -> bool {
+    let Some(found) = Loop::of(block) else { return false };
+    let mut hoisted = Hoisted::default();
+    accesses.iter().all(|access| found.hoist(module, access, &mut hoisted))
+        && hoisted.ranges.len() <= MAX_RANGES
+}
+
 /// Inserts guards for the loops of a function; returns the accesses that still need checks.
 /// `shares`: whether accesses by several threads are recorded.
 pub fn guard_loops(

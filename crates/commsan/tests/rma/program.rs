@@ -70,6 +70,13 @@ impl Program {
 fn statement(step: &Step, script: &Script) -> String {
     let group = |ranks: &[usize]| ranks.iter().fold(0, |mask, rank| mask | 1 << rank);
     match step {
+        // A third of them through an index, so that their addresses are not known beforehand.
+        Step::Load(at, layout) if layout.count % 3 == 2 => {
+            format!("GATHER({})", each(*at, *layout))
+        }
+        Step::Store(at, layout) if layout.count % 3 == 2 => {
+            format!("SCATTER({})", each(*at, *layout))
+        }
         Step::Load(at, layout) => format!("LOAD({})", each(*at, *layout)),
         Step::Store(at, layout) => format!("STORE({})", each(*at, *layout)),
         Step::Transfer(transfer) => {

@@ -27,10 +27,16 @@ pub const GCC: &[Source] = sources![
     "gcc-plugin/plugin.h",
     "gcc-plugin/threads.cc",
     "hooks/commsan_abi.h",
+    "hooks/harmless.h",
 ];
 
 /// The part of the pass plugin that depends on LLVM's version.
-pub const LLVM: &[Source] = sources!["llvm-plugin/shim.cc", "hooks/commsan_abi.h"];
+pub const LLVM: &[Source] = sources![
+    "llvm-plugin/regions.cc",
+    "llvm-plugin/shim.cc",
+    "hooks/commsan_abi.h",
+    "hooks/harmless.h",
+];
 
 /// Whether a file is compiled by itself.
 pub fn is_unit(path: &str) -> bool {

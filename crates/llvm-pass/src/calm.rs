@@ -1,0 +1,143 @@
+//! Functions and loops without checks while nothing is pending.
+//!
+//! Where nothing can start an operation, one question at the begin decides for all accesses: if no
+//! operation is live and no memory is exposed, none of them can concern one. Such a function, or
+//! else each outermost loop of this kind, exists twice: as it is, without checks, and with all of
+//! them. This is what frees accesses through an index or a pointer, of which nobody knows the
+//! addresses beforehand ([`crate::loops`] has those that are known).
+//!
+//! Nothing starts an operation: computing, functions of libc that are known for it, and calls of
+//! this module's own functions that call nothing else. While there are other threads, which could
+//! start one meanwhile, checks stay, but within OpenMP regions of a module where none calls MPI.
+
+use crate::escape::Escapes;
+use crate::ir::{Block, Module, Opcode, Value};
+use crate::survey::{may_start_operation, survey};
+use crate::{access::Access, loops};
+use llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
+use std::collections::{HashMap, HashSet};
+use std::ffi::{CString, c_char, c_void};
+
+/// Maximum number of instructions that exist twice.
+const MAX_INSTRUCTIONS: usize = 6_000;
+/// Minimum number of accesses whose checks the question replaces.
+const MIN_ACCESSES: usize = 2;
+
+type Decide = extern "C" fn(*const LLVMBasicBlockRef, usize, *mut c_void) -> i32;
+
+unsafe extern "C" {
+    fn commsan_copy_regions(
+        function: LLVMValueRef,
+        decide: Decide,
+        data: *mut c_void,
+        threads: i32,
+    );
+    fn commsan_is_harmless_call(name: *const c_char) -> i32;
+    fn commsan_is_interposable(function: LLVMValueRef) -> i32;
+}
+
+/// Functions of a module that start nothing, whatever they call.
+pub struct Calm(HashSet<Value>);
+
+impl Calm {
+    /// Those of a module without hooks yet.
+    pub fn of(module: Module) -> Calm {
+        // SAFETY: the shim only looks at the function.
+        let is_final = |f: &Value| unsafe { commsan_is_interposable(f.0) } == 0;
+        let own = module.functions().filter(|f| !f.is_declaration() && is_final(f));
+        // All are taken to be until one is found not to be: also those that call each other.
+        let mut calm = Calm(own.collect());
+        loop {
+            let starts_something = |f: &Value| {
+                !f.blocks().flat_map(|block| block.instructions()).all(|i| calm.starts_nothing(i))
+            };
+            let others: Vec<_> = calm.0.iter().copied().filter(starts_something).collect();
+            if others.is_empty() {
+                return calm;
+            }
+            calm.0.retain(|function| !others.contains(function));
+        }
+    }
+
+    /// Whether an instruction starts no operation, and waits for no other thread.
+    fn starts_nothing(&self, instruction: Value) -> bool {
+        if !may_start_operation(instruction) {
+            return true;
+        }
+        let is_call = matches!(instruction.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke));
+        is_call
+            && instruction.callee().is_some_and(|callee| {
+                self.0.contains(&callee) || callee.is_declaration() && is_harmless(callee.name())
+            })
+    }
+}
+
+fn is_harmless(name: &str) -> bool {
+    // SAFETY: the shim reads the string.
+    CString::new(name).is_ok_and(|name| unsafe { commsan_is_harmless_call(name.as_ptr()) } != 0)
+}
+
+/// What decides about a function's regions, and those that were chosen.
+struct Choice<'c> {
+    module: Module,
+    calm: &'c Calm,
+    accesses: HashMap<Block, Vec<Access>>,
+    chosen: HashSet<Block>,
+    is_whole: bool,
+}
+
+/// Copies the regions of a function; returns the blocks that are entered while nothing is pending.
+pub fn copy_regions(module: Module, function: Value, calm: &Calm) -> HashSet<Block> {
+    let is_small = |name| function.has_attribute(name);
+    if is_small("optsize") || is_small("minsize") || is_small("optnone") {
+        return HashSet::new();
+    }
+    let mut accesses: HashMap<Block, Vec<Access>> = HashMap::new();
+    for access in survey(module, function, &mut Escapes::default()) {
+        if let Some(block) = access.at.parent() {
+            accesses.entry(block).or_default().push(access);
+        }
+    }
+    let chosen = HashSet::new();
+    let mut choice = Choice { module, calm, accesses, chosen, is_whole: true };
+    let is_outlined =
+        function.name().contains("omp_outlined") || function.name().contains("..omp_par");
+    // SAFETY: the shim calls back with blocks of the function and with the choice, which nothing
+    // else uses meanwhile.
+    unsafe {
+        let data = (&raw mut choice).cast();
+        commsan_copy_regions(function.0, decide, data, i32::from(!is_outlined));
+    }
+    choice.chosen
+}
+
+extern "C" fn decide(blocks: *const LLVMBasicBlockRef, count: usize, data: *mut c_void) -> i32 {
+    // SAFETY: the shim passes an array of blocks, and what `copy_regions` has passed.
+    let (blocks, choice) =
+        unsafe { (std::slice::from_raw_parts(blocks, count), &mut *data.cast::<Choice>()) };
+    let blocks: Vec<Block> = blocks.iter().copied().map(Block).collect();
+    let is_whole = std::mem::replace(&mut choice.is_whole, false);
+    let is_worth = choice.is_worth_two(&blocks, is_whole);
+    if is_worth {
+        choice.chosen.extend(blocks);
+    }
+    i32::from(is_worth)
+}
+
+impl Choice<'_> {
+    fn is_worth_two(&self, blocks: &[Block], is_whole: bool) -> bool {
+        let mut instructions = blocks.iter().flat_map(|block| block.instructions());
+        let is_calm =
+            instructions.by_ref().take(MAX_INSTRUCTIONS).all(|i| self.calm.starts_nothing(i));
+        if !is_calm || instructions.next().is_some() {
+            return false;
+        }
+        // Loops that ask beforehand for each of their accesses gain nothing alone.
+        let is_free = |block: &Block, of: &[Access]| {
+            (is_whole || blocks.len() == 1) && loops::has_known_addresses(self.module, *block, of)
+        };
+        let checked = blocks.iter().filter_map(|block| Some((block, self.accesses.get(block)?)));
+        let checked = checked.filter(|(block, of)| !is_free(block, of));
+        checked.map(|(_, of)| of.len()).sum::<usize>() >= MIN_ACCESSES
+    }
+}
