@@ -12,8 +12,9 @@ fn puts_gets_and_atomics_have_ends_and_objects() {
     let program = work.path("symmetric");
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     let source = tests.join("profile/symmetric.c");
-    let compiled = Command::new("oshcc").args(["-g", "-O1"]).arg(source).arg("-o").arg(&program);
-    assert!(compiled.status().unwrap().success());
+    let mut compiler = Command::new("oshcc");
+    let compiled = compiler.args(["-g", "-O1"]).arg(source).arg("-o").arg(&program).status();
+    assert!(compiled.unwrap().success());
     let run = profile(&work, &[], 3, &program, &[]);
     run.ends_with(0);
     let found = totals(&table(&work, &run, "transfers"));
