@@ -8,13 +8,16 @@
  *
  * Nothing starts an operation: computing, functions of libc that are known for it, and calls of
  * this unit's own functions that call nothing else. While there are other threads, which could
- * start one meanwhile, checks stay, but within OpenMP regions of a unit where none calls MPI.
+ * start one meanwhile, checks stay, unless they are a team that runs nothing but this function. Of
+ * threads that code without hooks has created nobody knows: an operation that one of them starts is
+ * missed by a function or loop that runs already.
  */
 #include "plugin.h"
 
 #include "../hooks/commsan_abi.h"
 #include "../hooks/harmless.h"
 
+#include "bversion.h"
 #include "calls.h"
 #include "cfghooks.h"
 #include "cfgloopmanip.h"
@@ -39,12 +42,12 @@ static bool is_harmless(tree function) {
 
 static bool is_calm_call(tree function) {
   if (!function) return false;
+  if (cgraph_node *node = cgraph_node::get(function))
+    if (node->alias && node->analyzed) function = node->ultimate_alias_target()->decl;
   if (calm.contains(function) || is_harmless(function)) return true;
-  /* What only computes; atomic operations may wait for others in a loop. */
   if (!fndecl_built_in_p(function)) return flags_from_decl_or_type(function) & (ECF_CONST | ECF_PURE);
   const char *name = IDENTIFIER_POINTER(DECL_NAME(function));
-  return !starts_with(name, "__atomic_") && !starts_with(name, "__sync_") &&
-         !starts_with(name, "__builtin_GOMP") && !starts_with(name, "GOMP_");
+  return !starts_with(name, "__builtin_GOMP") && !starts_with(name, "GOMP_");
 }
 
 /* Whether all that a function calls, inlined or not, is calm, given that `calm` are. */
@@ -52,17 +55,27 @@ static bool calls_only_calm(cgraph_node *node) {
   if (node->indirect_calls) return false;
   for (cgraph_edge *call = node->callees; call; call = call->next_callee) {
     cgraph_node *callee = call->callee->ultimate_alias_target();
-    if (call->inline_failed ? !is_calm_call(callee->decl) && !is_calm_call(call->callee->decl)
-                            : !calls_only_calm(callee))
+    if (call->inline_failed ? !is_calm_call(call->callee->decl) : !calls_only_calm(callee))
       return false;
   }
   return true;
 }
 
+static bool is_thunk(cgraph_node *node) {
+#if BUILDING_GCC_MAJOR >= 11
+  return node->thunk;
+#else
+  return node->thunk.thunk_p;
+#endif
+}
+
 void find_calm(void *, void *) {
   cgraph_node *node;
   FOR_EACH_DEFINED_FUNCTION(node)
-  if (node->get_availability() > AVAIL_INTERPOSABLE && !node->thunk) calm.add(node->decl);
+  /* Of others it is not known here what they call. */
+  if (node->get_availability() > AVAIL_INTERPOSABLE && !node->alias && !is_thunk(node) &&
+      !node->in_other_partition)
+    calm.add(node->decl);
   /* All are taken to be until one is found not to be: also those that call each other. */
   bool changed = true;
   while (changed) {
@@ -72,11 +85,14 @@ void find_calm(void *, void *) {
   }
 }
 
-/* Whether no operation can start there, and no other thread be waited for. */
+/* Whether no operation can start there. What waits for other threads, such as atomic operations, may:
+ * there are none that could start one. */
 static bool is_calm(gimple *statement) {
-  if (!is_barrier(statement)) return true;
+  if (gimple_code(statement) == GIMPLE_ASM) return false;
   gcall *call = dyn_cast<gcall *>(statement);
-  return call && !gimple_call_internal_p(call) && is_calm_call(gimple_call_fndecl(call));
+  if (!call || !is_barrier(statement)) return true;
+  if (!gimple_call_internal_p(call)) return is_calm_call(gimple_call_fndecl(call));
+  return starts_with(internal_fn_name(gimple_call_internal_fn(call)), "ATOMIC_");
 }
 
 /* Whether blocks can be copied, and what they contain is worth it. */
@@ -98,8 +114,8 @@ struct region {
       gimple *statement = gsi_stmt(s);
       if (is_gimple_debug(statement)) continue;
       statements++;
-      /* Assembly may define symbols, which must not be duplicated. */
-      if (!::is_calm(statement) || gimple_code(statement) == GIMPLE_ASM) is_calm = false;
+      /* Nor assembly, which may define symbols. */
+      if (!::is_calm(statement)) is_calm = false;
       if (glabel *label = dyn_cast<glabel *>(statement))
         if (FORCED_LABEL(gimple_label_label(label)) || DECL_NONLOCAL(gimple_label_label(label)))
           is_calm = false;
@@ -113,13 +129,16 @@ struct region {
   }
 };
 
-/* Non-zero if something is pending or exposed, or other threads may start something. */
-static tree concern(check_point &point, hash_set<gimple *> &unchecked) {
+/* Non-zero if something is pending or exposed, or other threads may start something: any, or any
+ * but those that run this function as well. */
+static tree concern(check_point &point, bool is_teams, hash_set<gimple *> &unchecked) {
   tree type = long_unsigned_type_node;
   point.loads = &unchecked;
   tree live = point.load(type, header_field(offsetof(commsan_abi, live)));
-  if (is_outlined(current_function_decl)) return live;
   tree parallel = point.load(type, header_field(offsetof(commsan_abi, parallel)));
+  /* The region counts as one. */
+  if (is_teams)
+    parallel = fold_build2(RSHIFT_EXPR, type, parallel, build_one_cst(integer_type_node));
   return point.value(fold_build2(BIT_IOR_EXPR, type, live, parallel));
 }
 
@@ -143,7 +162,7 @@ static bool version_function(function *f, unsigned known, hash_set<gimple *> &un
   if (!can_copy_bbs_p(blocks.address(), n)) return false;
 
   check_point point(single_succ_edge(ENTRY_BLOCK_PTR_FOR_FN(f)), f->function_start_locus);
-  tree condition = concern(point, unchecked);
+  tree condition = concern(point, is_outlined(f->decl), unchecked);
   gimple *branch = gimple_build_cond(NE_EXPR, condition, build_zero_cst(TREE_TYPE(condition)),
                                      NULL_TREE, NULL_TREE);
   gsi_insert_before(&point.at, branch, GSI_SAME_STMT);
@@ -156,7 +175,7 @@ static bool version_function(function *f, unsigned known, hash_set<gimple *> &un
   for (class loop *l = root->inner; l; l = l->next) loops.safe_push(l);
   for (class loop *l : loops) duplicate_subloops(l, duplicate_loop(l, root));
   auto_vec<basic_block> copies;
-  copies.safe_grow_cleared(n, true);
+  for (unsigned i = 0; i < n; i++) copies.safe_push(NULL);
   copy_bbs(blocks.address(), n, copies.address(), NULL, 0, NULL, root, blocks[n - 1],
            false);
 
@@ -186,7 +205,7 @@ static bool version_loop(class loop *l, hash_set<gimple *> &unchecked) {
   bool is_versioned = all.is_worth_two() && can_duplicate_loop_p(l);
   if (is_versioned) {
     check_point point(loop_preheader_edge(l), all.where);
-    tree clear = build2(EQ_EXPR, boolean_type_node, concern(point, unchecked),
+    tree clear = build2(EQ_EXPR, boolean_type_node, concern(point, false, unchecked),
                         build_zero_cst(long_unsigned_type_node));
     const profile_probability mostly = profile_probability::likely(), rarely = mostly.invert();
     basic_block decision;

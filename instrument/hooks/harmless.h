@@ -1,5 +1,5 @@
-/* Functions of libraries that start no operation and wait for no other thread. Both compilers'
- * plugins leave checks out of what calls nothing else while nothing is pending. */
+/* Functions of libraries that start no operation. Both compilers' plugins leave checks out of what calls
+ * nothing else while nothing is pending. */
 #ifndef COMMSAN_HARMLESS_H
 #define COMMSAN_HARMLESS_H
 
@@ -21,8 +21,13 @@ static inline bool commsan_is_harmless(const char *name) {
       "strncpy", "time"};
   for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
     if (!strcmp(name, names[i])) return true;
-  /* Input and output, intrinsics and errors of Fortran; errors of the C++ library. */
-  static const char *const starts[] = {"_gfortran_", "_FortranA"};
+  /* Input and output, intrinsics and errors of Fortran; what orders and feeds the threads of an OpenMP
+   * team, which do nothing else then; errors of the C++ library. */
+  static const char *const starts[] = {
+      "_gfortran_", "_FortranA", "GOMP_atomic_", "GOMP_barrier", "GOMP_critical_", "GOMP_loop_",
+      "GOMP_single_", "__kmpc_barrier", "__kmpc_critical", "__kmpc_dispatch_", "__kmpc_end_",
+      "__kmpc_for_static_", "__kmpc_global_thread_num", "__kmpc_masked", "__kmpc_master",
+      "__kmpc_reduce", "__kmpc_single"};
   for (unsigned i = 0; i < sizeof starts / sizeof *starts; i++)
     if (!strncmp(name, starts[i], strlen(starts[i]))) return true;
   return !strncmp(name, "_ZSt", 4) && strstr(name, "__throw_");

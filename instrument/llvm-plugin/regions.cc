@@ -46,9 +46,10 @@ SmallVector<BasicBlock *> copies_of(ArrayRef<BasicBlock *> blocks, ValueToValueM
   return copies;
 }
 
-// Behind an instruction-free block's end: to `calm` if nothing is pending or exposed, nor, with
-// `ask_threads`, are there other threads that could start something; else to `checked`.
-void ask(BasicBlock *decision, BasicBlock *calm, BasicBlock *checked, bool ask_threads) {
+// Behind an instruction-free block's end: to `calm` if nothing is pending or exposed, nor are there
+// other threads that could start something: any, or any but those that run the function as well;
+// else to `checked`.
+void ask(BasicBlock *decision, BasicBlock *calm, BasicBlock *checked, bool is_teams) {
   IRBuilder<> builder(decision);
   IntegerType *word = builder.getInt64Ty();
   auto field = [&](size_t offset) -> Value * {
@@ -56,12 +57,15 @@ void ask(BasicBlock *decision, BasicBlock *calm, BasicBlock *checked, bool ask_t
     return builder.CreateLoad(word, ConstantExpr::getIntToPtr(address, PointerType::get(word, 0)));
   };
   Value *concern = field(offsetof(commsan_abi, live));
-  if (ask_threads) concern = builder.CreateOr(concern, field(offsetof(commsan_abi, parallel)));
+  Value *parallel = field(offsetof(commsan_abi, parallel));
+  // The region counts as one.
+  if (is_teams) parallel = builder.CreateLShr(parallel, 1);
+  concern = builder.CreateOr(concern, parallel);
   MDNode *weights = MDBuilder(decision->getContext()).createBranchWeights(7, 1);
   builder.CreateCondBr(builder.CreateICmpEQ(concern, builder.getInt64(0)), calm, checked, weights);
 }
 
-void copy_function(Function &function, ArrayRef<BasicBlock *> blocks, bool ask_threads) {
+void copy_function(Function &function, ArrayRef<BasicBlock *> blocks, bool is_teams) {
   BasicBlock *entry = &function.getEntryBlock();
   BasicBlock *decision = BasicBlock::Create(function.getContext(), "", &function, entry);
   SmallVector<AllocaInst *> variables;
@@ -81,10 +85,10 @@ void copy_function(Function &function, ArrayRef<BasicBlock *> blocks, bool ask_t
   }
   BranchInst::Create(decision, first);
   copies_of(blocks, map);
-  ask(decision, entry, cast<BasicBlock>(map[entry]), ask_threads);
+  ask(decision, entry, cast<BasicBlock>(map[entry]), is_teams);
 }
 
-void copy_loop(Loop &loop, ArrayRef<BasicBlock *> blocks, bool ask_threads) {
+void copy_loop(Loop &loop, ArrayRef<BasicBlock *> blocks) {
   BasicBlock *header = loop.getHeader();
   SmallVector<BasicBlock *> outside;
   for (BasicBlock *from : predecessors(header))
@@ -96,7 +100,7 @@ void copy_loop(Loop &loop, ArrayRef<BasicBlock *> blocks, bool ask_threads) {
   ValueToValueMapTy map;
   copies_of(blocks, map);
   before->getTerminator()->eraseFromParent();
-  ask(before, header, cast<BasicBlock>(map[header]), ask_threads);
+  ask(before, header, cast<BasicBlock>(map[header]), false);
 
   // Exits are reached from both.
   for (BasicBlock *exit : exits) {
@@ -132,16 +136,15 @@ void copy_loop(Loop &loop, ArrayRef<BasicBlock *> blocks, bool ask_threads) {
 }
 
 // Copies loops for which the decision is positive, outermost first.
-void copy_loops(Loop &loop, Decision decide, void *data, bool ask_threads, bool &any) {
+void copy_loops(Loop &loop, Decision decide, void *data) {
   SmallVector<BasicBlock *> blocks(loop.blocks());
   SmallVector<LLVMBasicBlockRef> wrapped;
   for (BasicBlock *block : blocks) wrapped.push_back(wrap(block));
   if (can_copy(blocks) && !loop.getHeader()->isEHPad() && decide(wrapped.data(), wrapped.size(), data)) {
-    copy_loop(loop, blocks, ask_threads);
-    any = true;
+    copy_loop(loop, blocks);
     return;
   }
-  for (Loop *inner : loop) copy_loops(*inner, decide, data, ask_threads, any);
+  for (Loop *inner : loop) copy_loops(*inner, decide, data);
 }
 
 } // namespace
@@ -149,20 +152,20 @@ void copy_loops(Loop &loop, Decision decide, void *data, bool ask_threads, bool 
 extern "C" {
 
 // Copies a function, or else its outermost loops, if `decide` wants that, which is then followed by
-// the copy; the blocks that `decide` got are entered while nothing is pending.
+// the copy; the blocks that `decide` got are entered while nothing is pending. `is_teams`: whether
+// all threads of an OpenMP team run the function.
 EXPORTED void commsan_copy_regions(LLVMValueRef wrapped, Decision decide, void *data,
-                                   LLVMBool ask_threads) {
+                                   LLVMBool is_teams) {
   Function &function = *unwrap<Function>(wrapped);
   SmallVector<BasicBlock *> blocks;
   SmallVector<LLVMBasicBlockRef> all;
   for (BasicBlock &block : function) blocks.push_back(&block), all.push_back(wrap(&block));
   if (can_copy(blocks) && decide(all.data(), all.size(), data))
-    return copy_function(function, blocks, ask_threads);
-  bool any = false;
+    return copy_function(function, blocks, is_teams);
   DominatorTree tree(function);
   LoopInfo loops(tree);
   SmallVector<Loop *> outermost(loops.begin(), loops.end());
-  for (Loop *loop : outermost) copy_loops(*loop, decide, data, ask_threads, any);
+  for (Loop *loop : outermost) copy_loops(*loop, decide, data);
 }
 
 EXPORTED LLVMBool commsan_is_harmless_call(const char *name) { return commsan_is_harmless(name); }
