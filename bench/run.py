@@ -33,6 +33,7 @@ MPIS = {
     "Open MPI": ("mpicc.openmpi", "mpirun.openmpi", "OMPI_CC", ["--bind-to", "core"]),
     "MPICH": ("mpicc.mpich", "mpirun.mpich", "MPICH_CC", ["-bind-to", "core"]),
 }
+SHMEM = ("symmetric",)  # programs of OpenSHMEM, with Open MPI
 SHOWN = ("incdirs", "libdirs", "libs")  # what Open MPI's wrapper tells for other compilers
 COMPILERS = {"gcc": "gcc", "clang": "clang-19"}
 
@@ -141,6 +142,8 @@ class Workshop:
         if target.exists():
             return target
         wrapper, _, variable, _ = MPIS[mpi]
+        if program in SHMEM:
+            wrapper, variable = "oshcc", "OSHMEM_CC"
         sources = [PROGRAMS / "peak.c"]
         if program == "heat":
             sources += [file for file in sorted(HEAT.glob("*.c")) if "buggy" not in file.name]
@@ -393,6 +396,21 @@ def traffic(shop, size):
         yield Comparison("traffic", mpi, "µs/round", 1e6, variants)
 
 
+def symmetric(shop, size):
+    """One-sided calls of OpenSHMEM only, with Open MPI."""
+    native = shop.build("symmetric")
+    hooks = shop.build("symmetric", how="commsan")
+    for mode in ("put", "atomic"):
+        arguments = (mode, size.seconds)
+        variants = [
+            Variant("native", shop.run("Open MPI", 2, native, *arguments)),
+            Variant("commsan", shop.run("Open MPI", 2, hooks, *arguments, checked=True)),
+        ]
+        for variant in variants:
+            variant.environment = {"OMPI_MCA_osc": "^rdma"}  # docs/openshmem.md
+        yield Comparison("symmetric", f"OpenSHMEM, {mode}", "µs/round", 1e6, variants)
+
+
 def gups(shop, size):
     """One-sided calls that never go on where the one before ended."""
     words, updates = size.gups
@@ -590,6 +608,7 @@ BENCHMARKS = {
     "npb": npb,
     "codes": codes,
     "traffic": traffic,
+    "symmetric": symmetric,
     "gups": gups,
     "pending": pending,
     "windows": windows,

@@ -18,6 +18,8 @@ mod names;
 mod notes;
 #[path = "profile/python.rs"]
 mod python;
+#[path = "profile/symmetric.rs"]
+mod symmetric;
 #[path = "profile/totals.rs"]
 mod totals;
 #[path = "profile/waits.rs"]

@@ -1,4 +1,5 @@
-//! Random programs with one-sided communication, on both MPI libraries, against a model.
+//! Random programs with one-sided communication, on both MPI libraries, and of OpenSHMEM, against a
+//! model.
 //!
 //! A trial runs some scripts, one after the other in one job. Every race that the model is certain
 //! of has to be found, and nothing that it does not think possible. `docs/test-cases.md` says more.
@@ -15,6 +16,8 @@ mod model;
 mod program;
 #[path = "rma/script.rs"]
 mod script;
+#[path = "rma/symmetric.rs"]
+mod symmetric;
 #[path = "cases/tools.rs"]
 #[allow(dead_code, reason = "only the distribution's libraries are used")]
 mod tools;
@@ -96,6 +99,16 @@ fn main() -> ExitCode {
             job.check_threads(&scripts, &format!("rma/random/threads-{batch}"))
         }));
     }
+    for batch in symmetric_batches() {
+        let (tools, repository) = (Arc::clone(&tools), Arc::clone(&repository));
+        let ranks = 2 + (batch % 3) as usize;
+        trials.push(Trial::test(format!("symmetric {batch} on {ranks} PEs"), move || {
+            let seeds = batch * BATCH..(batch + 1) * BATCH;
+            let scripts: Vec<_> = seeds.map(|seed| symmetric::Script::new(seed, ranks)).collect();
+            let job = Job { tools: &tools, repository: &repository, mpi: Mpi::Shmem, nodes: 1 };
+            job.check_symmetric(&scripts, &format!("rma/random/symmetric-{batch}"))
+        }));
+    }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -137,6 +150,11 @@ fn distant_batches() -> std::ops::RangeInclusive<u64> {
     let all = batches();
     let third = (all.end() - all.start()) / 3;
     *all.start()..=all.start() + third
+}
+
+/// Batches of programs of OpenSHMEM: half as many.
+fn symmetric_batches() -> std::ops::RangeInclusive<u64> {
+    shared_batches()
 }
 
 /// The script and step of each line of a program.
@@ -242,6 +260,42 @@ impl Job<'_> {
         let flags = ["-O1", "-fopenmp"];
         let found = self.findings_of(&program.text, scripts[0].ranks, &flags, name)?;
         let races: Vec<_> = scripts.iter().map(hybrid::Script::races).collect();
+        let certain = races.iter().flat_map(BTreeMap::values).filter(|v| **v == Verdict::Certain);
+        println!("{} findings, {} certain races", found.len(), certain.count());
+        Ok(differences(&races, &program.lines, &found))
+    }
+
+    /// Runs scripts of OpenSHMEM in one job, and compares what is found with the model; what was
+    /// missed once must show when its script runs alone, or never be missed again.
+    fn check_symmetric(&self, scripts: &[symmetric::Script], name: &str) -> Result<(), Failed> {
+        let mut problems = Vec::new();
+        for (number, mut difference) in self.run_symmetric(scripts, name)? {
+            let script = &scripts[number];
+            if difference.only_misses() {
+                println!("script {}: missed {:?}", script.seed, difference.missing);
+                let alone = format!("{name}-{}", script.seed);
+                let again = self.run_symmetric(std::slice::from_ref(script), &alone)?.remove(&0);
+                let again = again.unwrap_or_default();
+                difference.missing.retain(|race| again.missing.contains(race));
+                difference.unexpected.extend(again.unexpected);
+                difference.strange.extend(again.strange);
+            }
+            if !difference.is_empty() {
+                problems.push(format!("script {} ({number}): {}", script.seed, difference.shown()));
+            }
+        }
+        if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
+    }
+
+    /// Runs scripts of OpenSHMEM in one job and returns which of them differ.
+    fn run_symmetric(
+        &self,
+        scripts: &[symmetric::Script],
+        name: &str,
+    ) -> Result<BTreeMap<usize, Difference>, String> {
+        let program = symmetric::Program::new(scripts);
+        let found = self.findings_of(&program.text, scripts[0].ranks, &["-O1"], name)?;
+        let races: Vec<_> = scripts.iter().map(symmetric::Script::races).collect();
         let certain = races.iter().flat_map(BTreeMap::values).filter(|v| **v == Verdict::Certain);
         println!("{} findings, {} certain races", found.len(), certain.count());
         Ok(differences(&races, &program.lines, &found))

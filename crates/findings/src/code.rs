@@ -238,6 +238,10 @@ codes! {
         "symmetric memory allocated again and again and never freed", "CS-SHM-07.md";
     OutsideShmem = "CS-SHM-08", Error,
         "OpenSHMEM call before shmem_init or after shmem_finalize", "CS-SHM-08.md";
+    WorkArrayReused = "CS-SHM-09", Error,
+        "work array of a collective that other PEs may still be in", "CS-SHM-09.md";
+    DestinationNotReady = "CS-SHM-10", Error,
+        "use of a collective's destination that other PEs may write already", "CS-SHM-10.md";
 }
 
 impl Code {

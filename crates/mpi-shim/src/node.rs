@@ -68,8 +68,8 @@ fn has_several_nodes(ranks: usize) -> bool {
     Launcher::of_this_rank().is_some_and(|launcher| launcher.has_several_nodes(ranks))
 }
 
-/// Whether any module of the process, except for MPI and commsan, calls a constructor of windows,
-/// or exports or opens a device's memory: what makes memory that other ranks access.
+/// Whether any module of the process, except for MPI and commsan, calls a constructor of windows, or
+/// OpenSHMEM, or exports or opens a device's memory: what makes memory that other ranks access.
 fn shares_memory() -> bool {
     let found = loaded::visit(|module| match imports(module) {
         true => ControlFlow::Break(()),
@@ -80,14 +80,23 @@ fn shares_memory() -> bool {
 
 fn imports(module: &Loaded<'_>) -> bool {
     let path = module.path().as_os_str().as_bytes();
-    if ["libmpi", "libmpich", "libcommsan"].iter().any(|own| contains(path, own.as_bytes())) {
+    if ["libmpi", "libmpich", "liboshmem", "libcommsan"]
+        .iter()
+        .any(|own| contains(path, own.as_bytes()))
+    {
         return false;
     }
     module.symbols().is_some_and(|symbols| {
         symbols.imports().any(|name| {
             let name = name.to_bytes().to_ascii_lowercase();
-            let makers: [&[u8]; 4] =
-                [b"mpi_win_create", b"mpi_win_allocate", b"cudaipcgetmem", b"cudaipcopenmem"];
+            let makers: [&[u8]; 6] = [
+                b"mpi_win_create",
+                b"mpi_win_allocate",
+                b"cudaipcgetmem",
+                b"cudaipcopenmem",
+                b"shmem_init",
+                b"start_pes",
+            ];
             makers.iter().any(|maker| name.starts_with(maker))
         })
     })

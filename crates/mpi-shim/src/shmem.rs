@@ -71,6 +71,13 @@ pub(crate) fn around(row: usize, words: &[usize], caller: Caller, call: Real) {
     if mode.has_statistics() {
         stats::called(rank, row, &here);
     }
+    let begins = traffic::symmetric::before(rank, kind, &here);
+    let mut result = 0;
+    let mut counted = || {
+        result = call();
+        result
+    };
+    let call: Real = &mut counted;
     let is_ours = rank.checks() && real::is_ours();
     match kind {
         Kind::Init => initialise(rank, &args, &here, call),
@@ -87,6 +94,9 @@ pub(crate) fn around(row: usize, words: &[usize], caller: Caller, call: Real) {
             call();
         }
         _ => checked(rank, kind, &args, &here, call),
+    }
+    if let Some(begin) = begins {
+        traffic::symmetric::after(rank, kind, &args, &here, begin, result);
     }
 }
 
@@ -108,7 +118,8 @@ fn initialise(rank: &'static dyn Rank, args: &Args, here: &Here, call: Real) {
     if rank.checks() {
         let world = crate::library::world();
         rank.with(here.thread, &mut |tracker, _| {
-            tracker.shmem_begins(world.rank, world.size, default_ctx());
+            let (me, data) = ((world.rank, world.size), modules::program_variables());
+            tracker.shmem_begins(me, default_ctx(), data, args, here);
         });
     }
 }
@@ -157,7 +168,7 @@ fn checked(rank: &dyn Rank, kind: Kind, args: &Args, here: &Here, call: Real) {
     let (mut doubts, parallel) = (Vec::new(), agents::is_parallel());
     rank.with(here.thread, &mut |tracker, out| {
         doubts = tracker.symmetric.doubts(args);
-        if doubts.is_empty() && !kind.is_atomic() {
+        if doubts.is_empty() {
             tracker.shmem_calls(args, parallel, here, out);
         }
     });
@@ -183,7 +194,7 @@ fn checked(rank: &dyn Rank, kind: Kind, args: &Args, here: &Here, call: Real) {
     if waits {
         waiting::over(here.thread);
     }
-    if kind.completes() || matches!(kind, Kind::CtxDestroy) {
+    if kind.has_outcome() {
         rank.with(here.thread, &mut |tracker, out| tracker.shmem_called(args, result, here, out));
     }
     here.thread.calling.set(0);

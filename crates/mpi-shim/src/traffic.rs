@@ -7,6 +7,7 @@
 mod counting;
 mod events;
 mod links;
+pub(crate) mod symmetric;
 
 pub(crate) use links::begin;
 

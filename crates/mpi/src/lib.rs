@@ -47,7 +47,8 @@ pub use ids::Token;
 pub use other_work::{OtherWork, Status};
 pub use tracker::{
     Acquisition, Asked, AtomicUse, BufferOwner, Doubt, Entering, Facts, Failure, Got, MemoryModel,
-    MetOperation, MetRemote, Operation, Outside, Overstep, Passed, Simple, Sought, Standing,
+    MetOperation, MetRemote, Moved, Operation, Outside, Overstep, Passed, Simple, Sought, Standing,
     Synchronisation, TargetAccess, Template, ThreadLevel, Tracker, Used, Wrong, combine,
+    moved_by_shmem,
 };
 pub use typemap::Datatype;

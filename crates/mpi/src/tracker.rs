@@ -68,7 +68,7 @@ pub use refused::Failure;
 pub use rma_operations::{Simple, TargetAccess, combine};
 pub use separate::MemoryModel;
 pub use shared::Atomic as AtomicUse;
-pub use symmetric::Doubt;
+pub use symmetric::{Doubt, Moved, moved as moved_by_shmem};
 pub use user_operations::Overstep;
 pub use waiting::{Asked, Facts, Outside};
 

@@ -215,14 +215,30 @@ pub fn is_hooked_code(pc: usize) -> bool {
 pub fn variables() -> Vec<Range<usize>> {
     let mut variables = Vec::new();
     loaded::visit::<()>(|module| {
-        for part in module.parts(libc::PT_LOAD, libc::PF_W) {
-            let constant = module.parts(libc::PT_GNU_RELRO, 0).find(|c| part.contains(&c.start));
-            let start = constant.map_or(part.start, |constant| constant.end.max(part.start));
-            variables.push(start..part.end.max(start));
-        }
+        variables.extend(variables_of(module));
         ControlFlow::Continue(())
     });
     variables
+}
+
+/// The variables of the program itself, without what the loader has made constant.
+pub fn program_variables() -> Range<usize> {
+    let of_program = loaded::visit(|module| match module.path().as_os_str().is_empty() {
+        true => ControlFlow::Break(variables_of(module)),
+        false => ControlFlow::Continue(()),
+    });
+    let of_program = of_program.unwrap_or_default();
+    let start = of_program.iter().map(|part| part.start).min().unwrap_or(0);
+    start..of_program.iter().map(|part| part.end).max().unwrap_or(start)
+}
+
+fn variables_of(module: &Loaded<'_>) -> Vec<Range<usize>> {
+    let of_part = |part: Range<usize>| {
+        let constant = module.parts(libc::PT_GNU_RELRO, 0).find(|c| part.contains(&c.start));
+        let start = constant.map_or(part.start, |constant| constant.end.max(part.start));
+        start..part.end.max(start)
+    };
+    module.parts(libc::PT_LOAD, libc::PF_W).map(of_part).collect()
 }
 
 /// Whether the program has loaded a library by which it uses devices.

@@ -28,6 +28,10 @@ pub enum Case {
     NoticedLater,
     /// Both operations come from one process.
     SameOrigin,
+    /// An operation of OpenSHMEM is concerned, on symmetric memory.
+    Symmetric,
+    /// Both operations on symmetric memory come from one PE.
+    SymmetricOrigin,
     /// Both operations are accumulates, but not alike.
     Accumulates,
     /// An epoch is open, and the place that opened it known.
@@ -136,6 +140,10 @@ impl<'o> Facts<'o> {
             Code::SignaturesDiffer if first.rank == operation.rank => Case::WithinOneCall,
             // Where the function itself is seen to return, no call is involved.
             Code::PendingStackBuffer if first.call.is_some() => Case::NoticedLater,
+            Code::WindowAccessRace | Code::TargetRace if self.is_symmetric() => {
+                let is_of_one = code == Code::TargetRace && first.rank == operation.rank;
+                if is_of_one { Case::SymmetricOrigin } else { Case::Symmetric }
+            }
             Code::TargetRace
                 if window::is_accumulate(self.call().unwrap_or_default())
                     && window::is_accumulate(&self.raw_operation().call) =>

@@ -152,10 +152,13 @@ impl Kind {
         matches!(self, AtomicRead | AtomicWrite | AtomicUpdate | AtomicAdd)
     }
 
-    /// Whether it completes what this PE has started without a context.
-    pub fn completes(self) -> bool {
-        matches!(self, Kind::Quiet | Kind::BarrierAll | Kind::Barrier | Kind::Finalize)
-            || self.is_of_memory()
+    /// Whether something is known only when it has returned: that operations are complete, what
+    /// other PEs had done before, or a value.
+    pub fn has_outcome(self) -> bool {
+        use Kind::*;
+        matches!(self, Quiet | CtxDestroy | Ptr | Wait | Test | SetLock | TestLock)
+            || matches!(self, AtomicRead | AtomicUpdate)
+            || self.is_collective()
     }
 }
 

@@ -162,6 +162,7 @@ impl Wrapper {
             return Ok(Wrapper { mpi, language, options, libraries });
         }
         let name = match language {
+            Language::Cxx if mpi == Mpi::Shmem => "oshc++",
             _ if mpi == Mpi::Shmem => "oshcc",
             Language::C => "mpicc",
             Language::Cxx | Language::Cuda => "mpicxx",
@@ -218,7 +219,9 @@ impl Tools {
         let wrappers = all.map(|(mpi, language)| Wrapper::ask(mpi, language));
         let mut wrappers = wrappers.collect::<Result<Vec<_>, _>>()?;
         if mpis.contains(&Mpi::Family(MpiFamily::OpenMpi)) && in_path("oshcc").is_some() {
-            wrappers.push(Wrapper::ask(Mpi::Shmem, Language::C)?);
+            for language in [Language::C, Language::Cxx] {
+                wrappers.push(Wrapper::ask(Mpi::Shmem, language)?);
+            }
         }
         let work = repository.join("target/cases");
         Ok(Tools { commsan, clang, clangxx, nvcc, wrappers, work })

@@ -54,6 +54,12 @@ impl Cells {
         self.keys().chain([Key::AnyWord].into_iter().chain(many).map(|key| key.of(self.window)))
     }
 
+    /// The cells to which a write releases that nobody reads with many others.
+    pub fn signalled(&self) -> impl Iterator<Item = u64> {
+        let many = self.words.is_empty().then_some(Key::ManyWords);
+        self.keys().chain(many.map(|key| key.of(self.window)))
+    }
+
     /// The cells from which a read acquires.
     pub fn acquired(&self) -> impl Iterator<Item = u64> {
         let rest = if self.words.is_empty() { Key::AnyWord } else { Key::ManyWords };

@@ -18,6 +18,8 @@ pub enum AccessEpoch {
     Shared,
     /// Under an exclusive lock.
     Exclusive,
+    /// None is needed: an operation of OpenSHMEM on the context of this number.
+    Symmetric(u32),
     /// No epoch: an error of its own.
     None,
 }
@@ -45,6 +47,8 @@ pub struct Announced {
     pub each: Option<NonZeroU32>,
     /// Whether it was completed in the same segment.
     pub complete: bool,
+    /// What it stores, as a number, if it is not atomic; 0 if that is not known.
+    pub stored: u64,
     /// The bytes, relative to the target's base address.
     pub runs: Runs,
 }
@@ -109,6 +113,30 @@ pub enum Which {
     Epoch,
     /// The operation of this number.
     One(u32),
+    /// Operations of OpenSHMEM.
+    Symmetric(Symmetric),
+}
+
+/// Operations of OpenSHMEM that are complete, or that precede what follows at the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symmetric {
+    /// The number of their context.
+    pub ctx: u32,
+    /// They have lower numbers than this one.
+    pub before: u32,
+    /// Whether nonblocking gets are meant, too, which a fence does not order.
+    pub reads: bool,
+}
+
+impl Symmetric {
+    /// Whether an operation in this epoch and of this number is meant.
+    pub fn covers(self, epoch: AccessEpoch, number: u32) -> bool {
+        epoch == AccessEpoch::Symmetric(self.ctx) && (number.wrapping_sub(self.before) as i32) < 0
+    }
+
+    fn bits(self) -> u32 {
+        4 | u32::from(self.reads) << 3 | self.ctx << 4
+    }
 }
 
 const OPERATION: u64 = 1;
@@ -153,6 +181,7 @@ impl RmaMessage {
                     Which::Reads => (1, 0),
                     Which::Epoch => (2, 0),
                     Which::One(number) => (3, *number),
+                    Which::Symmetric(which) => (which.bits(), which.before),
                 };
                 let from = pair(*rank, *segment);
                 let words = [COMPLETE, *window, from, pair(kind, number), stamp.to_bits()];
@@ -182,7 +211,11 @@ impl RmaMessage {
                     (0, _) => Which::All,
                     (1, _) => Which::Reads,
                     (2, _) => Which::Epoch,
-                    (_, number) => Which::One(number),
+                    (3, number) => Which::One(number),
+                    (bits, before) => {
+                        let (ctx, reads) = (bits >> 4, bits >> 3 & 1 == 1);
+                        Which::Symmetric(Symmetric { ctx, before, reads })
+                    }
                 };
                 let stamp = stamp.first().map_or(Epoch::default(), |bits| Epoch::from_bits(*bits));
                 RmaMessage::Complete { window: *name, event: Event { rank, segment, stamp }, which }
@@ -212,6 +245,7 @@ impl Announced {
             AccessEpoch::Start(n) => (2, n),
             AccessEpoch::Shared => (3, 0),
             AccessEpoch::Exclusive => (4, 0),
+            AccessEpoch::Symmetric(ctx) => (5, ctx),
         };
         let (atomic, op) = match self.atomic.map(|atomic| atomic.op) {
             None => (0, 0),
@@ -236,7 +270,7 @@ impl Announced {
             self.window,
             pair(self.origin, self.segment),
             pair(self.call, self.site),
-            pair(datatype as u32, op as u32),
+            if self.atomic.is_none() { self.stored } else { pair(datatype as u32, op as u32) },
             pair(self.number, count),
         ]
     }
@@ -257,6 +291,7 @@ impl Announced {
             2 => Some(Combine::Swap),
             _ => Some(Combine::Op(op)),
         };
+        let stored = if op.is_none() { *reduction } else { 0 };
         let rules = Rules::from_bits((kind >> 10 & 0xf) as u8);
         let atomic = op.map(|op| Atomic { datatype, size, op, rules });
         let epoch = match kind >> 24 & 0xff {
@@ -264,6 +299,7 @@ impl Announced {
             2 => AccessEpoch::Start(count),
             3 => AccessEpoch::Shared,
             4 => AccessEpoch::Exclusive,
+            5 => AccessEpoch::Symmetric(count),
             _ => AccessEpoch::None,
         };
         let each = NonZeroU32::new((kind >> 32) as u32);
@@ -289,6 +325,7 @@ impl Announced {
             epoch,
             each,
             complete,
+            stored,
             runs,
         })
     }
@@ -362,6 +399,7 @@ mod tests {
             any::<u32>().prop_map(AccessEpoch::Start),
             Just(AccessEpoch::Shared),
             Just(AccessEpoch::Exclusive),
+            any::<u32>().prop_map(AccessEpoch::Symmetric),
             Just(AccessEpoch::None),
         ]
     }
@@ -386,7 +424,7 @@ mod tests {
         #[test]
         fn operations_survive_the_journey(
             (window, origin, segment, call) in any::<(u64, u32, u32, u32)>(),
-            (site, number) in any::<(u32, u32)>(),
+            (site, number, stored) in any::<(u32, u32, u64)>(),
             write: bool, atomic in atomics(), epoch in epochs(), each: u32, complete: bool,
             runs in prop::collection::vec((0i64..1000, 1u64..50, -90i64..90, 1u64..9), 1..9),
         ) {
@@ -396,6 +434,7 @@ mod tests {
             let each = NonZeroU32::new(each);
             let sent = Announced {
                 window, origin, segment, call, site, number, mode, atomic, epoch, each, complete,
+                stored: if atomic.is_none() { stored } else { 0 },
                 runs,
             };
             let (mut got, mut combs) = (None, SmallVec::new());
@@ -423,6 +462,7 @@ mod tests {
             epoch: AccessEpoch::Shared,
             each: None,
             complete: false,
+            stored: 0,
             runs: Runs::of(&Pattern::dense(0, size), start),
         };
         let mut first = put(16, 8);

@@ -27,6 +27,9 @@ pub struct Unsent {
     /// If it is complete: how many of its first bytes were accessed again since, by operations that
     /// are not.
     pub again: u64,
+    /// The call that starts it returns when it is complete: it is when this is sent, which a later
+    /// call does.
+    pub returns_complete: bool,
 }
 
 /// Another operation from the same place.
@@ -100,6 +103,23 @@ impl Outbox {
         (alone || !self.conflict(to, *mode, bytes, but)).then_some((at, step))
     }
 
+    /// Whether an announcement says already that the same call has accessed these bytes of a rank's
+    /// part, and returned.
+    pub fn says(&self, to: u32, next: &Next) -> bool {
+        self.all.iter().any(|unsent| {
+            let same = (unsent.to, unsent.handle, unsent.operation.call, unsent.stack)
+                == (to, next.handle, next.call, next.stack);
+            let bytes = next.start..next.start + next.size as i64;
+            let mut runs = unsent.operation.runs.0.iter();
+            same && unsent.returns_complete
+                && runs.any(|run| {
+                    run.count == 1
+                        && run.start <= bytes.start
+                        && bytes.end <= run.start + run.size as i64
+                })
+        })
+    }
+
     /// Merges an operation into an announcement.
     #[inline]
     pub fn add(&mut self, at: usize, step: Step, next: &Next) {
@@ -138,7 +158,10 @@ impl Outbox {
     /// Takes all announcements, each with its target: complete ones, then incomplete ones.
     pub fn take(&mut self) -> impl Iterator<Item = (u32, Announced)> + use<> {
         self.completions = 0;
-        let all = std::mem::take(&mut self.all);
+        let mut all = std::mem::take(&mut self.all);
+        for unsent in all.iter_mut().filter(|unsent| unsent.returns_complete) {
+            unsent.operation.complete = true;
+        }
         let open: Vec<_> =
             all.iter().filter_map(|unsent| Some((unsent.to, unsent.rest()?))).collect();
         let complete = all.into_iter().filter(|unsent| unsent.operation.complete);
@@ -216,9 +239,17 @@ mod tests {
             epoch: AccessEpoch::Shared,
             each: None,
             complete: false,
+            stored: 0,
             runs: Runs::of(&Pattern::dense(0, size), start),
         };
-        Unsent { to: TO, handle: 5, stack: Stacks::EMPTY, operation, again: 0 }
+        Unsent {
+            to: TO,
+            handle: 5,
+            stack: Stacks::EMPTY,
+            operation,
+            again: 0,
+            returns_complete: false,
+        }
     }
 
     fn step(outbox: &mut Outbox, call: u32, start: i64) -> Option<Step> {

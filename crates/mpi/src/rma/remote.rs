@@ -3,7 +3,7 @@
 use crate::rma::accumulate::Atomic;
 use crate::rma::clock::Clock;
 use crate::rma::knowledge::{ByCall, Event, Knowledge};
-use crate::rma::message::{AccessEpoch, Announced, Which};
+use crate::rma::message::{AccessEpoch, Announced, Symmetric, Which};
 use commsan_mpi_calls::Call;
 use commsan_shadow::{Access, Actor, Epoch, Footprint, Live, Mode, OpId, Pages};
 use rustc_hash::FxHashMap;
@@ -31,6 +31,8 @@ pub struct Remote {
     /// The events with which the operation is complete, once that is known: each of several threads
     /// may complete it.
     pub complete: SmallVec<[Event; 1]>,
+    /// See [`Announced::stored`].
+    pub stored: u64,
     /// This process has read its effect.
     pub seen: bool,
     /// Set in the separate memory model.
@@ -50,8 +52,9 @@ pub struct Separate {
 impl Remote {
     /// The state of an operation when it is announced.
     pub fn new(announced: &Announced, call: &'static Call) -> Remote {
-        let Announced { window, origin, segment, site, atomic, epoch, number, each, .. } =
-            *announced;
+        let Announced {
+            window, origin, segment, site, atomic, epoch, number, each, stored, ..
+        } = *announced;
         Remote {
             window,
             call,
@@ -67,6 +70,7 @@ impl Remote {
                 .then_some(Event { rank: origin, segment, stamp: Epoch::default() })
                 .into_iter()
                 .collect(),
+            stored,
             seen: false,
             separate: None,
         }
@@ -124,6 +128,9 @@ impl Remote {
         if self.window != other.window {
             return false;
         }
+        if let (AccessEpoch::Symmetric(_), AccessEpoch::Symmetric(_)) = (self.epoch, other.epoch) {
+            return self.tolerates_symmetric(own, other, others);
+        }
         let apart = match (self.epoch, other.epoch) {
             (AccessEpoch::Fence(a), AccessEpoch::Fence(b)) => a != b,
             (AccessEpoch::Exclusive, AccessEpoch::Shared | AccessEpoch::Exclusive)
@@ -136,6 +143,20 @@ impl Remote {
             (a.combines_with(b) || same && a.precedes(b)) && !a.splits(own, b, others)
         });
         apart || combine
+    }
+
+    /// Of two operations of OpenSHMEM, with the footprints of both: whether they are atomic for the
+    /// same elements, or repetitions of one call, of which each writes what the next one replaces, or
+    /// puts of the same value.
+    fn tolerates_symmetric(&self, own: &Footprint, other: &Announced, others: &Footprint) -> bool {
+        match (self.atomic, other.atomic) {
+            (Some(a), Some(b)) => a.size == b.size && !a.splits(own, b, others),
+            (None, None) if self.stored != 0 && self.stored == other.stored => {
+                own.span() == others.span()
+            }
+            (None, None) => (self.origin, self.site) == (other.origin, other.site),
+            _ => false,
+        }
     }
 }
 
@@ -184,7 +205,29 @@ impl Open {
             Which::All => {
                 self.reads.drain(..).map(|(_, id)| id).chain(self.rest.drain(..)).for_each(f)
             }
+            Which::Symmetric(_) => {}
         }
+    }
+
+    /// Removes operations of OpenSHMEM that have ended, and those that are not there any more.
+    fn end_symmetric(&mut self, which: Symmetric, present: &Live<Remote>) -> SmallVec<[OpId; 8]> {
+        let mut ended = SmallVec::new();
+        let is_over = |id: OpId| {
+            present.get(id).is_none_or(|remote| which.covers(remote.epoch, remote.number))
+        };
+        if which.reads {
+            self.reads.retain(|(_, id)| {
+                let is_over = is_over(*id);
+                ended.extend(is_over.then_some(*id));
+                !is_over
+            });
+        }
+        self.rest.retain(|id| {
+            let is_over = is_over(*id);
+            ended.extend(is_over.then_some(*id));
+            !is_over
+        });
+        ended
     }
 }
 
@@ -368,14 +411,38 @@ impl Remotes {
         let Some(open) = self.open.get_mut(&(window, origin)) else { return };
         let (present, complete) = (&mut self.present, &mut self.complete);
         let by_threads = &mut self.by_threads;
-        open.end(which, |id| {
+        let symmetric = match which {
+            Which::Symmetric(which) => open.end_symmetric(which, present),
+            _ => SmallVec::new(),
+        };
+        let mut end = |id| {
             let Some(remote) = present.get_mut(id) else { return };
             remote.complete.push(when);
             match of_thread {
                 true => by_threads.push_back(id),
                 false => complete.entry(when.rank).or_default().push_back((when.segment, id)),
             }
+        };
+        symmetric.into_iter().for_each(&mut end);
+        open.end(which, end);
+    }
+
+    /// This process has waited for what is stored in these bytes: the operations of OpenSHMEM that
+    /// write there have reached it.
+    pub fn reached(&mut self, bytes: &Range<usize>, when: Event) {
+        let mut writes: SmallVec<[OpId; 8]> = SmallVec::new();
+        let _ = self.present.conflicts(Mode::Read, &Footprint::Dense(bytes.clone()), |id, _, _| {
+            writes.push(id);
+            ControlFlow::<()>::Continue(())
         });
+        for id in writes {
+            if let Some(remote) = self.present.get_mut(id)
+                && matches!(remote.epoch, AccessEpoch::Symmetric(_))
+                && !remote.complete.iter().any(|event| event.rank == when.rank)
+            {
+                remote.complete.push(when);
+            }
+        }
     }
 
     /// A thread completes operations that others have completed before. Of its own completions the

@@ -313,6 +313,9 @@ impl Window {
     }
 }
 
+/// The number of windows that are not counted.
+pub const UNCOUNTED: u32 = u32::MAX;
+
 /// All windows of a process.
 #[derive(Default)]
 pub struct Windows {
@@ -321,6 +324,8 @@ pub struct Windows {
     /// The handle and number that were used last: nearly always the ones that are looked up.
     recent: Option<(usize, u32)>,
     by_name: FxHashMap<u64, u32>,
+    /// Windows that are counted.
+    counted: u32,
     /// How many windows each group has made.
     made: FxHashMap<u64, u64>,
 }
@@ -346,13 +351,26 @@ impl Windows {
 
     /// Adds a window that was made in a segment.
     pub fn add(&mut self, made: Made, memory: Vec<Range<usize>>, site: Site, since: u32) {
-        let number = self.all.len() as u32;
         let name = self.next_name(&made.group);
         *self.made.entry(made.group.name).or_default() += 1;
-        self.by_handle.insert(made.handle, number);
-        self.recent = None;
-        self.by_name.insert(name, number);
+        self.enter(name, made.handle);
+        self.counted += 1;
+        let number = self.counted - 1;
         self.all.push(Some(Window::new(name, number, made, memory, site, since)));
+    }
+
+    /// Adds a window that has this name on all ranks, beside those that are counted.
+    pub fn add_named(&mut self, name: u64, made: Made, site: Site, since: u32) {
+        self.enter(name, made.handle);
+        self.all.push(Some(Window::new(name, UNCOUNTED, made, Vec::new(), site, since)));
+    }
+
+    /// The window that will be added last is found by its name and handle.
+    fn enter(&mut self, name: u64, handle: usize) {
+        let index = self.all.len() as u32;
+        self.by_handle.insert(handle, index);
+        self.recent = None;
+        self.by_name.insert(name, index);
     }
 
     pub fn remove(&mut self, handle: usize) -> Option<Window> {

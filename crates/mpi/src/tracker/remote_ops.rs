@@ -18,6 +18,7 @@ use commsan_job_shm::JobShm;
 use commsan_mpi_calls::{CALLS, Call};
 use commsan_shadow::{Access, Exposed, Mode, OpId, Pages, Past, Shadow, When};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
 /// State of one-sided communication.
@@ -67,6 +68,8 @@ pub struct OneSided {
     /// Other nodes could not be found, or did not answer.
     pub(super) cut_off: bool,
     pub(super) shared: SharedMemory,
+    /// Blocks of symmetric memory, by address.
+    pub(super) blocks: BTreeMap<usize, usize>,
 }
 
 /// In the shadow, added to the row of an access's call in the table; smaller values are addresses
@@ -108,6 +111,7 @@ impl OneSided {
             incomplete: false,
             cut_off: false,
             shared: SharedMemory::default(),
+            blocks: BTreeMap::new(),
         }
     }
 }
@@ -204,6 +208,10 @@ impl OneSided {
         }
         let Remote { call, each, .. } = meeting.first;
         let Some(window) = self.windows.named(meeting.first.window) else { return };
+        let is_symmetric = matches!(meeting.first.epoch, AccessEpoch::Symmetric(_));
+        if is_symmetric && self.is_symmetric_memory_shared() {
+            return;
+        }
         let first = meeting.first.place();
         if out.again(code, site.pc, first.pc) {
             return;
@@ -211,8 +219,11 @@ impl OneSided {
         let made = &window.made;
         let operation = Operation {
             peer: made.own.map(|rank| rank as i32),
-            window: Some(window.number),
-            base: (!made.dynamic).then_some(made.base),
+            window: (!is_symmetric).then_some(window.number),
+            base: match is_symmetric {
+                true => self.symmetric_object(meeting.bytes.start),
+                false => (!made.dynamic).then_some(made.base),
+            },
             ..Operation::at(call, first)
         };
         let footprint = &meeting.access.footprint;
@@ -375,6 +386,9 @@ impl Tracker {
         };
         known.acquire(me, window.since.max(opened.unwrap_or(0)));
         let base = window.made.base;
+        if matches!(op.epoch, AccessEpoch::Symmetric(_)) {
+            self.symmetric_arrived(op, base);
+        }
         for footprint in op.footprints(base) {
             let access = Access { mode: op.mode, footprint };
             for meeting in self.rma.remotes.meetings(op, &known, &access.footprint) {

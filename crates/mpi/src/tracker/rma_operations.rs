@@ -411,6 +411,7 @@ impl Tracker {
             epoch: window.epoch(at_target.target),
             each: None,
             complete: false,
+            stored: 0,
             runs: Runs::of(&at_target.pattern, offset),
         };
         rma.announced = rma.announced.wrapping_add(1);
@@ -431,7 +432,14 @@ impl Tracker {
             return clock.announce_now(world, operation);
         }
         let (handle, stack) = (at_target.window, site.stack);
-        clock.announce(Unsent { to: world, handle, stack, operation, again: 0 });
+        clock.announce(Unsent {
+            to: world,
+            handle,
+            stack,
+            operation,
+            again: 0,
+            returns_complete: false,
+        });
     }
 
     /// Releases to ranks that atomically read what is written there from now on.

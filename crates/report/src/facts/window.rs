@@ -21,7 +21,12 @@ impl Facts<'_> {
             _ => format!("rank {}'s", self.observation.rank),
         };
         let window = name(operation);
-        let window = window.strip_prefix("the ").unwrap_or(&window);
+        let window = match self.is_symmetric() {
+            // Offsets are those in one allocation.
+            true if operation.base.is_some() => "symmetric allocation",
+            true => "symmetric memory",
+            false => window.strip_prefix("the ").unwrap_or(&window),
+        };
         let overlap = self.raw_access().and_then(|access| overlap(access, operation));
         let base = operation.base.filter(|&base| base <= operation.addr);
         match (overlap, base) {
@@ -34,11 +39,17 @@ impl Facts<'_> {
         }
     }
 
+    /// Whether the operation is one of OpenSHMEM.
+    pub(super) fn is_symmetric(&self) -> bool {
+        self.raw_operation().call.starts_with("shmem")
+    }
+
     /// What the operation does at its target.
     pub(super) fn carries(&self) -> String {
         let RawOperation { call, bytes: touched, write, .. } = self.raw_operation();
         let verb = if *write { "writes" } else { "reads" };
-        format!("{call} {verb} {} of the window", bytes(*touched))
+        let of = if self.is_symmetric() { "symmetric memory" } else { "the window" };
+        format!("{call} {verb} {} of {of}", bytes(*touched))
     }
 
     pub(super) fn unordered(&self) -> String {
@@ -171,6 +182,9 @@ pub(crate) mod tests {
         let (by, write, call) = match (code, case) {
             (Code::OriginBufferWritten, _) => ("store", true, "MPI_Put"),
             (Code::ResultBufferUsed, _) => ("load", false, "MPI_Fetch_and_op"),
+            (Code::WindowAccessRace, Case::Symmetric) => ("load", false, "shmem_long_put"),
+            (Code::TargetRace, Case::Symmetric) => ("shmem_long_g", false, "shmem_long_put"),
+            (Code::TargetRace, Case::SymmetricOrigin) => ("shmem_long_p", true, "shmem_long_put"),
             (Code::WindowAccessRace, _) => ("load", false, "MPI_Put"),
             (Code::SharedMemoryRace, _) => ("load", false, "store"),
             (Code::FalseAssertion, Case::FromAfar) => ("MPI_Put", true, "MPI_Win_post"),
@@ -204,8 +218,10 @@ pub(crate) mod tests {
         let is_memory = remote || code == Code::FalseAssertion;
         operation.base = is_memory.then_some(4000);
         let [first, other] = &mut finding.sites.to_mut()[..] else { panic!() };
-        first.call = by.starts_with("MPI").then(|| by.into());
-        first.rank = matches!(case, Case::SameOrigin | Case::FromAfar).then_some(0);
+        let is_call = by.starts_with("MPI") || by.starts_with("shmem");
+        first.call = is_call.then(|| by.into());
+        let is_there = matches!(case, Case::SameOrigin | Case::SymmetricOrigin | Case::FromAfar);
+        first.rank = is_there.then_some(0);
         other.call = Some(call.into());
         other.rank = remote.then_some(0);
         let completed = |(site, stack): (RawSite<'static>, Vec<_>)| {

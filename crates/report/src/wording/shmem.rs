@@ -96,4 +96,24 @@ pub(super) const SHMEM: &[Wording] = &[
         help: "move the call; keep the PE's number in a variable if it is needed after shmem_finalize",
         fortran: "",
     },
+    of_argument(
+        Code::WorkArrayReused,
+        "this collective used it before",
+        "PEs synchronise through the array: whoever is still in the collective before gets wrong results from what this \
+         one does to it, or waits for ever; only shmem_barrier and shmem_sync of the same active set may use theirs again \
+         at once",
+        "call shmem_barrier_all before the array is used again, or use several arrays in turn",
+    ),
+    Wording {
+        code: Code::DestinationNotReady,
+        case: Case::Usual,
+        message: "{who} {verb} the destination of {operation}, which other PEs may be in already",
+        offence: "{access}",
+        operation: "this call writes it",
+        why: "PEs write each other's destinations as soon as they are in the collective, whether the other one has \
+              come to it or not, and nothing orders {by} at {here} before {problem} came to it",
+        help: "call shmem_barrier_all between the last use of the destination and the collective, or receive in memory \
+               that is used for nothing else",
+        fortran: "",
+    },
 ];

@@ -130,10 +130,21 @@ fn of_symmetric(row: &Wording) -> Observation {
         Code::SymmetricNeverFreed => {
             ("shmem_malloc", "", "", "3 allocations of this place are left")
         }
+        Code::WorkArrayReused => {
+            let problem =
+                "may be in use at PE 2, which is not known to have returned from its last use";
+            ("shmem_broadcast64", "shmem_long_sum_to_all", "pSync", problem)
+        }
+        Code::DestinationNotReady => ("shmem_broadcast64", "", "dest", "PE 2"),
         _ => ("shmem_my_pe", "", "", "after shmem_finalize"),
     };
     observation.finding.operation.call = call.into();
     observation.finding.sites.to_mut()[1].call = Some(call.into());
+    if row.code == Code::DestinationNotReady {
+        observation.finding.argument = Some(RawArgument::new(parameter, problem, None));
+        observation.completed = None;
+        return observation;
+    }
     observation.finding.sites.to_mut()[0].call = Some(by.into());
     if row.code != Code::SymmetricFreedPending {
         observation.finding.argument = Some(RawArgument::new(parameter, problem, None));

@@ -58,6 +58,41 @@ pub(super) const WINDOWS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::WindowAccessRace,
+        case: Case::Symmetric,
+        message: "{who} {verb} {part}, unordered with {other}, which {otherwise} them",
+        offence: "{access}",
+        operation: "{carries}",
+        why: "{unordered}; shmem_fence, shmem_sync and collectives complete nothing, and shmem_quiet says nothing to the \
+              other PE",
+        help: "call shmem_barrier_all between the two; or let the origin call shmem_fence and then store a flag at this \
+               PE, which waits for it by shmem_wait_until (if it learns of the operation in another way, shmem_quiet must \
+               come first); where single elements are concerned, use atomics of one type on both sides",
+        fortran: "",
+    },
+    Wording {
+        code: Code::TargetRace,
+        case: Case::Symmetric,
+        message: "{who} {verb} {part}, unordered with {other}, which {otherwise} them",
+        offence: "{access}",
+        operation: "{carries}",
+        why: "{unordered}; shmem_fence, shmem_sync and collectives complete nothing, and atomics are so only with atomics \
+              of their type",
+        help: "give each PE elements of its own, use atomics of one type on both sides, or take a lock; or let the origin \
+               of the first call shmem_quiet, and the other's know of that, by a barrier or a flag, before it goes on",
+        fortran: "",
+    },
+    Wording {
+        code: Code::TargetRace,
+        case: Case::SymmetricOrigin,
+        message: "{who} {verb} {part}, unordered with {other}, which {otherwise} them",
+        offence: "{access}",
+        operation: "{carries}",
+        why: "{unordered}; operations of one PE on another arrive in any order",
+        help: "call shmem_fence between two puts, and shmem_quiet between a put and a get",
+        fortran: "",
+    },
+    Wording {
         code: Code::TargetRace,
         case: Case::OtherThread,
         message: "{who} {verb} {part}, unordered with {other}, which {otherwise} them",

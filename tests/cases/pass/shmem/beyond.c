@@ -9,8 +9,11 @@ int main(void) {
   static long here[16];
   long *all = shmem_malloc(12 * sizeof(long));
   shmem_long_put(all + 8, here, 4, next);
+  shmem_fence();
   shmem_long_iput(all, here, 11, 1, 2, next);
+  shmem_fence();
   shmem_putmem(all, here, 96, next);
+  shmem_quiet();
   shmem_long_iget(here, all, 1, 3, 4, next);
   shmem_barrier_all();
   shmem_free(all);

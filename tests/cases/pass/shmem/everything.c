@@ -77,6 +77,7 @@ static int one_sided(int me, int pes) {
   shmem_fence();
   shmem_long_iput(heap + COUNT, own + 1, 2, 1, 4, next);
   shmem_putmem(aligned, zeros, sizeof(int) * COUNT, next);
+  shmem_fence();
   shmem_put32(aligned, zeros, COUNT, next);
   shmem_long_p(&flag, 1, next);
   shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 1);
@@ -91,6 +92,7 @@ static int one_sided(int me, int pes) {
   if (!shmem_addr_accessible(heap, next) || !shmem_pe_accessible(next)) return 34;
   long mine = 0;
   shmem_addr_accessible(&mine, next);
+  shmem_barrier_all();
   shmem_ctx_t ctx;
   if (shmem_ctx_create(SHMEM_CTX_SERIALIZED, &ctx) == 0) {
     shmem_ctx_long_put(ctx, heap, own, COUNT, next);

@@ -1,0 +1,22 @@
+/* The flag may arrive before the data: nothing orders two puts to one PE. */
+//# mpi: openshmem
+#include <shmem.h>
+
+static long data[64], flag;
+
+int main(void) {
+  shmem_init();
+  int me = shmem_my_pe(), is_wrong = 0;
+  long here[64];
+  for (int i = 0; i < 64; i++) here[i] = i;
+  if (me == 0) {
+    shmem_long_put(data, here, 64, 1); //~ CS-RMA-03 operation
+    shmem_long_p(&flag, 1, 1);
+  } else if (me == 1) {
+    shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 1);
+    is_wrong = data[63] < 0; //~ CS-RMA-03 access
+  }
+  shmem_barrier_all();
+  shmem_finalize();
+  return is_wrong;
+}

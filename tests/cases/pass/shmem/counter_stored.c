@@ -1,0 +1,17 @@
+/* PE 0 resets a counter before others count. */
+//# mpi: openshmem
+#include <shmem.h>
+
+static long count;
+
+int main(void) {
+  shmem_init();
+  int me = shmem_my_pe(), pes = shmem_n_pes();
+  if (me == 0) count = 0;
+  shmem_barrier_all();
+  shmem_long_atomic_inc(&count, 0);
+  shmem_barrier_all();
+  int is_wrong = me == 0 && count != pes;
+  shmem_finalize();
+  return is_wrong;
+}

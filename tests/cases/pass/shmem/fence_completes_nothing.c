@@ -1,0 +1,19 @@
+/* A quiet completes what comes before it, and shmem_sync_all tells the others. */
+//# mpi: openshmem
+#include <shmem.h>
+
+int main(void) {
+  shmem_init();
+  int me = shmem_my_pe(), pes = shmem_n_pes();
+  long *data = shmem_calloc(16, sizeof *data), here[16];
+  for (int i = 0; i < 16; i++) here[i] = me;
+  shmem_barrier_all();
+  shmem_long_put(data, here, 16, (me + 1) % pes);
+  shmem_quiet();
+  shmem_sync_all();
+  int is_wrong = data[3] != (me + pes - 1) % pes;
+  shmem_barrier_all();
+  shmem_free(data);
+  shmem_finalize();
+  return is_wrong;
+}
