@@ -1,7 +1,7 @@
 //! Transfers of OpenSHMEM: what this PE writes to and reads from symmetric memory of others. All
 //! are counted where they start, since the other PE makes no call; what collectives move is not.
 
-use super::counting::{self, Counting};
+use super::counting::{self, Counting, Parts};
 use super::{Described, InOrder, Window};
 use crate::library::world;
 use crate::rank::{Rank, mode};
@@ -102,8 +102,15 @@ fn moved(rank: &dyn Rank, args: &Args, here: &Here, times: (u64, u64)) {
         let call = traffic.strings.fixed(&args.call.name);
         let all = std::slice::from_ref(&described);
         let partner = counting::partner(traffic, all);
-        traffic.record_call(call, stack, partner, times);
-        let mut counting = Counting { traffic, here, me, call, stack, time: times.0, steps: None };
+        let calls = traffic.record_call(call, stack, partner, times);
+        let (time, steps, parts) = (times.0, None, Parts::new());
+        let mut counting = Counting { traffic, here, me, call, stack, time, steps, parts };
         counting.add(&described);
+        let parts = counting.parts;
+        if traffic.has_events()
+            && let Some(of) = traffic.event_of(calls, here.thread.number(), false, None)
+        {
+            traffic.record_event(of, times, &parts);
+        }
     });
 }
