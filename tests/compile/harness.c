@@ -90,6 +90,9 @@ void begin(void) {
   set_filter(area, sizeof area, 0x0f);
 }
 
+void set_live(int live) { COMMSAN_ABI->live = live; }
+void set_parallel(int count) { COMMSAN_ABI->parallel = count; }
+
 void expose(void) {
   if (!cells) cells = reserve(sizeof *cells << COMMSAN_SLOT_BITS);
   for (char *page = area; page < area + sizeof area; page += 4096) {

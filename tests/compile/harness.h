@@ -14,6 +14,11 @@ void begin(void);
 /* Like `begin`, but watches only these eight bytes of the area, for writes or, if an operation
  * `received` there, for all accesses. */
 void begin_with(const void *granule, int received);
+/* From now on it is said that no operation is live, though the area is still watched; or that one is.
+ * What asks before it begins is not watched any more, and what asks at each access still is. */
+void set_live(int live);
+/* So many threads and parallel regions beside the first thread. */
+void set_parallel(int count);
 /* From now on others may access the area: what is done to it is noted. */
 void expose(void);
 /* Whether a read, or a write, of a byte has been noted. */

@@ -73,6 +73,20 @@ fn loops_of_clang_are_noted_at_once() {
     loops("clang-19", &["-O1", "-O2", "-O2 -flto"], "-DNOTED_AT_ONCE");
 }
 
+/// Functions and loops that start nothing.
+#[test]
+fn what_starts_nothing_is_free_of_checks_while_nothing_is_live() {
+    let compilers = ["gcc", "clang-19"].into_iter().filter(|c| has(c));
+    for compiler in compilers.filter(|c| *c != "gcc" || has_plugin()) {
+        for options in LEVELS {
+            // For speed, where that is wanted.
+            let is_free = !["-O0", "-Og", "-Os"].contains(options);
+            let defined = if is_free { "-DFREE_OF_CHECKS" } else { "" };
+            passes(&format!("@cc {compiler} {options} -w {defined} SRC/calm.c"));
+        }
+    }
+}
+
 #[test]
 fn gcc_without_the_plugin() {
     passes("COMMSAN_LIB=BARE @cc gcc -O2 -w SRC/language.c");
