@@ -1,13 +1,14 @@
 //! Answers compared with what adding up pair by pair gives, on random runs.
 
+mod support;
+
 use commsan_profile::Profile;
 use commsan_profile::api::{By, Filter, Level, Matrix, MatrixQuery, TimelineQuery, Total};
 use commsan_rundir::RunInfo;
-use commsan_rundir::traffic::{
-    Bin, Calls, End, Frame, Key, Kind, Memory, Object, Place, Side, Snapshot, Transfer,
-};
+use commsan_rundir::traffic::{Bin, Calls, End, Frame, Key, Kind, Place, Side, Snapshot, Transfer};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use support::object;
 
 /// Transfers as random numbers; what they mean depends on how many ranks there are.
 #[derive(Clone, Debug)]
@@ -88,21 +89,6 @@ fn naive_members(group: &[u32], shape: u8, rank: u32, peer: u32) -> Vec<u32> {
     match shape {
         0 | 1 => vec![peer],
         _ => group.iter().enumerate().filter(is_meant).map(|(_, member)| *member).collect(),
-    }
-}
-
-/// An allocated block of 64 bytes, which has one of the names behind the first three strings.
-fn object(rank: u32, number: u32) -> Object {
-    Object {
-        memory: Memory::Heap,
-        place: Place::Rank(rank),
-        stack: 0,
-        call: None,
-        name: Some(3 + number),
-        bytes: 64,
-        count: 1,
-        address: 0,
-        beside: vec![],
     }
 }
 

@@ -1,13 +1,14 @@
 //! When what receivers have seen is put beside what senders have, and when not.
 
+mod support;
+
 use commsan_profile::Profile;
 use commsan_profile::api::{
     By, Direction, Filter, LineTransfer, MatrixQuery, OfKind, TimelineQuery,
 };
 use commsan_rundir::RunInfo;
-use commsan_rundir::traffic::{
-    Bin, End, Frame, Key, Kind, Memory, Object, Place, Side, Snapshot, Transfer,
-};
+use commsan_rundir::traffic::{Bin, End, Frame, Key, Kind, Place, Side, Snapshot, Transfer};
+use support::object;
 
 const RANKS: u32 = 3;
 /// Objects of every rank, by the number that rows give.
@@ -83,20 +84,6 @@ impl Run {
         let objects = profile.run().objects;
         let name = |transfer: LineTransfer| Some(objects[transfer.target_object?].name.clone());
         profile.line(0, line).unwrap().transfers.into_iter().map(name).collect()
-    }
-}
-
-fn object(rank: u32, number: u32) -> Object {
-    Object {
-        memory: Memory::Heap,
-        place: Place::Rank(rank),
-        stack: 0,
-        call: None,
-        name: Some(3 + number),
-        bytes: 64,
-        count: 1,
-        address: 0,
-        beside: vec![],
     }
 }
 

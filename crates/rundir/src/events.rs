@@ -10,6 +10,7 @@ mod record;
 
 pub use record::{MAX_PARTS, MAX_RECORD, NoRecord, Of, Part, Pen, Record, Records};
 
+use crate::read_error::ReadError;
 use crate::traffic::{Place, Snapshot};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -151,36 +152,6 @@ impl Chunk {
     }
 }
 
-/// Why a file could not be read.
-#[derive(Debug)]
-pub enum ReadError {
-    /// The system says so.
-    Io(io::Error),
-    /// It does not begin as such files do.
-    Foreign,
-    /// It is of another version of commsan.
-    Version(u32),
-    /// It is shorter than it says, or changed.
-    Damaged(&'static str),
-}
-
-impl std::fmt::Display for ReadError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            ReadError::Io(error) => error.fmt(f),
-            ReadError::Foreign => f.write_str("this is no file of events of commsan"),
-            ReadError::Version(version) => write!(
-                f,
-                "its format has version {version}, this commsan reads version {VERSION}: use the \
-                 commsan that made the run"
-            ),
-            ReadError::Damaged(how) => write!(f, "it is damaged: {how}"),
-        }
-    }
-}
-
-impl std::error::Error for ReadError {}
-
 /// Writes a file, chunk by chunk: a rank need not hold it twice.
 pub struct Writer<W> {
     to: W,
@@ -269,12 +240,12 @@ impl Events {
     /// When these are other bytes.
     pub fn decode(file: &[u8]) -> Result<Events, ReadError> {
         if !file.starts_with(MAGIC) {
-            return Err(ReadError::Foreign);
+            return Err(ReadError::Foreign("file of events"));
         }
         let mut rest = Input(&file[MAGIC.len()..]);
         let version = rest.number("header")?;
         if version != VERSION {
-            return Err(ReadError::Version(version));
+            return Err(ReadError::Version { found: version, read: VERSION });
         }
         let (sum, packed, plain) =
             (rest.number("header")?, rest.long("header")?, rest.long("header")?);
@@ -441,10 +412,10 @@ mod tests {
             changed[at] ^= 0x11;
             assert!(Events::decode(&changed).is_err(), "{at}");
         }
-        assert!(matches!(Events::decode(b"CSTRAFIC...."), Err(ReadError::Foreign)));
+        assert!(matches!(Events::decode(b"CSTRAFIC...."), Err(ReadError::Foreign(_))));
         let mut other = bytes;
         other[8] = 9;
-        assert!(matches!(Events::decode(&other), Err(ReadError::Version(9))));
+        assert!(matches!(Events::decode(&other), Err(ReadError::Version { found: 9, .. })));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 pub mod events;
 mod jobs;
+mod read_error;
 pub mod reader;
 mod resolve;
 mod run;
@@ -16,6 +17,7 @@ mod world;
 pub mod writer;
 
 pub use commsan_findings::record;
+pub use read_error::ReadError;
 pub use reader::{Comm, Job, Messages, Origin, RankLog, Steps};
 pub use record::Record;
 pub use resolve::resolve;

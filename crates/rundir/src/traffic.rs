@@ -9,10 +9,10 @@
 //! rest (4), length of the rest (8), length unpacked (8) — and a [`Snapshot`] in postcard's
 //! encoding, as one LZ4 block.
 
+use crate::read_error::ReadError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::ops::Range;
 use std::path::Path;
 
@@ -457,42 +457,6 @@ pub struct Calls {
     pub bins: Vec<Bin>,
 }
 
-/// Why a file could not be read.
-#[derive(Debug)]
-pub enum ReadError {
-    /// The system says so.
-    Io(io::Error),
-    /// It does not begin as such files do.
-    Foreign,
-    /// It is of another version of commsan.
-    Version(u32),
-    /// It is shorter than it says, or changed.
-    Damaged(&'static str),
-}
-
-impl std::fmt::Display for ReadError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            ReadError::Io(error) => error.fmt(f),
-            ReadError::Foreign => f.write_str("this is no traffic file of commsan"),
-            ReadError::Version(version) => write!(
-                f,
-                "its format has version {version}, this commsan reads version {VERSION}: use the \
-                 commsan that made the run"
-            ),
-            ReadError::Damaged(how) => write!(f, "it is damaged: {how}"),
-        }
-    }
-}
-
-impl std::error::Error for ReadError {}
-
-impl From<io::Error> for ReadError {
-    fn from(error: io::Error) -> ReadError {
-        ReadError::Io(error)
-    }
-}
-
 impl Snapshot {
     /// The file's contents.
     pub fn encode(&self) -> Vec<u8> {
@@ -517,7 +481,7 @@ impl Snapshot {
         let word = |at: usize| file.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
         let long = |at: usize| file.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
         if !file.starts_with(MAGIC) {
-            return Err(ReadError::Foreign);
+            return Err(ReadError::Foreign("traffic file"));
         }
         let short = ReadError::Damaged("it ends within its header");
         let header = (word(8), word(12), long(16), long(24));
@@ -526,7 +490,7 @@ impl Snapshot {
         };
         let version = u32::from_le_bytes(version);
         if version != VERSION {
-            return Err(ReadError::Version(version));
+            return Err(ReadError::Version { found: version, read: VERSION });
         }
         let rest = &file[HEADER..];
         if rest.len() as u64 != u64::from_le_bytes(packed) {
@@ -659,8 +623,8 @@ mod tests {
     fn other_versions_are_told_apart_from_damage() {
         let mut file = snapshot().encode();
         file[8] = 9;
-        assert!(matches!(Snapshot::decode(&file), Err(ReadError::Version(9))));
-        assert!(matches!(Snapshot::decode(b"PAR1...."), Err(ReadError::Foreign)));
+        assert!(matches!(Snapshot::decode(&file), Err(ReadError::Version { found: 9, .. })));
+        assert!(matches!(Snapshot::decode(b"PAR1...."), Err(ReadError::Foreign(_))));
     }
 
     #[test]
