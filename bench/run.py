@@ -629,8 +629,8 @@ def run_once(shop, variant):
     output, wall = call(command, variant.environment)
     shutil.rmtree(directory, ignore_errors=True)
     measured = re.findall(r"(?:measured|time loop) ([0-9.e+-]+) s", output)
-    # Of the seconds that NAS's benchmarks print, short runs have no digit left.
     measured += re.findall(r"Elapsed time += +([0-9.e+-]+) \(s\)", output)
+    # Of the seconds that NAS's benchmarks print, short runs have no digit left.
     measured += [1 / float(rate) for rate in re.findall(r"Mop/s total += +([0-9.]+)", output)]
     peaks = re.findall(r"peak\s+(\d+) kB", output)
     if len(measured) != 1 or not peaks:

@@ -11,10 +11,6 @@
 
 static const HOST_WIDE_INT small = 64;
 
-static bool starts_with(const char *text, const char *start) {
-  return !strncmp(text, start, strlen(start));
-}
-
 static tree argument(gcall *call, unsigned i) {
   return i < gimple_call_num_args(call) ? gimple_call_arg(call, i) : NULL_TREE;
 }

@@ -1,4 +1,4 @@
-/* Functions and loops without checks while nothing is pending.
+/* Function and loop versioning: copies without checks, for as long as nothing is pending.
  *
  * Where nothing can start an operation, one question at the begin decides for all accesses: if no
  * operation is live and no memory is exposed, none of them can concern one. Such a function, or
@@ -30,10 +30,6 @@ static const unsigned most_statements = 3000, most_blocks = 600, fewest_accesses
 
 /* Functions of the unit that start nothing, whatever they call. */
 static hash_set<tree> calm;
-
-static bool starts_with(const char *text, const char *start) {
-  return !strncmp(text, start, strlen(start));
-}
 
 static bool is_harmless(tree function) {
   const char *name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(function));

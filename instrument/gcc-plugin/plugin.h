@@ -30,6 +30,10 @@
 
 #include <initializer_list>
 
+static inline bool starts_with(const char *text, const char *start) {
+  return !strncmp(text, start, strlen(start));
+}
+
 /* A memory access by a statement. */
 struct memory_access {
   gimple *statement;

@@ -17,10 +17,6 @@ static hash_set<tree> sharing;
 /* Set if the accesses of all functions are recorded. */
 static bool all_share;
 
-static bool starts_with(const char *text, const char *start) {
-  return !strncmp(text, start, strlen(start));
-}
-
 bool is_outlined(tree function) {
   return strstr(IDENTIFIER_POINTER(DECL_NAME(function)), "_omp_fn") != NULL;
 }

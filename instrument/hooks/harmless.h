@@ -1,5 +1,5 @@
-/* Functions of libraries that start no operation. Both compilers' plugins leave checks out of what calls
- * nothing else while nothing is pending. */
+/* Functions of libraries that start no operation: for both compilers' plugins, which decide by them
+ * what can run without checks (gcc-plugin/calm.cc, llvm-pass/src/calm.rs). */
 #ifndef COMMSAN_HARMLESS_H
 #define COMMSAN_HARMLESS_H
 

@@ -34,8 +34,8 @@ bool can_copy(ArrayRef<BasicBlock *> blocks) {
   return true;
 }
 
-// The blocks' copies, which refer to each other, and to what is outside as the blocks do.
-SmallVector<BasicBlock *> copies_of(ArrayRef<BasicBlock *> blocks, ValueToValueMapTy &map) {
+// Copies blocks. Copies refer to each other, and to what is outside as the blocks do.
+void copy(ArrayRef<BasicBlock *> blocks, ValueToValueMapTy &map) {
   SmallVector<BasicBlock *> copies;
   for (BasicBlock *block : blocks) {
     BasicBlock *copy = CloneBasicBlock(block, map, ".checked", block->getParent());
@@ -43,12 +43,11 @@ SmallVector<BasicBlock *> copies_of(ArrayRef<BasicBlock *> blocks, ValueToValueM
     copies.push_back(copy);
   }
   remapInstructionsInBlocks(copies, map);
-  return copies;
 }
 
-// Behind an instruction-free block's end: to `calm` if nothing is pending or exposed, nor are there
-// other threads that could start something: any, or any but those that run the function as well;
-// else to `checked`.
+// Ends a block: on to `calm` if nothing is pending or exposed, and there are no other threads that
+// could start something; else to `checked`. With `is_teams`, threads of the team that runs the
+// function are no others.
 void ask(BasicBlock *decision, BasicBlock *calm, BasicBlock *checked, bool is_teams) {
   IRBuilder<> builder(decision);
   IntegerType *word = builder.getInt64Ty();
@@ -56,35 +55,33 @@ void ask(BasicBlock *decision, BasicBlock *calm, BasicBlock *checked, bool is_te
     Constant *address = builder.getInt64(COMMSAN_BASE - 4096 + offset);
     return builder.CreateLoad(word, ConstantExpr::getIntToPtr(address, PointerType::get(word, 0)));
   };
-  Value *concern = field(offsetof(commsan_abi, live));
+  Value *live = field(offsetof(commsan_abi, live));
   Value *parallel = field(offsetof(commsan_abi, parallel));
   // The region counts as one.
   if (is_teams) parallel = builder.CreateLShr(parallel, 1);
-  concern = builder.CreateOr(concern, parallel);
+  Value *concern = builder.CreateOr(live, parallel);
   MDNode *weights = MDBuilder(decision->getContext()).createBranchWeights(7, 1);
   builder.CreateCondBr(builder.CreateICmpEQ(concern, builder.getInt64(0)), calm, checked, weights);
 }
 
 void copy_function(Function &function, ArrayRef<BasicBlock *> blocks, bool is_teams) {
   BasicBlock *entry = &function.getEntryBlock();
-  BasicBlock *decision = BasicBlock::Create(function.getContext(), "", &function, entry);
   SmallVector<AllocaInst *> variables;
   for (Instruction &instruction : *entry)
     if (auto *variable = dyn_cast<AllocaInst>(&instruction))
       if (variable->isStaticAlloca()) variables.push_back(variable);
   ValueToValueMapTy map;
-  // A block of its own has the variables, which both copies use.
-  BasicBlock *first = BasicBlock::Create(function.getContext(), "", &function, decision);
+  // Both copies use the variables.
+  BasicBlock *decision = BasicBlock::Create(function.getContext(), "", &function, entry);
   for (AllocaInst *variable : variables) {
     variable->removeFromParent();
 #if LLVM_VERSION_MAJOR < 16
-    first->getInstList().push_back(variable);
+    decision->getInstList().push_back(variable);
 #else
-    variable->insertInto(first, first->end());
+    variable->insertInto(decision, decision->end());
 #endif
   }
-  BranchInst::Create(decision, first);
-  copies_of(blocks, map);
+  copy(blocks, map);
   ask(decision, entry, cast<BasicBlock>(map[entry]), is_teams);
 }
 
@@ -98,7 +95,7 @@ void copy_loop(Loop &loop, ArrayRef<BasicBlock *> blocks) {
   loop.getUniqueExitBlocks(exits);
 
   ValueToValueMapTy map;
-  copies_of(blocks, map);
+  copy(blocks, map);
   before->getTerminator()->eraseFromParent();
   ask(before, header, cast<BasicBlock>(map[header]), false);
 
@@ -151,8 +148,8 @@ void copy_loops(Loop &loop, Decision decide, void *data) {
 
 extern "C" {
 
-// Copies a function, or else its outermost loops, if `decide` wants that, which is then followed by
-// the copy; the blocks that `decide` got are entered while nothing is pending. `is_teams`: whether
+// Asks `decide` about the function as a whole, else about its loops, outermost first, and copies
+// what it wants. The blocks that it was asked about are entered while nothing is pending. `is_teams`: whether
 // all threads of an OpenMP team run the function.
 EXPORTED void commsan_copy_regions(LLVMValueRef wrapped, Decision decide, void *data,
                                    LLVMBool is_teams) {

@@ -1,4 +1,4 @@
-//! Functions and loops without checks while nothing is pending.
+//! Function and loop versioning: copies without checks, for as long as nothing is pending.
 //!
 //! Where nothing can start an operation, one question at the begin decides for all accesses: if no
 //! operation is live and no memory is exposed, none of them can concern one. Such a function, or

@@ -17,7 +17,7 @@ use crate::rma::message::AccessEpoch;
 use commsan_callsite::{Findings, Place, Report};
 use commsan_findings::record::{Guarded, RawAccess, Record};
 use commsan_findings::{Code, Role};
-use commsan_guards::{Guards, Watched};
+use commsan_guards::Guards;
 use commsan_shadow::{Access, Mode, OpId, Past, When};
 use std::ffi::CStr;
 use std::ops::Range;
@@ -212,27 +212,17 @@ impl Tracker {
     /// Writes to the log what guards have watched, if there are any.
     pub(super) fn write_watched(&self, out: &mut dyn Findings) {
         let Some(guards) = &self.operations.guards else { return };
-        let Watched {
-            operations,
-            closed,
-            summed,
-            shared,
-            elsewhere,
-            unclosable,
-            over_budget,
-            exposed,
-            not_exposed,
-        } = guards.watched();
+        let all = guards.watched();
         let guarded = Guarded {
-            operations,
-            closed,
-            summed,
-            shared,
-            elsewhere,
-            unclosable,
-            over_budget,
-            exposed,
-            not_exposed,
+            operations: all.operations,
+            closed: all.closed,
+            summed: all.summed,
+            shared: all.shared,
+            elsewhere: all.elsewhere,
+            unclosable: all.unclosable,
+            over_budget: all.over_budget,
+            exposed: all.exposed,
+            not_exposed: all.not_exposed,
         };
         out.emit(Record::Guarded(guarded), &self.reporter.stacks);
     }
