@@ -1,6 +1,9 @@
 """Measures what commsan costs: builds the programs, runs them in turn, prints a Markdown table.
 
 docs/benchmarks.md tells what is measured and how to read the table.
+
+In this order: sizes, variants and the workshop that builds and runs programs; a function for each benchmark, by
+its name, which yields comparisons; BENCHMARKS, which lists them; running, tables, means and verdicts.
 """
 
 import argparse
