@@ -47,7 +47,8 @@ const CALIBRATION: u64 = 200_000;
 impl Clock {
     /// A clock calibrated now; takes 200 µs.
     pub fn new() -> Clock {
-        let mut clock = Clock { ticks: ticks(), time: now(), rate: 1 << 32 };
+        let (ticks, time, _) = moment();
+        let mut clock = Clock { ticks, time, rate: 1 << 32 };
         while now() < clock.time + CALIBRATION {
             std::hint::spin_loop();
         }
@@ -77,7 +78,7 @@ impl Clock {
     /// Recalibrates: reads the system clock and updates the length of a tick.
     #[cold]
     pub fn set(&mut self) {
-        let (ticks, time) = (ticks(), now());
+        let (ticks, time, _) = moment();
         let passed = (ticks.saturating_sub(self.ticks), time.saturating_sub(self.time));
         if passed.0 > 0 && passed.1 >= CALIBRATION / 2 {
             self.rate = ((u128::from(passed.1) << 32) / u128::from(passed.0)) as u64;

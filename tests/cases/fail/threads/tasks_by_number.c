@@ -1,4 +1,4 @@
-// Tasks take turns with two buffers, as if they had been executed in the order in which they were created.
+// Pairs of tasks take turns with two buffers, as if they had been executed in the order in which they were created.
 //# np: 2
 //# flags: -fopenmp
 #include <mpi.h>
@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < TASKS; i++) {
 #pragma omp task firstprivate(i)
     {
-      int me = i % 2;
+      int me = i / 2 % 2;
       MPI_Request requests[2];
       out[me][0] = i; //~ CS-BUF-01 access
       MPI_Irecv(in[me], 4, MPI_INT, 1 - rank, i, MPI_COMM_WORLD, &requests[0]); //~ CS-BUF-04 operation //~ CS-BUF-04 access //~ CS-BUF-02 operation

@@ -1,4 +1,4 @@
-! Tasks take turns with two columns, as if they had been executed in the order in which they were created.
+! Pairs of tasks take turns with two columns, as if they had been executed in the order in which they were created.
 !# np: 2
 !# flags: -fopenmp
 program tasks_by_number
@@ -13,7 +13,7 @@ program tasks_by_number
   !$omp single
   do i = 1, tasks
     !$omp task firstprivate(i) private(me, request, ierror) shared(out, in)
-    me = mod(i, 2)
+    me = mod(i / 2, 2)
     out(:, me) = i !~ CS-BUF-01 access
     call MPI_Isend(out(:, me), 4, MPI_INTEGER, 1 - rank, i, MPI_COMM_WORLD, request, ierror) !~ CS-BUF-01 operation
     call MPI_Recv(in(:, me), 4, MPI_INTEGER, 1 - rank, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierror) !~ CS-BUF-04 operation !~ CS-BUF-04 access
