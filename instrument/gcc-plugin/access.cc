@@ -25,8 +25,7 @@ static bool is_exempt(tree reference, bool write) {
   return DECL_P(base) && is_private(base);
 }
 
-/* The variable part of a base's address; adds the constant part to `offset`. */
-static tree variable_address(tree base, HOST_WIDE_INT *offset) {
+tree variable_address(tree base, HOST_WIDE_INT *offset) {
   if (TREE_CODE(base) == MEM_REF) {
     *offset += mem_ref_offset(base).to_constant().to_shwi();
     return TREE_OPERAND(base, 0);

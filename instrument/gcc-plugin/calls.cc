@@ -201,8 +201,7 @@ void share_copies(gimple *statement) {
   }
 }
 
-/* Whether the call's only side effect can be to set errno. */
-static bool is_math(gcall *call) {
+bool is_math(gcall *call) {
 #if BUILDING_GCC_MAJOR >= 11
   return mathfn_built_in_type(gimple_call_combined_fn(call)) != NULL_TREE;
 #else

@@ -125,18 +125,26 @@ struct region {
   }
 };
 
-/* Non-zero if something is pending or exposed, or other threads may start something: any, or any
- * but those that run this function as well. */
-static tree concern(check_point &point, bool is_teams, hash_set<gimple *> &unchecked) {
-  tree type = long_unsigned_type_node;
-  point.loads = &unchecked;
-  tree live = point.load(type, header_field(offsetof(commsan_abi, live)));
-  tree parallel = point.load(type, header_field(offsetof(commsan_abi, parallel)));
-  /* The region counts as one. */
-  if (is_teams)
-    parallel = fold_build2(RSHIFT_EXPR, type, parallel, build_one_cst(integer_type_node));
-  return point.value(fold_build2(BIT_IOR_EXPR, type, live, parallel));
-}
+/* What a question at the begin of a region is about. */
+struct concern {
+  /* Whether something is pending or exposed. */
+  tree live;
+  /* Whether other threads may start something: any, or any but those that run this as well. */
+  tree others;
+
+  concern(check_point &point, bool is_teams, hash_set<gimple *> &unchecked) {
+    point.loads = &unchecked;
+    live = point.load(long_unsigned_type_node, header_field(offsetof(commsan_abi, live)));
+    others = point.load(long_unsigned_type_node, header_field(offsetof(commsan_abi, parallel)));
+    /* The region counts as one. */
+    if (is_teams)
+      others = fold_build2(RSHIFT_EXPR, long_unsigned_type_node, others, build_one_cst(integer_type_node));
+  }
+
+  tree any(check_point &point) const {
+    return point.value(fold_build2(BIT_IOR_EXPR, long_unsigned_type_node, live, others));
+  }
+};
 
 static void leave_unchecked(basic_block block, hash_set<gimple *> &unchecked) {
   for (gimple_stmt_iterator s = gsi_start_bb(block); !gsi_end_p(s); gsi_next(&s))
@@ -158,7 +166,7 @@ static bool version_function(function *f, unsigned known, hash_set<gimple *> &un
   if (!can_copy_bbs_p(blocks.address(), n)) return false;
 
   check_point point(single_succ_edge(ENTRY_BLOCK_PTR_FOR_FN(f)), f->function_start_locus);
-  tree condition = concern(point, is_outlined(f->decl), unchecked);
+  tree condition = concern(point, is_outlined(f->decl), unchecked).any(point);
   gimple *branch = gimple_build_cond(NE_EXPR, condition, build_zero_cst(TREE_TYPE(condition)),
                                      NULL_TREE, NULL_TREE);
   gsi_insert_before(&point.at, branch, GSI_SAME_STMT);
@@ -191,26 +199,55 @@ static bool version_function(function *f, unsigned known, hash_set<gimple *> &un
   return true;
 }
 
-/* Copies a loop, with those inside; returns false if it cannot be copied. */
-static bool version_loop(class loop *l, hash_set<gimple *> &unchecked) {
+/* A loop to be copied, with those inside. */
+struct chosen_loop {
+  class loop *loop;
+  location_t where;
+  /* If it is known. */
+  bool is_reach_known;
+  reach memory;
+};
+
+static void leave_unchecked(class loop *l, hash_set<gimple *> &unchecked) {
+  basic_block *blocks = get_loop_body(l);
+  for (unsigned i = 0; i < l->num_nodes; i++) leave_unchecked(blocks[i], unchecked);
+  free(blocks);
+}
+
+static bool is_worth_two(class loop *l, location_t *where) {
   if (l->num_nodes > most_blocks || optimize_loop_for_size_p(l)) return false;
   region all;
   basic_block *blocks = get_loop_body(l);
   for (unsigned i = 0; i < l->num_nodes; i++) all.add(blocks[i], l);
-  const unsigned n = l->num_nodes;
-  bool is_versioned = all.is_worth_two() && can_duplicate_loop_p(l);
-  if (is_versioned) {
-    check_point point(loop_preheader_edge(l), all.where);
-    tree clear = build2(EQ_EXPR, boolean_type_node, concern(point, false, unchecked),
-                        build_zero_cst(long_unsigned_type_node));
-    const profile_probability mostly = profile_probability::likely(), rarely = mostly.invert();
-    basic_block decision;
-    is_versioned = loop_version(l, clear, &decision, mostly, rarely, mostly, rarely, true);
-  }
-  if (is_versioned)
-    for (unsigned i = 0; i < n; i++) leave_unchecked(blocks[i], unchecked);
   free(blocks);
-  return is_versioned;
+  *where = all.where;
+  return all.is_worth_two() && can_duplicate_loop_p(l);
+}
+
+/* Whether the first copy may run: nothing is live, or nothing is in what the loop may access. */
+static tree is_free(const chosen_loop &c, hash_set<gimple *> &unchecked) {
+  tree type = long_unsigned_type_node;
+  check_point point(loop_preheader_edge(c.loop), c.where);
+  const concern about(point, false, unchecked);
+  tree any = about.any(point);
+  if (!c.is_reach_known) return build2(EQ_EXPR, boolean_type_node, any, build_zero_cst(type));
+  check_point pending = point.if_rarely(any);
+  tree alone = build2(EQ_EXPR, boolean_type_node, about.others, build_zero_cst(type));
+  tree clear = is_clear(pending, c.memory, pending.value(fold_convert(type, alone)));
+  return build2(NE_EXPR, boolean_type_node, value_or_one(point, pending, clear), build_zero_cst(type));
+}
+
+/* Copies the loop; returns false if it cannot be copied. `settled` collects statements of copies
+ * that run with checks where something is pending on what they access. */
+static bool version_loop(const chosen_loop &c, hash_set<gimple *> &unchecked,
+                         hash_set<gimple *> &settled) {
+  const profile_probability mostly = profile_probability::likely(), rarely = mostly.invert();
+  basic_block decision;
+  class loop *copy = loop_version(c.loop, is_free(c, unchecked), &decision, mostly, rarely, mostly, rarely, true);
+  if (!copy) return false;
+  leave_unchecked(c.loop, unchecked);
+  if (c.is_reach_known) leave_unchecked(copy, settled);
+  return true;
 }
 
 /* Accesses of innermost loops of which all addresses are known beforehand. */
@@ -228,16 +265,48 @@ static unsigned count_known(hash_set<class loop *> &known) {
   return accesses;
 }
 
-/* Copies the outermost loops among these and those inside them. */
-static bool version_loops(class loop *first, hash_set<class loop *> &known,
-                          hash_set<gimple *> &unchecked) {
-  auto_vec<class loop *> siblings;
-  for (class loop *l = first; l; l = l->next) siblings.safe_push(l);
-  bool any = false;
-  for (class loop *l : siblings) {
+/* The outermost loops to be copied among these and those inside them; `known` are handled by loops.cc. */
+static void choose_loops(class loop *first, bool must_know, hash_set<class loop *> &known,
+                         hash_set<gimple *> &settled, auto_delete_vec<chosen_loop> &chosen) {
+  for (class loop *l = first; l; l = l->next) {
     if (known.contains(l)) continue;
-    any |= version_loop(l, unchecked) || version_loops(l->inner, known, unchecked);
+    gimple_stmt_iterator last = gsi_last_bb(l->header);
+    if (!gsi_end_p(last) && settled.contains(gsi_stmt(last))) continue;
+    chosen_loop *c = new chosen_loop{l, UNKNOWN_LOCATION, false, {}};
+    bool is_chosen = is_worth_two(l, &c->where);
+    if (is_chosen) c->is_reach_known = find_reach(l, c->memory);
+    /* It may be known of the loops inside. */
+    if (c->memory.is_vague && l->inner) c->is_reach_known = false;
+    is_chosen &= c->is_reach_known || !must_know;
+    if (is_chosen) {
+      chosen.safe_push(c);
+      continue;
+    }
+    delete c;
+    choose_loops(l->inner, must_know, known, settled, chosen);
   }
+}
+
+/* Copies what can be: the function, or else its outermost loops; `again` only loops of which it is
+ * known what they may access, outside of `settled` copies. */
+static bool version_some(function *f, bool again, hash_set<gimple *> &unchecked,
+                         hash_set<gimple *> &settled) {
+  loop_optimizer_init(LOOPS_NORMAL | LOOPS_HAVE_RECORDED_EXITS);
+  scev_initialize();
+  hash_set<class loop *> known;
+  const unsigned accesses = count_known(known);
+  auto_delete_vec<chosen_loop> chosen;
+  choose_loops(current_loops->tree_root->inner, again, known, settled, chosen);
+  scev_finalize();
+  release_recorded_exits(f);
+  bool any = !again && version_function(f, accesses, unchecked);
+  if (!any) {
+    initialize_original_copy_tables();
+    for (chosen_loop *c : chosen) any |= version_loop(*c, unchecked, settled);
+    free_original_copy_tables();
+  }
+  if (any) update_ssa(TODO_update_ssa);
+  loop_optimizer_finalize();
   return any;
 }
 
@@ -247,18 +316,9 @@ void free_calm_regions(function *f, hash_set<gimple *> &unchecked) {
   /* Calls that were put in place of others have no virtual operands yet, but copies need them. */
   mark_virtual_operands_for_renaming(f);
   update_ssa(TODO_update_ssa_only_virtuals);
-  loop_optimizer_init(LOOPS_NORMAL | LOOPS_HAVE_RECORDED_EXITS);
-  scev_initialize();
-  hash_set<class loop *> known;
-  const unsigned accesses = count_known(known);
-  scev_finalize();
-  release_recorded_exits(f);
-  bool any = version_function(f, accesses, unchecked);
-  if (!any) {
-    initialize_original_copy_tables();
-    any = version_loops(current_loops->tree_root->inner, known, unchecked);
-    free_original_copy_tables();
-  }
-  if (any) update_ssa(TODO_update_ssa);
-  loop_optimizer_finalize();
+  hash_set<gimple *> settled;
+  if (!version_some(f, false, unchecked, settled)) return;
+  /* A copy with all checks that runs whenever something is pending may have loops that need none. */
+  for (gimple *statement : unchecked) settled.add(statement);
+  version_some(f, true, unchecked, settled);
 }

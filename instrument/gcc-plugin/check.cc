@@ -49,8 +49,10 @@ static void insert(check_point &point, gimple *statement) {
 tree check_point::value(tree expression) {
   gimple_seq statements = NULL;
   tree result = force_gimple_operand(expression, &statements, true, NULL_TREE);
-  for (gimple_stmt_iterator i = gsi_start(statements); !gsi_end_p(i); gsi_next(&i))
+  for (gimple_stmt_iterator i = gsi_start(statements); !gsi_end_p(i); gsi_next(&i)) {
     gimple_set_location(gsi_stmt(i), where);
+    if (loads && gimple_assign_load_p(gsi_stmt(i))) loads->add(gsi_stmt(i));
+  }
   gsi_insert_seq_before(&at, statements, GSI_SAME_STMT);
   return result;
 }
@@ -96,6 +98,17 @@ check_point check_point::if_rarely(tree value) {
   inside.at = gsi_start_bb(rare);
   at = gsi_start_bb(past->dest);
   return inside;
+}
+
+tree value_or_one(check_point &after, check_point &inside, tree value) {
+  tree type = TREE_TYPE(value), result = make_ssa_name(type);
+  gphi *phi = create_phi_node(result, gsi_bb(after.at));
+  edge from;
+  edge_iterator i;
+  FOR_EACH_EDGE(from, i, gsi_bb(after.at)->preds)
+  add_phi_arg(phi, from->src == gsi_bb(inside.at) ? value : build_one_cst(type), from,
+              UNKNOWN_LOCATION);
+  return result;
 }
 
 tree header_field(HOST_WIDE_INT offset) {

@@ -79,8 +79,15 @@ static tree type_of(hook which) {
     return build_function_type_list(void_type_node, ptr_type_node, ptr_type_node, ptr_type_node,
                                     long_unsigned_type_node, NULL_TREE);
   case RANGE_CLEAR:
+  case OBJECT_CLEAR:
     return build_function_type_list(long_unsigned_type_node, long_unsigned_type_node,
                                     long_unsigned_type_node, long_unsigned_type_node, NULL_TREE);
+  case POINTEE:
+    return build_function_type_list(ptr_type_node, ptr_type_node, long_integer_type_node, NULL_TREE);
+  case SPAN_CLEAR:
+    return build_function_type_list(long_unsigned_type_node, long_unsigned_type_node,
+                                    long_unsigned_type_node, long_unsigned_type_node,
+                                    long_unsigned_type_node, NULL_TREE);
   case READ_SWEEP:
   case WRITE_SWEEP:
     return build_function_type_list(void_type_node, long_unsigned_type_node, long_unsigned_type_node,
@@ -98,8 +105,8 @@ static tree declare(hook which) {
   static const char *const names[HOOKS] = {
       "__commsan_read",     "__commsan_write", "__tsan_read_range", "__tsan_write_range",
       "__commsan_lanes",    "__commsan_copy",  "__commsan_clear",   "__tsan_func_entry",
-      "__tsan_func_exit",   "__commsan_range_clear", "__commsan_read_sweep",
-      "__commsan_write_sweep", "__tsan_func_exit", "__commsan_share", "__commsan_synchronise"};
+      "__tsan_func_exit",   "__commsan_range_clear", "__commsan_span_clear",
+      "__commsan_object_clear", "__commsan_pointee", "__commsan_read_sweep", "__commsan_write_sweep", "__tsan_func_exit", "__commsan_share", "__commsan_synchronise"};
   tree declaration = plain_declaration(names[which], type_of(which));
   DECL_VISIBILITY(declaration) = VISIBILITY_HIDDEN;
   DECL_VISIBILITY_SPECIFIED(declaration) = 1;

@@ -86,6 +86,14 @@ bool find_masked_span(gcall *call, vec<memory_access> &found) {
   return true;
 }
 
+bool find_gathered(gcall *call, tree *pointer, bool *write) {
+  lanes l = {};
+  if (!describe(call, l) || !l.index) return false;
+  *pointer = l.pointer;
+  *write = l.write;
+  return true;
+}
+
 bool check_lanes(gcall *call) {
   lanes l = {};
   if (!describe(call, l)) return false;

@@ -260,18 +260,6 @@ static tree may_concern(check_point &point, const bounds &b) {
   return point.value(fold_build2(BIT_IOR_EXPR, type, hit, pages));
 }
 
-/* `value` if the block inside ran, otherwise 1. */
-static tree value_or_one(check_point &after, check_point &inside, tree value) {
-  tree type = TREE_TYPE(value), result = make_ssa_name(type);
-  gphi *phi = create_phi_node(result, gsi_bb(after.at));
-  edge from;
-  edge_iterator i;
-  FOR_EACH_EDGE(from, i, gsi_bb(after.at)->preds)
-  add_phi_arg(phi, from->src == gsi_bb(inside.at) ? value : build_one_cst(type), from,
-              UNKNOWN_LOCATION);
-  return result;
-}
-
 /* Records the loop's accesses to a range beforehand. */
 static void note(check_point &point, const sweep &s, tree rounds) {
   const memory_range &r = s.range;

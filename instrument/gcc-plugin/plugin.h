@@ -54,6 +54,8 @@ struct memory_access {
  * returns. */
 void find_accesses(gimple *statement, vec<memory_access> &before, vec<memory_access> &after);
 memory_access access_through(tree pointer, HOST_WIDE_INT size, bool write, gimple *statement);
+/* The variable part of a base's address; adds the constant part to `offset`. */
+tree variable_address(tree base, HOST_WIDE_INT *offset);
 /* Replaces a pointer by the expression that computes it. */
 void look_through_pointer(memory_access &a);
 /* Whether the function has variables whose address may escape. */
@@ -68,6 +70,8 @@ void keep_call(gimple *statement);
 void share_copies(gimple *statement);
 /* How many accesses of a statement are checked. */
 unsigned count_accesses(gimple *statement);
+/* Whether the call's only side effect can be to set errno. */
+bool is_math(gcall *call);
 /* Whether an operation may start or end there, or the statement may wait for another thread. */
 bool is_barrier(gimple *statement);
 
@@ -75,6 +79,8 @@ bool is_barrier(gimple *statement);
 bool check_lanes(gcall *call);
 /* Finds all lanes of a masked access, active or not; returns false if it is none. */
 bool find_masked_span(gcall *call, vec<memory_access> &found);
+/* Finds the pointer that the lanes of a gathered or scattered access are relative to. */
+bool find_gathered(gcall *call, tree *pointer, bool *write);
 
 /* check.cc: the line of a statement, or else of one that uses its result. */
 location_t place_of(gimple *statement);
@@ -97,6 +103,8 @@ struct check_point {
   /* Inserts a call; returns its result, if it has one. */
   tree call(tree function, std::initializer_list<tree> arguments);
 };
+/* `value` if the rare block `inside` ran, otherwise 1; `after` continues behind it. */
+tree value_or_one(check_point &after, check_point &inside, tree value);
 /* The address of a 64-bit field of the header that hooks and runtime share. */
 tree header_field(HOST_WIDE_INT offset);
 /* Non-zero if the page of the first or last byte of a range concerns a read, or a write. */
@@ -127,6 +135,30 @@ void free_calm_regions(function *f, hash_set<gimple *> &unchecked);
 /* Analyses the unit before its functions are compiled. */
 void find_calm(void *, void *);
 
+/* reach.cc: bytes from `low + begin` up to `high + end`. */
+struct reach_span {
+  tree low, high;
+  HOST_WIDE_INT begin, end;
+  bool write;
+};
+/* The object that a pointer leads to. */
+struct reach_object {
+  tree pointer;
+  bool write;
+};
+/* All memory that a loop may access. */
+struct reach {
+  auto_vec<reach_span> spans;
+  auto_vec<reach_object> objects;
+  /* Whether it has all of a structure, or of a COMMON block, for want of better knowledge. */
+  bool is_vague = false;
+};
+/* Needs scalar evolution; false if some of it is not known before the loop is entered. */
+bool find_reach(class loop *l, reach &found);
+/* Inserts a question about all of it; returns `clear` if nothing there is pending or exposed,
+ * otherwise 0. */
+tree is_clear(check_point &point, const reach &r, tree clear);
+
 /* loops.cc: whether `free_loops_of_checks` will free all accesses of an innermost loop. */
 bool has_known_addresses(class loop *l);
 /* `unchecked` are statements that need no check, in copies of loops that only run while
@@ -145,6 +177,9 @@ enum hook {
   ENTRY,
   EXIT,
   RANGE_CLEAR,
+  SPAN_CLEAR,
+  OBJECT_CLEAR,
+  POINTEE,
   READ_SWEEP,
   WRITE_SWEEP,
   EXIT_MARK, /* like EXIT, inserted by mark_exceptional_exit */

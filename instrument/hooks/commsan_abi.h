@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define COMMSAN_ABI_MAGIC 0x3149424153434d43ull /* "CMCSABI1" */
-#define COMMSAN_ABI_VERSION 6
+#define COMMSAN_ABI_VERSION 7
 #define COMMSAN_BASE 0x100000000000ull
 #define COMMSAN_PAGE_SHIFT 12
 #define COMMSAN_SLOT_BITS 26 /* 64 MiB of filter; pages 256 GiB apart share a byte */
@@ -104,6 +104,9 @@ struct commsan_abi {
   uint64_t parallel;
   /* By slot, set when cells of the page change, then by block of slots; NULL while unused. */
   bool *changed;
+  /* Where the block of heap that holds an address begins, and its size in bytes; 0 if it is not
+   * known. */
+  uintptr_t (*block)(uintptr_t addr, size_t *size);
 };
 
 #define COMMSAN_ABI ((struct commsan_abi *)(COMMSAN_BASE - 4096))

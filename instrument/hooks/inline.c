@@ -117,61 +117,6 @@ HOOK KEEPS_REGISTERS void __commsan_share(const void *p, size_t size) {
   commsan_report_inline(addr, size, COMMSAN_SHARE, CALLER_PC, caller_frame);
 }
 
-/* Whether nothing is pending on these granules of a page. */
-static bool page_is_clear(uintptr_t slot, unsigned first, unsigned last, int write) {
-  const unsigned concern = write ? COMMSAN_CHECK_WRITE : COMMSAN_CHECK_READ;
-  const unsigned byte = COMMSAN_FILTER[slot] & concern & ~COMMSAN_EXPOSED;
-  if (!byte) return true;
-  if (byte & COMMSAN_WHOLE || !COMMSAN_ABI->granules || commsan_disagrees) return false;
-  const uint64_t *planes = COMMSAN_ABI->granules[slot];
-  for (unsigned word = first / 64; word <= last / 64; word++) {
-    uint64_t bits = __atomic_load_n(planes + COMMSAN_PLANE_WORDS + word, __ATOMIC_RELAXED);
-    if (write) bits |= __atomic_load_n(planes + word, __ATOMIC_RELAXED);
-    if (word == first / 64) bits &= ~0ull << (first & 63);
-    if (word == last / 64) bits &= ~0ull >> (63 - (last & 63));
-    if (bits) return false;
-  }
-  return true;
-}
-
-/* Ranges that are longer, or end before they begin, are left to checks: a loop may compute any
- * address for an access that it never reaches. */
-#define LONGEST (1ull << 32)
-
-/* Marks a range to be recorded, unless all of its pages are already marked. */
-static void share_range(uintptr_t first, uintptr_t last, const void *pc) {
-  const uintptr_t page = 1ul << COMMSAN_PAGE_SHIFT;
-  for (uintptr_t at = first & -page; at <= last; at += page)
-    if (!is_exposed(at)) return commsan_report(first, last - first + 1, COMMSAN_SHARE, NULL, pc, caller_frame);
-}
-
-/* The query of a loop before it runs without checks: whether nothing is pending from the first byte
- * to the last, by granules. `how` is 1 for writes, plus COMMSAN_NOTE if all accesses of the loop to
- * the range are known beforehand (sweep.c). The answer is then 1, plus COMMSAN_NOTE if they must be
- * recorded, since pages of the range are exposed. `how` includes COMMSAN_SHARE if threads execute
- * the loop: then all of the range must be recorded while there are several threads. */
-HOOK uint64_t __commsan_range_clear(uintptr_t first, uintptr_t last, uint64_t how) {
-  const unsigned granules = (1u << (COMMSAN_PAGE_SHIFT - COMMSAN_GRANULE_SHIFT)) - 1;
-  const uintptr_t first_page = first >> COMMSAN_PAGE_SHIFT, last_page = last >> COMMSAN_PAGE_SHIFT;
-  const int write = how & 1;
-  uint64_t clear = 1;
-  if (last - first > LONGEST) return 0;
-  if (how & COMMSAN_SHARE && (uint32_t)COMMSAN_ABI->parallel) {
-    if (!(how & COMMSAN_NOTE)) return 0;
-    share_range(first, last, CALLER_PC);
-  }
-  for (uintptr_t page = first_page; page <= last_page; page++) {
-    unsigned begin = page == first_page ? first >> COMMSAN_GRANULE_SHIFT & granules : 0;
-    unsigned end = page == last_page ? last >> COMMSAN_GRANULE_SHIFT & granules : granules;
-    if (!page_is_clear(page & COMMSAN_SLOT_MASK, begin, end, write)) return 0;
-    if (is_exposed(page << COMMSAN_PAGE_SHIFT)) {
-      if (!(how & COMMSAN_NOTE)) return 0;
-      clear |= COMMSAN_NOTE;
-    }
-  }
-  return clear;
-}
-
 /* Links the file that maps the filter. */
 void __tsan_init(void);
 __attribute__((used)) static void (*const needs_init)(void) = __tsan_init;

@@ -1,6 +1,6 @@
 //! The shadow-memory ABI between compiled-in hooks and the runtime; see `hooks/commsan_abi.h`.
 
-use crate::memory;
+use crate::{heap, memory};
 use commsan_shadow::{
     CELLS, GRANULE_WORDS, PAGE_SHIFT, Pages, Place, RECENT, Shadow, ShadowHeader,
 };
@@ -8,7 +8,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 const MAGIC: u64 = 0x3149_4241_5343_4d43;
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 const BASE: usize = 0x1000_0000_0000;
 const HEADER: usize = 4096;
 const SLOTS: usize = 1 << 26;
@@ -43,6 +43,7 @@ pub struct Abi {
     /// are windows that other ranks access with loads and stores.
     pub parallel: AtomicU64,
     changed: AtomicPtr<AtomicBool>,
+    block: AtomicPtr<c_void>,
 }
 
 /// Called for an access that passes the page filter.
@@ -130,9 +131,19 @@ pub fn notes_accesses() -> bool {
     !abi().cells.load(Ordering::Relaxed).is_null()
 }
 
+/// Called for the block of heap that holds an address, before a loop that accesses it: returns where
+/// it begins and sets its size in bytes, to 0 if it is not known.
+unsafe extern "C" fn block(address: usize, size: *mut usize) -> usize {
+    let block = heap::block_of(address).unwrap_or_default();
+    // SAFETY: the hook's own variable.
+    unsafe { *size = block.len() };
+    block.start
+}
+
 /// Registers the functions that the hooks call.
 pub fn connect(access: AccessHook, leave: LeaveHook, synchronise: SynchroniseHook) {
     abi().synchronise.store(synchronise as *mut c_void, Ordering::Release);
+    abi().block.store(block as *mut c_void, Ordering::Release);
     abi().leave.store(leave as *mut c_void, Ordering::Release);
     abi().access.store(access as *mut c_void, Ordering::Release);
 }

@@ -6,9 +6,10 @@
 //! part, one bit per 8-byte granule and direction sharpens the answer, so that a program computing
 //! beside a pending halo on the same page still passes quickly.
 //!
-//! Marks err to one side only: they may outlive the range that set them until the slot has no range
-//! left (then the exact check finds nothing), but a live byte is always marked. Readers take no
-//! lock: a range is marked before the call that starts it returns to the program.
+//! Marks err to one side only: those of ranges that share granules may outlive the range that set
+//! them until the slot has no range left (then the exact check finds nothing), but a live byte is
+//! always marked. Readers take no lock: a range is marked before the call that starts it returns to
+//! the program.
 
 use crate::Mode;
 use std::ops::Range;
@@ -29,6 +30,10 @@ const PART_READ: u8 = 1;
 const PART_WRITTEN: u8 = 2;
 const WHOLE_READ: u8 = 4;
 const WHOLE_WRITTEN: u8 = 8;
+/// Filter bits: some granule of the page was marked for reading (writing) operations when it already
+/// was, so that no mark's granules are known to be its own. Hooks ignore them.
+const SHARED_READ: u8 = 32;
+const SHARED_WRITTEN: u8 = 64;
 /// Filter bit: others may access the page at any time, so hooks record accesses to it.
 const EXPOSED: u8 = 16;
 
@@ -162,13 +167,10 @@ impl Pages {
     #[inline]
     fn widen(&self, part: Range<usize>, end: usize, mode: Mode) {
         if end - part.start == PAGE {
-            self.unmark_page(part.start, kind(mode, false));
+            self.unmark_page(part.start, part.end, kind(mode, false));
             self.mark_page(part.start, end, kind(mode, true));
-        } else if let (Some(granules), Some(plane)) = (self.granules, kind(mode, false).plane()) {
-            let words = &granules[self.slot(part.end)][plane..plane + PLANE];
-            for_each_word(part.end, end, |word, mask| {
-                words[word].store(words[word].load(Relaxed) | mask, Relaxed);
-            });
+        } else {
+            self.set_granules(part.end, end, kind(mode, false));
         }
     }
 
@@ -181,9 +183,9 @@ impl Pages {
     #[inline]
     pub fn unmark(&self, range: Range<usize>, mode: Mode) {
         if is_part_of_a_page(&range) {
-            return self.unmark_page(range.start, kind(mode, false));
+            return self.unmark_page(range.start, range.end, kind(mode, false));
         }
-        for_each_page(range, |at, end| self.unmark_page(at, kind(mode, end - at == PAGE)));
+        for_each_page(range, |at, end| self.unmark_page(at, end, kind(mode, end - at == PAGE)));
     }
 
     #[inline(always)]
@@ -194,16 +196,27 @@ impl Pages {
             self.counts[slot].store(counts + kind.one(), Relaxed);
         }
         self.filter[slot].store(self.filter[slot].load(Relaxed) | kind.bit(), Relaxed);
-        if let (Some(granules), Some(plane)) = (self.granules, kind.plane()) {
-            let words = &granules[slot][plane..plane + PLANE];
-            for_each_word(at, end, |word, mask| {
-                words[word].store(words[word].load(Relaxed) | mask, Relaxed);
-            });
+        self.set_granules(at, end, kind);
+    }
+
+    #[inline(always)]
+    fn set_granules(&self, at: usize, end: usize, kind: Kind) {
+        let (Some(granules), Some(plane)) = (self.granules, kind.plane()) else { return };
+        let slot = self.slot(at);
+        let words = &granules[slot][plane..plane + PLANE];
+        let mut again = 0;
+        for_each_word(at, end, |word, mask| {
+            let bits = words[word].load(Relaxed);
+            again |= bits & mask;
+            words[word].store(bits | mask, Relaxed);
+        });
+        if again != 0 {
+            self.filter[slot].store(self.filter[slot].load(Relaxed) | kind.shared(), Relaxed);
         }
     }
 
     #[inline(always)]
-    fn unmark_page(&self, at: usize, kind: Kind) {
+    fn unmark_page(&self, at: usize, end: usize, kind: Kind) {
         let slot = self.slot(at);
         let counts = self.counts[slot].load(Relaxed);
         if kind.is_full(counts) {
@@ -211,10 +224,19 @@ impl Pages {
         }
         let counts = counts - kind.one();
         self.counts[slot].store(counts, Relaxed);
+        let marks = self.filter[slot].load(Relaxed);
         if !kind.is_zero(counts) {
+            if marks & kind.shared() == 0
+                && let (Some(granules), Some(plane)) = (self.granules, kind.plane())
+            {
+                let words = &granules[slot][plane..plane + PLANE];
+                for_each_word(at, end, |word, mask| {
+                    words[word].store(words[word].load(Relaxed) & !mask, Relaxed);
+                });
+            }
             return;
         }
-        self.filter[slot].store(self.filter[slot].load(Relaxed) & !kind.bit(), Relaxed);
+        self.filter[slot].store(marks & !(kind.bit() | kind.shared()), Relaxed);
         if let (Some(granules), Some(plane)) = (self.granules, kind.plane()) {
             granules[slot][plane..plane + PLANE].iter().for_each(|word| word.store(0, Relaxed));
         }
@@ -255,6 +277,15 @@ fn kind(mode: Mode, whole: bool) -> Kind {
 impl Kind {
     fn bit(self) -> u8 {
         1 << self.0
+    }
+
+    /// The bit that says that marks of this kind share granules.
+    fn shared(self) -> u8 {
+        match self.0 {
+            0 => SHARED_READ,
+            1 => SHARED_WRITTEN,
+            _ => 0,
+        }
     }
 
     fn count(self, counts: u64) -> u16 {

@@ -11,7 +11,7 @@
 use commsan_shadow::{Access, Footprint, GRANULE_WORDS, Live, Mode, OpId, Pages, Pattern};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
 #[derive(Clone, Debug)]
@@ -248,5 +248,50 @@ proptest! {
         prop_assert!(pages.may_conflict(&(0..8), Mode::Write));
         pages.unmark(0..4096, Mode::Read);
         prop_assert!(!pages.may_conflict(&(0..0x20_0000), Mode::Write));
+    }
+}
+
+proptest! {
+    /// Every byte of a marked range stays marked, whatever ends beside it; where no two ranges have
+    /// shared a granule since the page was clean, nothing else is.
+    #[test]
+    fn marks_end_with_their_ranges(
+        steps in prop::collection::vec((0usize..0x5000, 1usize..200, any::<bool>(), 0usize..8), 1..60),
+        apart: bool,
+    ) {
+        let pages = pages(true);
+        let mut live: Vec<(Range<usize>, Mode)> = vec![];
+        for (start, len, writes, ended) in steps {
+            let mode = if writes { Mode::Write } else { Mode::Read };
+            let range = start..start + len;
+            if ended < live.len() && ended % 2 == 0 {
+                let (range, mode) = live.swap_remove(ended);
+                pages.unmark(range, mode);
+            }
+            // In four slots, pages that are so far apart are one.
+            let granules = |range: &Range<usize>| {
+                (range.start / 8..=(range.end - 1) / 8).map(|granule| granule % 0x800)
+            };
+            let mut marked = [false; 0x800];
+            live.iter().flat_map(|(range, _)| granules(range)).for_each(|at| marked[at] = true);
+            if apart && granules(&range).any(|at| marked[at]) {
+                continue;
+            }
+            granules(&range).for_each(|at| marked[at] = true);
+            pages.mark(range.clone(), mode);
+            live.push((range, mode));
+            for (range, mode) in &live {
+                for byte in range.clone() {
+                    prop_assert!(pages.may_conflict(&(byte..byte + 1), Mode::Write));
+                    prop_assert!(
+                        *mode == Mode::Read || pages.may_conflict(&(byte..byte + 1), Mode::Read)
+                    );
+                }
+            }
+            for at in (0..0x800).filter(|_| apart) {
+                let found = pages.may_conflict(&(at * 8..at * 8 + 8), Mode::Write);
+                prop_assert_eq!(found, marked[at], "{}", at);
+            }
+        }
     }
 }

@@ -87,6 +87,23 @@ fn what_starts_nothing_is_free_of_checks_while_nothing_is_live() {
     }
 }
 
+/// Loops of which it is known what they may access, with something pending elsewhere.
+#[test]
+fn what_cannot_reach_anything_pending_is_free_of_checks() {
+    let compilers = ["gcc", "clang-19"].into_iter().filter(|c| has(c));
+    for compiler in compilers.filter(|c| *c != "gcc" || has_plugin()) {
+        for options in LEVELS {
+            let free = match *options {
+                _ if compiler != "gcc" => 0,
+                "-O0" | "-Og" | "-Os" => 0,
+                "-O1" => 1,
+                _ => 2,
+            };
+            passes(&format!("@cc {compiler} {options} -w -DFREE_OF_CHECKS={free} SRC/reach.c"));
+        }
+    }
+}
+
 #[test]
 fn gcc_without_the_plugin() {
     passes("COMMSAN_LIB=BARE @cc gcc -O2 -w SRC/language.c");

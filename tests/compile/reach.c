@@ -1,0 +1,251 @@
+/* Loops of which it is known beforehand what they may access: they run without checks while nothing
+ * is pending there, whatever is pending elsewhere, and never miss what is. */
+#include "harness.h"
+
+#include "commsan_abi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define APART __attribute__((noinline, noclone))
+
+enum { LENGTH = sizeof area / sizeof(double), N = 40 };
+
+static int chosen[N], first_of[4] = {3, 11, 2, 7}, last_of[4] = {20, 31, 9, 38};
+static double out[LENGTH], sum;
+
+struct fields {
+  long count;
+  double *values;
+  int *index;
+};
+static struct fields *fields;
+
+/* `watch` is stored to as a loop runs: it then watches the area, for accesses that ask by themselves. */
+#define LOOP(name) static APART double name(double *p, long n, float *watch, float on)
+
+/* Two dimensions, of which one is not known. */
+LOOP(plane) {
+  double all = 0;
+  for (long i = 0; i < n; i++) {
+    for (long j = 0; j < 9; j++) all += p[i * n / 4 + j] * p[i * (n - 3) + j];
+    *watch = on;
+  }
+  return all;
+}
+
+LOOP(rows) {
+  for (long i = 2; i < 12; i++) {
+    for (long j = 1; j < n; j++) p[i * 100 + j * 2] = p[i * 100 + j * 2 + 1] + i;
+    *watch = on;
+  }
+  return 0;
+}
+
+LOOP(backwards) {
+  double all = 0;
+  for (long i = n; i > 0; i--) {
+    for (int j = 5; j >= 0; j--) all += p[i * 20 - j * 3];
+    *watch = on;
+  }
+  return all;
+}
+
+LOOP(triangle) {
+  double all = 0;
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j <= i; j++) all += p[i * 30 + j];
+    *watch = on;
+  }
+  return all;
+}
+
+/* A step that only the caller knows, even of which sign. */
+LOOP(steps) {
+  double all = 0;
+  const long step = OPAQUE(-n / 2);
+  for (long i = 0; i < n; i++) {
+    for (long j = 0; j < 4; j++) all += p[1000 + i * step + j];
+    *watch = on;
+  }
+  return all;
+}
+
+LOOP(unsigned_counters) {
+  double all = 0;
+  const unsigned end = n;
+  for (unsigned i = 1; i != end; i++) {
+    for (unsigned j = end; j > i; j--) all += p[(i + 2) * 31 + (j - 1)];
+    *watch = on;
+  }
+  return all;
+}
+
+/* Bounds that the loop itself loads, of parts that may be empty. */
+LOOP(parts) {
+  double all = 0;
+  for (int i = 0; i < 4; i++) {
+    for (int j = first_of[i]; j < last_of[i] - n / 4; j++) all += p[i * 200 + j] - out[j];
+    *watch = on;
+  }
+  return all;
+}
+
+LOOP(pointers) {
+  double all = 0;
+  for (double *at = p + 7, *end = p + n * 15; at != end; at++) {
+    all += *at > 1 ? at[3] : 1;
+    *watch = on;
+  }
+  return all;
+}
+
+/* Fills and copies are calls. */
+LOOP(filled) {
+  for (long i = 0; i < n; i++) {
+    memset(p + i * 33, 0, n / 2 * sizeof *p);
+    for (int j = 0; j < 6; j++) p[i * 33 + 25 + j] = out[j];
+    *watch = on;
+  }
+  return 0;
+}
+
+/* Through an index: what is known is the object. */
+LOOP(gathered) {
+  double all = 0;
+  for (long i = 0; i < n; i++) {
+    double value = p[chosen[i]] + p[chosen[n - 1 - i] * 3];
+    if (value > 1e9) break;
+    for (int j = 0; j < 3; j++) all += value * out[(chosen[i] + j) % 7];
+    *watch = on;
+  }
+  return all;
+}
+
+LOOP(scattered) {
+  for (long i = 0; i < n; i++) {
+    if (p[chosen[i] + 500] > 1e9) break;
+    p[chosen[i] * 2] += out[chosen[i]];
+    *watch = on;
+  }
+  return 0;
+}
+
+/* Through pointers in a structure, which only some iterations load. */
+LOOP(of_members) {
+  double all = p[0];
+  for (long i = 0; i < n; i++) {
+    if (out[i] < 1) all += fields->values[fields->index[i]];
+    else fields->values[fields->index[i] + 100] = all;
+    if (all < -1) exit(9);
+    *watch = on;
+  }
+  return all;
+}
+
+/* Another object in each iteration outside, so that only the loops inside are known. */
+LOOP(of_rows) {
+  double *row[8], all = 0;
+  for (int i = 0; i < 8; i++) row[i] = p + i * 150;
+  __asm__("" : "+m"(row));
+  for (int i = 0; i < 8; i++)
+    for (long j = 0; j < n; j++) {
+      all += row[i][chosen[j] + 50] * row[i][chosen[j]];
+      if (all < -1) break;
+      *watch = on;
+    }
+  return all;
+}
+
+/* Two pointers that change places. */
+LOOP(swapped) {
+  double *from = p, *to = p + 700;
+  for (int i = 0; i < 4; i++) {
+    for (long j = 1; j < n - 1; j++) to[j * 3] = from[j * 3 - 3] + from[j * 3 + 3];
+    double *other = from;
+    from = to, to = other;
+    *watch = on;
+  }
+  return from == p;
+}
+
+/* An index that stays in bounds by wrapping around. */
+LOOP(ring) {
+  double all = 0;
+  unsigned char at = 200;
+  for (long i = 0; i < n * 3; i++) {
+    all += p[at] * p[(unsigned)(i * 0x9e3779b1u) >> 24];
+    at += 5;
+    *watch = on;
+  }
+  return all;
+}
+
+/* With every 8 bytes watched alone, a loop is seen to touch exactly what it does with all watched. */
+typedef double loop(double *p, long n, float *watch, float on);
+
+static APART __attribute__((no_sanitize("thread"))) void fill(void) {
+  for (long i = 0; i < LENGTH; i++) ((double *)area)[i] = 1 + i % 7;
+}
+
+static APART __attribute__((no_sanitize("thread"))) void misses_nothing(loop *run, const char *name) {
+  static unsigned char expected[2][LENGTH];
+  static float nowhere;
+  double *p = (double *)area;
+  begin(), fill();
+  sum += run(p, N, &nowhere, 0);
+  for (long i = 0; i < LENGTH; i++)
+    for (int write = 0; write < 2; write++) expected[write][i] = touches(write, p + i) != 0;
+  for (long i = 0; i < LENGTH; i++) {
+    begin_with(p + i, 1), fill();
+    sum += run(p, N, &nowhere, 0);
+    for (int write = 0; write < 2; write++)
+      if ((touches(write, p + i) != 0) != expected[write][i]) fail_at(i, name);
+  }
+}
+
+/* What the loop accesses after it has begun is not asked about. */
+static APART __attribute__((no_sanitize("thread"))) void is_free(loop *run, const char *name) {
+  const uintptr_t slot = (uintptr_t)area >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK;
+  const uint32_t all = 0x0f0f0f0f;
+  float on;
+  memcpy(&on, &all, sizeof on);
+  begin(), fill();
+  unwatch(area, sizeof area);
+  sum += run((double *)area, N, (float *)(COMMSAN_BASE + slot), on);
+  for (long i = 0; i < LENGTH; i++)
+    if (touches(0, area + i * 8) || touches(1, area + i * 8)) return fail_at(i, name);
+}
+
+static uintptr_t block(uintptr_t addr, size_t *size) {
+  const uintptr_t start = addr - (uintptr_t)area < sizeof area ? (uintptr_t)area : (uintptr_t)fields;
+  *size = start == (uintptr_t)area ? sizeof area : addr - start < sizeof *fields ? sizeof *fields : 0;
+  return start;
+}
+
+#define EACH(check)                                                                                \
+  check(plane, "plane"), check(rows, "rows"), check(backwards, "backwards"),                       \
+  check(triangle, "triangle"), check(steps, "steps"),                                              \
+  check(unsigned_counters, "unsigned_counters"), check(parts, "parts"),                            \
+  check(pointers, "pointers"), check(gathered, "gathered"),                 \
+  check(scattered, "scattered"), check(swapped, "swapped")
+
+int main(void) {
+  COMMSAN_ABI->block = block;
+  fields = malloc(sizeof *fields);
+  *fields = (struct fields){N, (double *)area, chosen};
+  for (int i = 0; i < N; i++) chosen[i] = i * 7 % N;
+  EACH(misses_nothing);
+  misses_nothing(filled, "filled");
+  misses_nothing(of_members, "of_members");
+  misses_nothing(of_rows, "of_rows");
+  misses_nothing(ring, "ring");
+#if FREE_OF_CHECKS > 0
+  EACH(is_free);
+#endif
+#if FREE_OF_CHECKS > 1 /* with strict aliasing: what is stored are no pointers */
+  is_free(of_members, "of_members");
+#endif
+  free(fields);
+  return finish();
+}
