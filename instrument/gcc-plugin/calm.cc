@@ -1,10 +1,12 @@
-/* Function and loop versioning: copies without checks, for as long as nothing is pending.
+/* Function and loop versioning: copies without checks, for as long as nothing that is pending
+ * concerns them.
  *
  * Where nothing can start an operation, one question at the begin decides for all accesses: if no
  * operation is live and no memory is exposed, none of them can concern one. Such a function, or
  * else each outermost loop of this kind, exists twice: as it is, without checks, and with all of
  * them. This is what frees accesses through an index or a pointer, of which nobody knows the
- * addresses beforehand (loops.cc has those that are known).
+ * addresses beforehand (loops.cc has those that are known). Of a loop it may be known at least where
+ * they lie (reach.cc): then it also runs without checks beside operations on other memory.
  *
  * Nothing starts an operation: computing, functions of libc that are known for it, and calls of
  * this unit's own functions that call nothing else. While there are other threads, which could
@@ -138,7 +140,8 @@ struct concern {
     others = point.load(long_unsigned_type_node, header_field(offsetof(commsan_abi, parallel)));
     /* The region counts as one. */
     if (is_teams)
-      others = fold_build2(RSHIFT_EXPR, long_unsigned_type_node, others, build_one_cst(integer_type_node));
+      others = fold_build2(RSHIFT_EXPR, long_unsigned_type_node, others,
+                           build_one_cst(integer_type_node));
   }
 
   tree any(check_point &point) const {
@@ -162,7 +165,8 @@ static bool version_function(function *f, unsigned known, hash_set<gimple *> &un
     all.add(block, NULL);
   }
   const unsigned n = blocks.length();
-  if (!all.is_worth_two() || all.accesses < known + fewest_accesses || n > most_blocks || f->calls_setjmp || f->has_nonlocal_label) return false;
+  if (!all.is_worth_two() || all.accesses < known + fewest_accesses || n > most_blocks) return false;
+  if (f->calls_setjmp || f->has_nonlocal_label) return false;
   if (!can_copy_bbs_p(blocks.address(), n)) return false;
 
   check_point point(single_succ_edge(ENTRY_BLOCK_PTR_FOR_FN(f)), f->function_start_locus);
@@ -243,7 +247,8 @@ static bool version_loop(const chosen_loop &c, hash_set<gimple *> &unchecked,
                          hash_set<gimple *> &settled) {
   const profile_probability mostly = profile_probability::likely(), rarely = mostly.invert();
   basic_block decision;
-  class loop *copy = loop_version(c.loop, is_free(c, unchecked), &decision, mostly, rarely, mostly, rarely, true);
+  class loop *copy = loop_version(c.loop, is_free(c, unchecked), &decision, mostly, rarely, mostly,
+                                  rarely, true);
   if (!copy) return false;
   leave_unchecked(c.loop, unchecked);
   if (c.is_reach_known) leave_unchecked(copy, settled);
@@ -265,7 +270,8 @@ static unsigned count_known(hash_set<class loop *> &known) {
   return accesses;
 }
 
-/* The outermost loops to be copied among these and those inside them; `known` are handled by loops.cc. */
+/* The outermost loops to be copied among these and those inside them; `known` are handled by
+ * loops.cc. */
 static void choose_loops(class loop *first, bool must_know, hash_set<class loop *> &known,
                          hash_set<gimple *> &settled, auto_delete_vec<chosen_loop> &chosen) {
   for (class loop *l = first; l; l = l->next) {

@@ -136,6 +136,26 @@ void begin_with(const void *granule, int received) {
   set_filter(granule, 1, concern & ~(COMMSAN_WHOLE | COMMSAN_EXPOSED));
 }
 
+float *watching(float *value) {
+  memset(value, 0x0f, sizeof *value);
+  return (float *)(COMMSAN_BASE + ((uintptr_t)area >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK));
+}
+
+static uintptr_t other_start;
+static size_t other_size;
+
+static uintptr_t block_of(uintptr_t addr, size_t *size) {
+  const uintptr_t start = (uintptr_t)area;
+  *size = addr - start < sizeof area ? sizeof area : addr - other_start < other_size ? other_size : 0;
+  return addr - start < sizeof area ? start : other_start;
+}
+
+void know_block(const void *start, size_t size) {
+  other_start = (uintptr_t)start;
+  other_size = size;
+  COMMSAN_ABI->block = block_of;
+}
+
 void end(void) {
   set_filter(area, sizeof area, 0);
   COMMSAN_ABI->live = 0;

@@ -31,6 +31,10 @@ uint64_t *granules_of(const void *p);
 /* Watches memory outside the area, too; `end` does not undo that, `unwatch` does. */
 void watch(const void *p, size_t size);
 void unwatch(const void *p, size_t size);
+/* Where a float is to be stored, and which, so that the area is watched from then on. */
+float *watching(float *value);
+/* The area is known as a block of heap from now on, and so is this. */
+void know_block(const void *start, size_t size);
 /* Stops watching; what follows is not recorded. */
 void end(void);
 

@@ -2,8 +2,6 @@
  * is pending there, whatever is pending elsewhere, and never miss what is. */
 #include "harness.h"
 
-#include "commsan_abi.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -206,21 +204,12 @@ static APART __attribute__((no_sanitize("thread"))) void misses_nothing(loop *ru
 
 /* What the loop accesses after it has begun is not asked about. */
 static APART __attribute__((no_sanitize("thread"))) void is_free(loop *run, const char *name) {
-  const uintptr_t slot = (uintptr_t)area >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK;
-  const uint32_t all = 0x0f0f0f0f;
-  float on;
-  memcpy(&on, &all, sizeof on);
+  float on, *const watch = watching(&on);
   begin(), fill();
   unwatch(area, sizeof area);
-  sum += run((double *)area, N, (float *)(COMMSAN_BASE + slot), on);
+  sum += run((double *)area, N, watch, on);
   for (long i = 0; i < LENGTH; i++)
     if (touches(0, area + i * 8) || touches(1, area + i * 8)) return fail_at(i, name);
-}
-
-static uintptr_t block(uintptr_t addr, size_t *size) {
-  const uintptr_t start = addr - (uintptr_t)area < sizeof area ? (uintptr_t)area : (uintptr_t)fields;
-  *size = start == (uintptr_t)area ? sizeof area : addr - start < sizeof *fields ? sizeof *fields : 0;
-  return start;
 }
 
 #define EACH(check)                                                                                \
@@ -231,8 +220,8 @@ static uintptr_t block(uintptr_t addr, size_t *size) {
   check(scattered, "scattered"), check(swapped, "swapped")
 
 int main(void) {
-  COMMSAN_ABI->block = block;
   fields = malloc(sizeof *fields);
+  know_block(fields, sizeof *fields);
   *fields = (struct fields){N, (double *)area, chosen};
   for (int i = 0; i < N; i++) chosen[i] = i * 7 % N;
   EACH(misses_nothing);

@@ -1,10 +1,13 @@
-//! Function and loop versioning: copies without checks, for as long as nothing is pending.
+//! Function and loop versioning: copies without checks, for as long as nothing that is pending concerns
+//! them.
 //!
 //! Where nothing can start an operation, one question at the begin decides for all accesses: if no
 //! operation is live and no memory is exposed, none of them can concern one. Such a function, or
 //! else each outermost loop of this kind, exists twice: as it is, without checks, and with all of
 //! them. This is what frees accesses through an index or a pointer, of which nobody knows the
-//! addresses beforehand ([`crate::loops`] has those that are known).
+//! addresses beforehand ([`crate::loops`] has those that are known). Of a loop it may be known at least
+//! where they lie (`instrument/llvm-plugin/reach.cc`): then it also runs without checks beside
+//! operations on other memory.
 //!
 //! Nothing starts an operation: computing, functions of libc that are known for it, and calls of
 //! this module's own functions that call nothing else. While there are other threads, which could
@@ -25,15 +28,36 @@ const MAX_INSTRUCTIONS: usize = 6_000;
 /// Minimum number of accesses whose checks the question replaces.
 const MIN_ACCESSES: usize = 2;
 
-type Decide = extern "C" fn(*const LLVMBasicBlockRef, usize, *mut c_void) -> i32;
+/// An access as the shim reads it: at most `size` bytes from the address on.
+#[repr(C)]
+struct Described {
+    address: LLVMValueRef,
+    size: u64,
+    write: i32,
+}
+
+/// What the shim asks and tells; `data` is a [`Choice`].
+#[repr(C)]
+struct Decisions {
+    want: extern "C" fn(*const LLVMBasicBlockRef, usize, i32, *mut c_void) -> i32,
+    accesses: extern "C" fn(
+        *const LLVMBasicBlockRef,
+        usize,
+        *mut *const Described,
+        *mut c_void,
+    ) -> usize,
+    free: extern "C" fn(*const LLVMBasicBlockRef, usize, *mut c_void),
+    settle: extern "C" fn(*const LLVMBasicBlockRef, usize, *mut c_void),
+    data: *mut c_void,
+}
 
 unsafe extern "C" {
     fn commsan_copy_regions(
         function: LLVMValueRef,
-        decide: Decide,
-        data: *mut c_void,
+        decisions: *const Decisions,
         is_teams: i32,
-    );
+        again: i32,
+    ) -> i32;
     fn commsan_is_harmless_call(name: *const c_char) -> i32;
     fn commsan_is_interposable(function: LLVMValueRef) -> i32;
 }
@@ -86,50 +110,116 @@ struct Choice<'c> {
     module: Module,
     calm: &'c Calm,
     accesses: HashMap<Block, Vec<Access>>,
-    chosen: HashSet<Block>,
-    is_whole: bool,
+    /// What the shim was told last.
+    described: Vec<Described>,
+    /// Blocks that are entered while nothing that is pending concerns them.
+    free: HashSet<Block>,
+    /// Blocks that are entered while something is pending in what they may access.
+    settled: HashSet<Block>,
 }
 
-/// Copies the regions of a function; returns the blocks that are entered while nothing is pending.
+/// Copies the regions of a function; returns the blocks that are entered while nothing is pending
+/// that concerns them.
 pub fn copy_regions(module: Module, function: Value, calm: &Calm) -> HashSet<Block> {
     let is_small = |name| function.has_attribute(name);
     if is_small("optsize") || is_small("minsize") || is_small("optnone") {
         return HashSet::new();
     }
+    let (described, free, settled) = (Vec::new(), HashSet::new(), HashSet::new());
+    let mut choice =
+        Choice { module, calm, accesses: HashMap::new(), described, free, settled };
+    let is_outlined =
+        function.name().contains("omp_outlined") || function.name().contains("..omp_par");
+    for again in 0..2 {
+        choice.accesses = accesses_of(module, function);
+        let data = (&raw mut choice).cast();
+        let decisions = Decisions { want, accesses, free: is_free, settle, data };
+        // SAFETY: the shim calls back with blocks of the function and with the choice, which
+        // nothing else uses meanwhile.
+        let is_more = unsafe {
+            commsan_copy_regions(function.0, &raw const decisions, i32::from(is_outlined), again)
+        };
+        if is_more == 0 {
+            break;
+        }
+    }
+    choice.free
+}
+
+fn accesses_of(module: Module, function: Value) -> HashMap<Block, Vec<Access>> {
     let mut accesses: HashMap<Block, Vec<Access>> = HashMap::new();
     for access in survey(module, function, &mut Escapes::default()) {
         if let Some(block) = access.at.parent() {
             accesses.entry(block).or_default().push(access);
         }
     }
-    let chosen = HashSet::new();
-    let mut choice = Choice { module, calm, accesses, chosen, is_whole: true };
-    let is_outlined =
-        function.name().contains("omp_outlined") || function.name().contains("..omp_par");
-    // SAFETY: the shim calls back with blocks of the function and with the choice, which nothing
-    // else uses meanwhile.
-    unsafe {
-        let data = (&raw mut choice).cast();
-        commsan_copy_regions(function.0, decide, data, i32::from(is_outlined));
-    }
-    choice.chosen
+    accesses
 }
 
-extern "C" fn decide(blocks: *const LLVMBasicBlockRef, count: usize, data: *mut c_void) -> i32 {
-    // SAFETY: the shim passes an array of blocks, and what `copy_regions` has passed.
+/// What the shim passes: blocks of the function, and the choice.
+///
+/// # Safety
+/// The shim passes an array of blocks, and the pointer that [`copy_regions`] has given it.
+unsafe fn passed<'d, 'c>(
+    blocks: *const LLVMBasicBlockRef,
+    count: usize,
+    data: *mut c_void,
+) -> (Vec<Block>, &'d mut Choice<'c>) {
+    // SAFETY: see above.
     let (blocks, choice) =
         unsafe { (std::slice::from_raw_parts(blocks, count), &mut *data.cast::<Choice>()) };
-    let blocks: Vec<Block> = blocks.iter().copied().map(Block).collect();
-    let is_whole = std::mem::replace(&mut choice.is_whole, false);
-    let is_worth = choice.is_worth_two(&blocks, is_whole);
-    if is_worth {
-        choice.chosen.extend(blocks);
-    }
-    i32::from(is_worth)
+    (blocks.iter().copied().map(Block).collect(), choice)
+}
+
+extern "C" fn want(
+    blocks: *const LLVMBasicBlockRef,
+    count: usize,
+    is_whole: i32,
+    data: *mut c_void,
+) -> i32 {
+    // SAFETY: called by the shim.
+    let (blocks, choice) = unsafe { passed(blocks, count, data) };
+    i32::from(choice.is_worth_two(&blocks, is_whole != 0))
+}
+
+extern "C" fn accesses(
+    blocks: *const LLVMBasicBlockRef,
+    count: usize,
+    found: *mut *const Described,
+    data: *mut c_void,
+) -> usize {
+    // SAFETY: called by the shim.
+    let (blocks, choice) = unsafe { passed(blocks, count, data) };
+    let all = blocks.iter().filter_map(|block| choice.accesses.get(block)).flatten();
+    choice.described = all
+        .map(|access| Described {
+            address: access.address.0,
+            size: access.size,
+            write: i32::from(access.write),
+        })
+        .collect();
+    // SAFETY: the shim's own variable.
+    unsafe { *found = choice.described.as_ptr() };
+    choice.described.len()
+}
+
+extern "C" fn is_free(blocks: *const LLVMBasicBlockRef, count: usize, data: *mut c_void) {
+    // SAFETY: called by the shim.
+    let (blocks, choice) = unsafe { passed(blocks, count, data) };
+    choice.free.extend(blocks);
+}
+
+extern "C" fn settle(blocks: *const LLVMBasicBlockRef, count: usize, data: *mut c_void) {
+    // SAFETY: called by the shim.
+    let (blocks, choice) = unsafe { passed(blocks, count, data) };
+    choice.settled.extend(blocks);
 }
 
 impl Choice<'_> {
     fn is_worth_two(&self, blocks: &[Block], is_whole: bool) -> bool {
+        if blocks.iter().any(|block| self.free.contains(block) || self.settled.contains(block)) {
+            return false;
+        }
         let mut instructions = blocks.iter().flat_map(|block| block.instructions());
         let is_calm =
             instructions.by_ref().take(MAX_INSTRUCTIONS).all(|i| self.calm.starts_nothing(i));

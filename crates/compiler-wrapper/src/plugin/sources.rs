@@ -21,10 +21,13 @@ pub const GCC: &[Source] = sources![
     "gcc-plugin/check.cc",
     "gcc-plugin/frames.cc",
     "gcc-plugin/hooks.cc",
+    "gcc-plugin/interval.cc",
+    "gcc-plugin/interval.h",
     "gcc-plugin/lanes.cc",
     "gcc-plugin/loops.cc",
     "gcc-plugin/plugin.cc",
     "gcc-plugin/plugin.h",
+    "gcc-plugin/reach.cc",
     "gcc-plugin/threads.cc",
     "hooks/commsan_abi.h",
     "hooks/harmless.h",
@@ -32,6 +35,8 @@ pub const GCC: &[Source] = sources![
 
 /// The part of the pass plugin that depends on LLVM's version.
 pub const LLVM: &[Source] = sources![
+    "llvm-plugin/reach.cc",
+    "llvm-plugin/reach.h",
     "llvm-plugin/regions.cc",
     "llvm-plugin/shim.cc",
     "hooks/commsan_abi.h",
