@@ -40,12 +40,8 @@ struct Described {
 #[repr(C)]
 struct Decisions {
     want: extern "C" fn(*const LLVMBasicBlockRef, usize, i32, *mut c_void) -> i32,
-    accesses: extern "C" fn(
-        *const LLVMBasicBlockRef,
-        usize,
-        *mut *const Described,
-        *mut c_void,
-    ) -> usize,
+    accesses:
+        extern "C" fn(*const LLVMBasicBlockRef, usize, *mut *const Described, *mut c_void) -> usize,
     free: extern "C" fn(*const LLVMBasicBlockRef, usize, *mut c_void),
     settle: extern "C" fn(*const LLVMBasicBlockRef, usize, *mut c_void),
     data: *mut c_void,
@@ -126,8 +122,7 @@ pub fn copy_regions(module: Module, function: Value, calm: &Calm) -> HashSet<Blo
         return HashSet::new();
     }
     let (described, free, settled) = (Vec::new(), HashSet::new(), HashSet::new());
-    let mut choice =
-        Choice { module, calm, accesses: HashMap::new(), described, free, settled };
+    let mut choice = Choice { module, calm, accesses: HashMap::new(), described, free, settled };
     let is_outlined =
         function.name().contains("omp_outlined") || function.name().contains("..omp_par");
     for again in 0..2 {
