@@ -5,8 +5,8 @@
  * operation is live and no memory is exposed, none of them can concern one. Such a function, or
  * else each outermost loop of this kind, exists twice: as it is, without checks, and with all of
  * them. This is what frees accesses through an index or a pointer, of which nobody knows the
- * addresses beforehand (loops.cc has those that are known). Of a loop it may be known at least where
- * they lie (reach.cc): then it also runs without checks beside operations on other memory.
+ * addresses beforehand (loops.cc has those that are known). Of a loop it may be known at least
+ * where they lie (reach.cc): then it also runs without checks beside operations on other memory.
  *
  * Nothing starts an operation: computing, functions of libc that are known for it, and calls of
  * this unit's own functions that call nothing else. While there are other threads, which could
@@ -83,8 +83,8 @@ void find_calm(void *, void *) {
   }
 }
 
-/* Whether no operation can start there. What waits for other threads, such as atomic operations, may:
- * there are none that could start one. */
+/* Whether no operation can start there. What waits for other threads, such as atomic operations,
+ * may: there are none that could start one. */
 static bool is_calm(gimple *statement) {
   if (gimple_code(statement) == GIMPLE_ASM) return false;
   gcall *call = dyn_cast<gcall *>(statement);

@@ -237,8 +237,8 @@ static tree difference(tree a, tree b) {
   return aff_combination_to_tree(&one);
 }
 
-/* The same for a loop that stays while a counter differs from a bound: gcc's expression for it, with
- * an inverse modulo 2^64, says nothing about intervals. */
+/* The same for a loop that stays while a counter differs from a bound: gcc's expression for it,
+ * with an inverse modulo 2^64, says nothing about intervals. */
 bool interval_finder::find_rounds_to(class loop *l, edge exit, interval *found, int depth) const {
   gimple_stmt_iterator last = gsi_last_nondebug_bb(exit->src);
   gcond *test = gsi_end_p(last) ? NULL : dyn_cast<gcond *>(gsi_stmt(last));

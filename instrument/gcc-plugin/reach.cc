@@ -1,9 +1,9 @@
 /* Which memory a loop may access, known before it is entered.
  *
- * Of an address there is an interval (interval.cc), or it stays in the object that its pointer leads
- * to, as the languages demand: a variable, whose size the compiler knows, or a block of heap, whose
- * size the runtime knows. A pointer that the loop itself loads is as it was before the loop, if that
- * does not change it. Of all other accesses nothing is known.
+ * Of an address there is an interval (interval.cc), or it stays in the object that its pointer
+ * leads to, as the languages demand: a variable, whose size the compiler knows, or a block of heap,
+ * whose size the runtime knows. A pointer that the loop itself loads is as it was before the loop,
+ * if that does not change it. Of all other accesses nothing is known.
  *
  * A range that is longer than any object, or ends before it begins, is answered with no
  * (hooks/region.c). Missed is an access through a pointer that has left its object for another one.

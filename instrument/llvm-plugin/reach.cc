@@ -1,5 +1,6 @@
-// Which memory a loop may access, known before it is entered: the same as instrument/gcc-plugin/reach.cc
-// and interval.cc, which say why it may be relied upon, from LLVM's scalar evolution.
+// Which memory a loop may access, known before it is entered: the same as
+// instrument/gcc-plugin/reach.cc and interval.cc, which say why it may be relied upon, from LLVM's
+// scalar evolution.
 #include "reach.h"
 
 #include "llvm/Analysis/MemoryLocation.h"
@@ -8,11 +9,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
-#if LLVM_VERSION_MAJOR < 11
-#include "llvm/Analysis/ScalarEvolutionExpander.h"
-#else
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
-#endif
 
 using namespace llvm;
 
@@ -53,8 +50,8 @@ bool Reacher::interval(const SCEV *value, Numbers are, Interval &found, int dept
   }
   auto widened = [&](const SCEV *narrow) {
     if (narrow->getType() == wide) return narrow;
-    return are != SIGNED ? evolution.getZeroExtendExpr(narrow, wide)
-                    : evolution.getSignExtendExpr(narrow, wide);
+    return are == SIGNED ? evolution.getSignExtendExpr(narrow, wide)
+                         : evolution.getZeroExtendExpr(narrow, wide);
   };
   if (evolution.isLoopInvariant(value, &loop)) {
     found.low = found.high = widened(value);
@@ -119,14 +116,18 @@ bool Reacher::interval(const SCEV *value, Numbers are, Interval &found, int dept
   for (const SCEV *operand : operation->operands()) {
     Interval next;
     if (!interval(operand, are, next, depth + 1)) return false;
+    const Interval before = found;
+    const bool multiplies = isa<SCEVMulExpr>(operation);
     if (is_first) found = next;
-    else if (isa<SCEVAddExpr>(operation)) found = sum(found, next);
-    else if (isa<SCEVMulExpr>(operation) && next.low == next.high) found = product(found, next.low);
-    else if (isa<SCEVMulExpr>(operation) && found.low == found.high) found = product(next, found.low);
+    else if (isa<SCEVAddExpr>(operation)) found = sum(before, next);
+    else if (multiplies && next.low == next.high) found = product(before, next.low);
+    else if (multiplies && before.low == before.high) found = product(next, before.low);
     else if (isa<SCEVSMaxExpr, SCEVUMaxExpr>(operation))
-      found = {evolution.getSMaxExpr(found.low, next.low), evolution.getSMaxExpr(found.high, next.high)};
+      found = {evolution.getSMaxExpr(before.low, next.low),
+               evolution.getSMaxExpr(before.high, next.high)};
     else if (isa<SCEVSMinExpr, SCEVUMinExpr>(operation))
-      found = {evolution.getSMinExpr(found.low, next.low), evolution.getSMinExpr(found.high, next.high)};
+      found = {evolution.getSMinExpr(before.low, next.low),
+               evolution.getSMinExpr(before.high, next.high)};
     else return false;
     is_first = false;
   }
@@ -170,7 +171,10 @@ static uint64_t size_of_variable(Value *pointer, const DataLayout &layout) {
     return layout.getTypeAllocSize(variable->getAllocatedType());
   }
   auto *variable = dyn_cast<GlobalVariable>(pointer);
-  return variable && !variable->isDeclaration() ? layout.getTypeAllocSize(variable->getValueType()) : 0;
+  if (!variable || variable->isDeclaration()) return 0;
+  // An array of one element may stand for another object, in old Fortran.
+  auto *array = dyn_cast<ArrayType>(variable->getValueType());
+  return array && array->getNumElements() == 1 ? 0 : layout.getTypeAllocSize(variable->getValueType());
 }
 
 // Whether a pointer is as the program has got it, not computed from others.
@@ -238,8 +242,8 @@ bool Reacher::loaded(LoadInst &load, Root &found, int depth) {
 
 // Functions that write none of the program's variables.
 static bool writes_nothing(const CallBase &call) {
-  static const char *const known[] = {"MPI_Abort", "mpi_abort_", "printf", "fprintf", "puts", "fputs",
-                                      "putchar",   "fputc",      "fwrite", "fflush"};
+  static const char *const known[] = {"MPI_Abort", "mpi_abort_", "printf", "fprintf", "puts",
+                                      "fputs",     "putchar",    "fputc",  "fwrite",  "fflush"};
   if (call.doesNotReturn()) return true;
   const Function *callee = call.getCalledFunction();
   return callee && is_contained(known, callee->getName());
@@ -281,7 +285,8 @@ bool Reacher::find(ArrayRef<Access> accesses, Reach &found) {
   return true;
 }
 
-static Value *ask(IRBuilder<> &builder, const char *name, Type *result, ArrayRef<Value *> arguments) {
+static Value *ask(IRBuilder<> &builder, const char *name, Type *result,
+                  ArrayRef<Value *> arguments) {
   SmallVector<Type *> types;
   for (Value *argument : arguments) types.push_back(argument->getType());
   Module &module = *builder.GetInsertBlock()->getModule();
@@ -294,13 +299,15 @@ static Value *ask(IRBuilder<> &builder, const char *name, Type *result, ArrayRef
   return builder.CreateCall(hook, arguments);
 }
 
-Value *is_clear(IRBuilder<> &builder, const Reach &reach, Value *clear, ScalarEvolution &evolution) {
+Value *is_clear(IRBuilder<> &builder, const Reach &reach, Value *clear,
+                ScalarEvolution &evolution) {
   const DataLayout &layout = builder.GetInsertBlock()->getModule()->getDataLayout();
   SCEVExpander expander(evolution, layout, "reach");
   Type *word = builder.getInt64Ty();
   auto number = [&](Value *value) { return builder.CreatePtrToInt(value, word); };
   auto add_span = [&](Value *first, Value *last, bool write) {
-    clear = ask(builder, "__commsan_span_clear", word, {first, last, builder.getInt64(write), clear});
+    Value *is_write = builder.getInt64(write);
+    clear = ask(builder, "__commsan_span_clear", word, {first, last, is_write, clear});
   };
   for (const Span &span : reach.spans) {
     Instruction *at = &*builder.GetInsertPoint();

@@ -200,8 +200,8 @@ void ask(Chosen &chosen, Analyses &of) {
       SplitBlockAndInsertIfThen(any, at, false, weights, &updater, &of.loops);
   IRBuilder<> asking(inside);
   Value *alone = asking.CreateICmpEQ(concern.others, asking.getInt64(0));
-  Value *clear = commsan::is_clear(asking, chosen.reach, asking.CreateZExt(alone, asking.getInt64Ty()),
-                                   of.evolution);
+  Value *so_far = asking.CreateZExt(alone, asking.getInt64Ty());
+  Value *clear = commsan::is_clear(asking, chosen.reach, so_far, of.evolution);
   BasicBlock *after = inside->getSuccessor(0);
   IRBuilder<> joining(&after->front());
   PHINode *answer = joining.CreatePHI(joining.getInt64Ty(), 2);

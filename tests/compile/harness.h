@@ -35,6 +35,8 @@ void unwatch(const void *p, size_t size);
 float *watching(float *value);
 /* The area is known as a block of heap from now on, and so is this. */
 void know_block(const void *start, size_t size);
+/* From now on only which bytes of the area were touched is recorded, however often. */
+void record_touches(void);
 /* Stops watching; what follows is not recorded. */
 void end(void);
 

@@ -5,6 +5,7 @@
 mod behaviour;
 mod nvcc;
 mod plugins;
+mod random_loops;
 mod reports;
 mod setup;
 mod transparency;
