@@ -66,7 +66,8 @@ class Size:
     jacobi: tuple = (512, 512, 30)  # nx, ny, steps
     edge: tuple = (1024, 2000, 100)  # nx, ny, steps: 8 KiB to each neighbour
     peers: tuple = (512, 64, 20)  # width, rows, steps
-    codes: tuple = (30, 100, 32, 4)  # LULESH's edge and steps, HPCG's edge and seconds
+    # LULESH's edge and steps, HPCG's edge and seconds, miniFE's and TeaLeaf's edges
+    codes: tuple = (30, 100, 32, 4, 50, 500)
     npb: tuple = ("A", "W")  # classes of NAS's benchmarks; Valgrind runs the second
 
 
@@ -74,7 +75,7 @@ FULL = Size(rounds=9, seconds=1.0)
 QUICK = Size(rounds=1, seconds=0.02, large=(1000, 1000), heat=(200, 200, 10),
              window=(200, 200), gups=(256, 1000), shared=(200, 100), windows=(4,), ranks=(4,),
              pending=(10,), steps=5,
-             jacobi=(64, 64, 5), edge=(128, 128, 10), peers=(128, 8, 5), codes=(8, 5, 16, 1), npb=("S", "S"))
+             jacobi=(64, 64, 5), edge=(128, 128, 10), peers=(128, 8, 5), codes=(8, 5, 16, 1, 8, 40), npb=("S", "S"))
 
 
 @dataclasses.dataclass
@@ -313,7 +314,7 @@ def guards(shop, size):
 
 
 def npb(shop, size):
-    """NAS's benchmarks as they are: programs of which nothing was recompiled."""
+    """NAS's benchmarks: as they are, and with Open MPI also recompiled."""
     if not (NPB / "source").exists() and size is QUICK:
         print("warning: npb is left out: a quick run fetches nothing", file=sys.stderr)
         return
@@ -322,13 +323,24 @@ def npb(shop, size):
         call([cc, "-O2", "-c", PROGRAMS / "peak.c", "-o", peak])
         for which in dict.fromkeys(size.npb):
             fc = cc.replace("mpicc", "mpif77")
-            call([ROOT / "bench" / "npb.sh", NPB, cc, fc, which, peak], timeout=1200)
+            build = [ROOT / "bench" / "npb.sh", NPB]
+            call([*build, cc, fc, which, peak], timeout=1200)
+            recompiled = NPB / "recompiled"
+            if mpi == "Open MPI" and which == size.npb[0]:
+                # By this commsan, not by one of before.
+                shutil.rmtree(recompiled, ignore_errors=True)
+                own = [DIST / "bin" / f"commsan-{language}" for language in ("cc", "fc")]
+                call([*build, *own, which, peak, recompiled.name], timeout=1200)
             for program in sorted((NPB / cc).glob(f"*.{which}.*")):
                 ranks = int(program.suffix[1:])
                 variants = [
                     Variant("native", shop.run(mpi, ranks, program)),
                     Variant("commsan", shop.run(mpi, ranks, program, checked=True)),
                 ]
+                own = recompiled / program.name
+                if mpi == "Open MPI" and own.exists():
+                    command = shop.run(mpi, ranks, own, checked=True)
+                    variants.append(Variant("commsan, recompiled", command, 1.2))
                 if which == size.npb[-1] and shutil.which("valgrind"):
                     memcheck = shop.run(mpi, ranks, "valgrind", "--quiet", "--error-limit=no", program)
                     variants.append(Variant("Valgrind", memcheck, judged=False))
@@ -338,10 +350,10 @@ def npb(shop, size):
 
 def codes(shop, size):
     """Codes from public source, recompiled: what a program costs with all checks on."""
-    if not (CODES / "lulesh.source").exists() and size is QUICK:
+    if not (CODES / "tealeaf.source").exists() and size is QUICK:
         print("warning: codes is left out: a quick run fetches nothing", file=sys.stderr)
         return
-    side, steps, grid, seconds = size.codes
+    side, steps, grid, seconds, elements, cells = size.codes
     for compiler in COMPILERS:
         cxx = {"gcc": "g++", "clang": "clang++-19"}[compiler]
         if not shutil.which(cxx):
@@ -355,7 +367,11 @@ def codes(shop, size):
         # By this commsan, not by one of before.
         shutil.rmtree(CODES / f"{compiler}-commsan", ignore_errors=True)
         for way, command in ways.items():
-            build = [ROOT / "bench" / "codes.sh", CODES, f"{compiler}-{way}", peak, *command]
+            # Open MPI's modules for Fortran are gfortran's, and LLVM's has no such sanitizer.
+            has_fortran = compiler == "gcc" and way != "tsan" and shutil.which("gfortran")
+            fortran = " ".join(map(str, command)).replace("mpicxx", "mpif90").replace(" cxx ", " fc ")
+            build = [ROOT / "bench" / "codes.sh", CODES, f"{compiler}-{way}", peak,
+                     fortran if has_fortran else "", *command]
             call(build, wrapper, timeout=1200)
 
         def variants(program, ranks, *arguments, before=()):
@@ -366,7 +382,7 @@ def codes(shop, size):
             yield Variant("native", run("native"))
             yield Variant("commsan", run("commsan", checked=True), 1.2)
             yield Variant("recompiled, run alone", run("commsan"))
-            if "tsan" in ways:
+            if (CODES / f"{compiler}-tsan" / program).exists() and "tsan" in ways:
                 options = {"TSAN_OPTIONS": "report_bugs=0", "OMPI_MCA_memory": "^patcher"}
                 plain = [*shop.tsan_prefix, *run("tsan")]
                 yield Variant("ThreadSanitizer", plain, None, options, judged=False)
@@ -376,10 +392,16 @@ def codes(shop, size):
             setting = f"{compiler}, LULESH on {ranks}"
             yield Comparison("codes", setting, "ms/step", 1e3 / steps, list(variants(*job)))
         size_of = [f"--n{axis}={grid}" for axis in "xyz"]
-        rated = [ROOT / "bench" / "rated.sh", shop.directory / "hpcg"]
+        rated = [ROOT / "bench" / "rated.sh", shop.directory / "rated", cells]
         job = ("xhpcg", 2, *size_of, f"--rt={seconds}")
         hpcg = list(variants(*job, before=rated))
         yield Comparison("codes", f"{compiler}, HPCG on 2", "ms/Gflop", 1e3, hpcg)
+        job = ("minife", 2, *(argument for axis in "xyz" for argument in (f"-n{axis}", elements)))
+        minife = list(variants(*job, before=rated))
+        yield Comparison("codes", f"{compiler}, miniFE on 2", "s", 1, minife)
+        if (CODES / f"{compiler}-native" / "tealeaf").exists():
+            tealeaf = list(variants("tealeaf", 2, before=rated))
+            yield Comparison("codes", f"{compiler}, TeaLeaf on 2", "s", 1, tealeaf)
 
 
 def traffic(shop, size):

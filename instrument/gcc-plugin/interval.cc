@@ -207,18 +207,17 @@ bool interval_finder::of_progression(class loop *l, const affine_iv &iv, interva
 
 /* How often a loop returns to its start at most. */
 bool interval_finder::find_rounds(class loop *l, interval *found, int depth) const {
-  edge e;
-  unsigned i;
-  auto_vec<edge> exits = get_loop_exit_edges(l);
-  FOR_EACH_VEC_ELT(exits, i, e) {
+  auto exits = get_loop_exit_edges(l);
+  bool any = false;
+  for (unsigned i = 0; i < exits.length() && !any; i++) {
     tree_niter_desc iterations;
     gcond *test;
-    if (find_rounds_to(l, e, found, depth)) return true;
-    if (number_of_iterations_exit_assumptions(l, e, &iterations, &test) &&
-        find(iterations.niter, true, found, depth + 1))
-      return true;
+    any = find_rounds_to(l, exits[i], found, depth) ||
+          (number_of_iterations_exit_assumptions(l, exits[i], &iterations, &test) &&
+           find(iterations.niter, true, found, depth + 1));
   }
-  return false;
+  exits.release();
+  return any;
 }
 
 /* One number less the other, with what both have in common left out. */
