@@ -31,7 +31,7 @@ last() { sed -n "s/^.*$1[^0-9.]*\([0-9.]*\).*/\1/p" "${@:2}" | tail -n 1; }
 shopt -s nullglob
 rating=$(last 'GFLOP\/s rating of' HPCG-Benchmark*.txt output)
 seconds=$(last 'Total Program Time' miniFE*.yaml output)
-seconds=${seconds:-$(last 'Wall clock' output)}
+seconds=${seconds:-$(last 'Wall clock' tea*.out)}
 awk -v rating="$rating" -v seconds="$seconds" 'BEGIN {
   if (rating > 0) seconds = 1 / rating
   if (!(seconds > 0)) exit 1

@@ -67,7 +67,7 @@ class Size:
     edge: tuple = (1024, 2000, 100)  # nx, ny, steps: 8 KiB to each neighbour
     peers: tuple = (512, 64, 20)  # width, rows, steps
     # LULESH's edge and steps, HPCG's edge and seconds, miniFE's and TeaLeaf's edges
-    codes: tuple = (30, 100, 32, 4, 50, 500)
+    codes: tuple = (30, 100, 32, 4, 80, 1000)
     npb: tuple = ("A", "W")  # classes of NAS's benchmarks; Valgrind runs the second
 
 
@@ -380,7 +380,9 @@ def codes(shop, size):
                 return [*before, *shop.run("Open MPI", ranks, path, *arguments, **options)]
 
             yield Variant("native", run("native"))
-            yield Variant("commsan", run("commsan", checked=True), 1.2)
+            # miniFE sends from what it receives into: a true finding.
+            checked = run("commsan", checked=True, options=["--fail-on=never"])
+            yield Variant("commsan", checked, 1.2)
             yield Variant("recompiled, run alone", run("commsan"))
             if (CODES / f"{compiler}-tsan" / program).exists() and "tsan" in ways:
                 options = {"TSAN_OPTIONS": "report_bugs=0", "OMPI_MCA_memory": "^patcher"}
