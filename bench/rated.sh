@@ -27,7 +27,7 @@ tl_eps=1.0e-15
 TEA
 "${@:3}" | tee output
 # The last number of the last line with the pattern.
-last() { sed -n "s/^.*$1[^0-9.]*\([0-9.]*\).*/\1/p" "${@:2}" | tail -n 1; }
+last() { sed -n "s/^.*$1[^0-9.]*\([0-9.eE+-]*\).*/\1/p" "${@:2}" | tail -n 1; }
 shopt -s nullglob
 rating=$(last 'GFLOP\/s rating of' HPCG-Benchmark*.txt output)
 seconds=$(last 'Total Program Time' miniFE*.yaml output)
