@@ -6,6 +6,8 @@
  */
 #include "interval.h"
 
+#include "../hooks/harmless.h"
+
 #include "tree-affine.h"
 #include "tree-scalar-evolution.h"
 #include "tree-ssa-alias.h"
@@ -303,12 +305,6 @@ bool interval_finder::of_load(tree reference, interval *found) const {
   return true;
 }
 
-static bool is_one_of(const char *name, std::initializer_list<const char *> names) {
-  for (const char *known : names)
-    if (!strcmp(name, known)) return true;
-  return false;
-}
-
 /* Functions that write none of the program's variables, or never return to the loop. */
 static bool writes_nothing(gcall *call) {
   if (is_math(call) || gimple_call_noreturn_p(call)) return true;
@@ -317,9 +313,7 @@ static bool writes_nothing(gcall *call) {
     return !strstr(name, "STORE") && !is_barrier(call);
   }
   tree function = gimple_call_fndecl(call);
-  return function && is_one_of(IDENTIFIER_POINTER(DECL_NAME(function)),
-                               {"MPI_Abort", "mpi_abort", "mpi_abort_", "printf", "fprintf", "puts",
-                                "fputs", "putchar", "fputc", "fwrite", "fflush"});
+  return function && commsan_writes_nothing(IDENTIFIER_POINTER(DECL_NAME(function)));
 }
 
 /* Whether a function writes only where its first argument points, as many bytes as the last says:
@@ -327,8 +321,9 @@ static bool writes_nothing(gcall *call) {
 static bool fills(gcall *call) {
   tree function = gimple_call_fndecl(call);
   if (!function || gimple_call_num_args(call) < 2) return false;
-  return function == hook_declaration(COPY) || function == hook_declaration(CLEAR) ||
-         is_one_of(IDENTIFIER_POINTER(DECL_NAME(function)), {"memcpy", "memmove", "memset"});
+  if (function == hook_declaration(COPY) || function == hook_declaration(CLEAR)) return true;
+  const char *name = IDENTIFIER_POINTER(DECL_NAME(function));
+  return !strcmp(name, "memcpy") || !strcmp(name, "memmove") || !strcmp(name, "memset");
 }
 
 static bool may_change(gimple *statement, tree reference) {

@@ -3,7 +3,7 @@
 #include "note.h"
 
 /* Whether nothing is pending on these granules of a page. */
-static bool page_is_clear(uintptr_t slot, unsigned first, unsigned last, int write) {
+static bool granules_are_clear(uintptr_t slot, unsigned first, unsigned last, int write) {
   const unsigned concern = write ? COMMSAN_CHECK_WRITE : COMMSAN_CHECK_READ;
   const unsigned byte = COMMSAN_FILTER[slot] & concern & ~COMMSAN_EXPOSED;
   if (!byte) return true;
@@ -17,6 +17,15 @@ static bool page_is_clear(uintptr_t slot, unsigned first, unsigned last, int wri
     if (bits) return false;
   }
   return true;
+}
+
+/* Whether nothing is pending on the part of a range that lies in a page. */
+static bool page_is_clear(uintptr_t page, uintptr_t first, uintptr_t last, int write) {
+  const unsigned granules = (1u << (COMMSAN_PAGE_SHIFT - COMMSAN_GRANULE_SHIFT)) - 1;
+  const bool begins = page == first >> COMMSAN_PAGE_SHIFT, ends = page == last >> COMMSAN_PAGE_SHIFT;
+  const unsigned begin = begins ? first >> COMMSAN_GRANULE_SHIFT & granules : 0;
+  const unsigned end = ends ? last >> COMMSAN_GRANULE_SHIFT & granules : granules;
+  return granules_are_clear(page & COMMSAN_SLOT_MASK, begin, end, write);
 }
 
 /* Ranges that are longer, or end before they begin, are left to checks: a loop may compute any
@@ -36,7 +45,6 @@ static void share_range(uintptr_t first, uintptr_t last, const void *pc) {
  * recorded, since pages of the range are exposed. `how` includes COMMSAN_SHARE if threads execute
  * the loop: then all of the range must be recorded while there are several threads. */
 HOOK uint64_t __commsan_range_clear(uintptr_t first, uintptr_t last, uint64_t how) {
-  const unsigned granules = (1u << (COMMSAN_PAGE_SHIFT - COMMSAN_GRANULE_SHIFT)) - 1;
   const uintptr_t first_page = first >> COMMSAN_PAGE_SHIFT, last_page = last >> COMMSAN_PAGE_SHIFT;
   const int write = how & 1;
   uint64_t clear = 1;
@@ -46,9 +54,7 @@ HOOK uint64_t __commsan_range_clear(uintptr_t first, uintptr_t last, uint64_t ho
     share_range(first, last, CALLER_PC);
   }
   for (uintptr_t page = first_page; page <= last_page; page++) {
-    unsigned begin = page == first_page ? first >> COMMSAN_GRANULE_SHIFT & granules : 0;
-    unsigned end = page == last_page ? last >> COMMSAN_GRANULE_SHIFT & granules : granules;
-    if (!page_is_clear(page & COMMSAN_SLOT_MASK, begin, end, write)) return 0;
+    if (!page_is_clear(page, first, last, write)) return 0;
     if (is_exposed(page << COMMSAN_PAGE_SHIFT)) {
       if (!(how & COMMSAN_NOTE)) return 0;
       clear |= COMMSAN_NOTE;
@@ -60,7 +66,6 @@ HOOK uint64_t __commsan_range_clear(uintptr_t first, uintptr_t last, uint64_t ho
 /* Whether neither anything is pending from the first byte to the last, nor a page exposed. Looks at
  * eight pages at once. */
 static bool is_clear(uintptr_t first, uintptr_t last, int write) {
-  const unsigned granules = (1u << (COMMSAN_PAGE_SHIFT - COMMSAN_GRANULE_SHIFT)) - 1;
   const uintptr_t first_page = first >> COMMSAN_PAGE_SHIFT, last_page = last >> COMMSAN_PAGE_SHIFT;
   if (last - first > LONGEST) return false;
   for (uintptr_t page = first_page; page <= last_page; page++) {
@@ -69,11 +74,7 @@ static bool is_clear(uintptr_t first, uintptr_t last, int write) {
       page += 7;
       continue;
     }
-    if (!*marks) continue;
-    unsigned begin = page == first_page ? first >> COMMSAN_GRANULE_SHIFT & granules : 0;
-    unsigned end = page == last_page ? last >> COMMSAN_GRANULE_SHIFT & granules : granules;
-    if (*marks & COMMSAN_EXPOSED) return false;
-    if (!page_is_clear(page & COMMSAN_SLOT_MASK, begin, end, write)) return false;
+    if (*marks & COMMSAN_EXPOSED || !page_is_clear(page, first, last, write)) return false;
   }
   return true;
 }

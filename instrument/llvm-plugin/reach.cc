@@ -3,6 +3,8 @@
 // scalar evolution.
 #include "reach.h"
 
+#include "../hooks/harmless.h"
+
 #include "llvm/Analysis/MemoryLocation.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -242,11 +244,9 @@ bool Reacher::loaded(LoadInst &load, Root &found, int depth) {
 
 // Functions that write none of the program's variables.
 static bool writes_nothing(const CallBase &call) {
-  static const char *const known[] = {"MPI_Abort", "mpi_abort_", "printf", "fprintf", "puts",
-                                      "fputs",     "putchar",    "fputc",  "fwrite",  "fflush"};
   if (call.doesNotReturn()) return true;
   const Function *callee = call.getCalledFunction();
-  return callee && is_contained(known, callee->getName());
+  return callee && commsan_writes_nothing(callee->getName().str().c_str());
 }
 
 bool Reacher::is_changed(const MemoryLocation &place) {

@@ -24,7 +24,7 @@ struct Span {
   bool write;
 };
 
-// A pointer as the program has got it; if `offset` is set, the one that is stored there.
+// A pointer as the program has got it, or one that is stored at an offset from that, and so on.
 struct Root {
   llvm::Value *pointer;
   std::vector<int64_t> offsets;

@@ -1,13 +1,13 @@
-//! Function and loop versioning: copies without checks, for as long as nothing that is pending concerns
-//! them.
+//! Function and loop versioning: copies without checks, for as long as nothing that is pending
+//! concerns them.
 //!
 //! Where nothing can start an operation, one question at the begin decides for all accesses: if no
 //! operation is live and no memory is exposed, none of them can concern one. Such a function, or
 //! else each outermost loop of this kind, exists twice: as it is, without checks, and with all of
 //! them. This is what frees accesses through an index or a pointer, of which nobody knows the
-//! addresses beforehand ([`crate::loops`] has those that are known). Of a loop it may be known at least
-//! where they lie (`instrument/llvm-plugin/reach.cc`): then it also runs without checks beside
-//! operations on other memory.
+//! addresses beforehand ([`crate::loops`] has those that are known). Of a loop it may be known at
+//! least where they lie (`instrument/llvm-plugin/reach.cc`): then it also runs without checks
+//! beside operations on other memory.
 //!
 //! Nothing starts an operation: computing, functions of libc that are known for it, and calls of
 //! this module's own functions that call nothing else. While there are other threads, which could

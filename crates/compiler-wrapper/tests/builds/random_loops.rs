@@ -151,6 +151,9 @@ fn random_loops_miss_nothing() {
         let program = Dice(seed).program();
         std::fs::write(place.0.join("loops.c"), &program).unwrap();
         place.ok(&format!("@cc {compiler} {options} -w -ISRC loops.c LIB/harness.o -o program"));
+        // Else nothing was tried.
+        let asking = place.ok("objdump -d program | grep -c 'call.*__commsan_span_clear'");
+        assert!(asking.trim().parse::<usize>().unwrap() > LOOPS, "{compiler} {options}: {asking}");
         let output = place.sh("./program");
         let said = String::from_utf8_lossy(&output.stdout);
         assert_eq!(said, "passed\n", "{compiler} {options}, seed {seed}:\n{program}");
