@@ -11,7 +11,7 @@ mod compare;
 #[path = "lint/tools.rs"]
 mod tools;
 
-use commsan_test_cases::{Case, FINDINGS, Kind};
+use commsan_test_cases::{Case, FINDINGS, Kind, sample};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ fn correct_programs(root: &Path) -> Vec<Program> {
             !(text.contains("'mpif.h'") && text.contains("asynchronous"))
         }
     });
-    let is_ci = std::env::var_os("CI").is_some();
+    let is_ci = sample::in_ci();
     let program = |path: &PathBuf| {
         let mut file = Case::read_part(root, path).ok()?;
         // Those of `commsan run`.
@@ -73,8 +73,7 @@ fn correct_programs(root: &Path) -> Vec<Program> {
         file.exit = Some(0);
         let fits = file.mpi.as_deref().is_none_or(|mpi| mpi == tools::SILENT.mpi);
         // In CI's time, every other one.
-        let is_even = file.name.bytes().map(usize::from).sum::<usize>() % 2 == 0;
-        (fits && (is_even || !is_ci))
+        (fits && (!is_ci || sample::half(&file.name) == 0))
             .then(|| Program { name: format!("cases/{}", file.name), files: vec![file] })
     };
     paths.filter_map(program).collect()
@@ -131,8 +130,7 @@ impl Program {
     /// one and its twin.
     fn is_sample(&self) -> bool {
         let name = self.name.split_once('/').map_or("", |(_, name)| name);
-        let is_even = name.bytes().map(usize::from).sum::<usize>() % 2 == 0;
-        is_even
+        sample::half(name) == 0
             && self.files.iter().all(|file| {
                 tools::Language::of(&file.source).is_some_and(|language| language.is_c())
             })

@@ -24,7 +24,7 @@ mod tools;
 
 use commsan_findings::{Finding, Role};
 use commsan_mpi_calls::abi::MpiFamily;
-use commsan_test_cases::Case;
+use commsan_test_cases::{Case, sample};
 use libtest_mimic::{Arguments, Failed, Trial};
 use model::{Race, Verdict};
 use program::Program;
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     for (batch, kind) in all.chain(distant_batches().map(|batch| (batch, "nodes"))) {
         // In CI's limited time every other one on each; with three numbers of ranks, all pairs are
         // met.
-        let is_hurried = std::env::var_os("CI").is_some();
+        let is_hurried = sample::in_ci();
         let chosen = Mpi::DISTRIBUTED
             .into_iter()
             .enumerate()
@@ -86,7 +86,7 @@ fn main() -> ExitCode {
     let on_each = |batch| Mpi::DISTRIBUTED.into_iter().enumerate().map(move |mpi| (batch, mpi));
     for (batch, (index, mpi)) in batches().flat_map(on_each) {
         // Likewise, of those with two numbers of ranks two of each in turn.
-        if std::env::var_os("CI").is_some() && batch / 2 % 2 != index as u64 {
+        if sample::in_ci() && batch / 2 % 2 != index as u64 {
             continue;
         }
         let (tools, repository) = (Arc::clone(&tools), Arc::clone(&repository));

@@ -6,6 +6,7 @@
 pub mod annotations;
 pub mod compare;
 pub mod limited;
+pub mod sample;
 
 pub use annotations::{Case, FINDINGS, Kind, Mark};
 pub use compare::{Observers, Report, Seen, differences};
