@@ -72,10 +72,6 @@ pub(crate) fn known(function: &str) -> Option<Known> {
     if let Some(row) = IN_C.get(in_c) {
         return Some(Known { name: row.name.clone(), row: Some(row), is_fortran: false });
     }
-    let mut rest = in_c.strip_prefix("MPI_").into_iter().flat_map(str::chars);
-    if rest.next().is_some_and(char::is_uppercase) && rest.any(char::is_lowercase) {
-        return Some(Known { name: in_c.to_owned(), row: None, is_fortran: false });
-    }
     let lower = function.to_lowercase();
     if let Some(name) = lower
         .strip_prefix('p')
@@ -87,8 +83,13 @@ pub(crate) fn known(function: &str) -> Option<Known> {
             .iter()
             .find_map(|end| name.strip_suffix(end))
             .unwrap_or(name);
-        let row = IN_FORTRAN.get(name)?;
-        return Some(Known { name: row.name.clone(), row: Some(row), is_fortran: true });
+        if let Some(row) = IN_FORTRAN.get(name) {
+            return Some(Known { name: row.name.clone(), row: Some(row), is_fortran: true });
+        }
+    }
+    let mut rest = in_c.strip_prefix("MPI_").into_iter().flat_map(str::chars);
+    if rest.next().is_some_and(char::is_uppercase) && rest.any(char::is_lowercase) {
+        return Some(Known { name: in_c.to_owned(), row: None, is_fortran: false });
     }
     let is_of_device = PREFIXES.iter().any(|prefix| {
         let rest = function.strip_prefix(prefix).and_then(|rest| rest.chars().next());
@@ -108,9 +109,13 @@ mod tests {
         for function in ["MPI_Allreduce", "PMPI_Allreduce"] {
             assert_eq!(of(function), is("MPI_Allreduce", false));
         }
-        for function in
-            ["mpi_allreduce_", "pmpi_allreduce__", "MPI_ALLREDUCE", "mpi_allreduce_f08_"]
-        {
+        for function in [
+            "mpi_allreduce_",
+            "pmpi_allreduce__",
+            "MPI_ALLREDUCE",
+            "mpi_allreduce_f08_",
+            "MPI_Allreduce_f08",
+        ] {
             assert_eq!(of(function), is("MPI_Allreduce", true), "{function}");
         }
         assert_eq!(of("MPI_Get_processor_name"), is("MPI_Get_processor_name", false));

@@ -9,6 +9,7 @@ use crate::ranks::Job;
 use crate::tracer::{Thread, look};
 use crate::unwind::{Frame as Unwound, Unwinder};
 use commsan_findings::{Frame, NeedKind};
+use commsan_mpi_calls::Flow;
 use commsan_mpi_calls::abi::{HandleKind, MpiFamily, handles};
 use commsan_report::roll_call::{Need, SeenRank, SeenThread, Within};
 use commsan_report::stack::is_of_library;
@@ -98,10 +99,9 @@ pub fn see(job: &Job) -> Seen {
             let depth = named[..=at].iter().map(Vec::len).sum();
             let modules = modules.get_mut(&thread.process).expect("all processes have theirs");
             let mut unwinder = Unwinder { modules, memory: &memory, images: &mut images };
-            let passed = frames.get(at + 1).map(|caller| arguments(&mut unwinder, caller));
+            let values = arguments(&mut unwinder, &frames, at);
             let family = family(unwinder.modules);
-            let mut passed =
-                Passed { values: passed.unwrap_or_default(), call: &call, family, unwinder };
+            let mut passed = Passed { values, call: &call, family, unwinder };
             let on = passed.communicator(&mut addresses);
             let need = passed.need(on.as_deref(), job.size);
             Within {
@@ -111,6 +111,7 @@ pub fn see(job: &Job) -> Seen {
                 synchronizes: call.synchronizes(),
                 on: on.or_else(|| call.is_of_all().then(|| "all ranks".to_owned())),
                 need,
+                root: passed.root(),
                 call: call.name,
             }
         });
@@ -227,7 +228,7 @@ fn family(modules: &Modules) -> Option<MpiFamily> {
 
 /// What was passed to a call.
 struct Passed<'p, 'u> {
-    values: [Option<u64>; crate::call_site::IN_REGISTERS],
+    values: [Option<u64>; crate::call_site::MOST],
     call: &'p Known,
     family: Option<MpiFamily>,
     unwinder: Unwinder<'u>,
@@ -265,6 +266,12 @@ impl Passed<'_, '_> {
         };
         let other = || "not MPI_COMM_WORLD".to_owned();
         Some(handle.map_or_else(other, |handle| handle.name.to_owned()))
+    }
+
+    /// The rank that all others need, of a call that passes something from one to all.
+    fn root(&self) -> Option<u32> {
+        let row = self.call.row.filter(|row| row.collective && row.flow == Flow::FromRoot)?;
+        u32::try_from(self.integer(row.at.root?)?).ok()
     }
 
     /// What a call between two ranks needs, if these are numbered as processes are.

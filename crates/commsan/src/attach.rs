@@ -183,11 +183,7 @@ fn notes(job: &Job, seen: &Seen, elsewhere: &[u32]) -> Vec<String> {
                 .to_owned(),
         );
     }
-    notes.push(
-        "seen once and from outside: since when ranks are there, and what is not in the table of a \
-         call's arguments, cannot be known"
-            .to_owned(),
-    );
+    notes.push("seen once, from outside: since when ranks are there cannot be known".to_owned());
     notes
 }
 

@@ -84,6 +84,8 @@ pub struct Within {
     pub is_collective: bool,
     /// Whether no rank can leave it before all have come.
     pub synchronizes: bool,
+    /// The rank that all others need, of a call that passes something from one to all.
+    pub root: Option<u32>,
     /// Its communicator, if it is known.
     pub on: Option<String>,
     /// What it needs, of a message between two ranks.
@@ -101,28 +103,16 @@ impl RollCall {
     ) -> RollCall {
         let mut rows: Vec<Row> = seen.iter().flat_map(|rank| rows_of(rank, context)).collect();
         let together = together(seen, &rows);
-        for row in &mut rows {
-            let is_it = |one: &&Together| {
-                Some(&one.call) == row.call.as_ref() && one.on.as_deref() == Some(WORLD)
-            };
-            let synchronizes = seen.iter().filter(|one| row.ranks == [one.rank]).any(|one| {
-                let mut within = one.threads.iter().filter_map(|thread| thread.within.as_ref());
-                within.any(|within| within.synchronizes && Some(&within.call) == row.call.as_ref())
+        for row in rows.iter_mut().filter(|row| row.state == State::Waits) {
+            let rank = seen.iter().find(|one| row.ranks == [one.rank]);
+            let mut calls = rank.into_iter().flat_map(|rank| &rank.threads);
+            let within = calls.find_map(|thread| {
+                thread.within.as_ref().filter(|within| Some(&within.call) == row.call.as_ref())
             });
-            if row.state == State::Waits
-                && row.on.as_deref() == Some(WORLD)
-                && synchronizes
-                && let Some(one) = together.iter().find(is_it).filter(|one| !one.absent.is_empty())
+            if row.need.is_none()
+                && let Some(within) = within
             {
-                row.need = Some(Need {
-                    kind: NeedKind::Collective,
-                    ranks: one.absent.clone(),
-                    offset: None,
-                    any: false,
-                    tag: None,
-                    call: one.call.clone(),
-                    more: 0,
-                });
+                row.need = missing(within, &together);
             }
         }
         let waiting: BTreeSet<u32> = ranks_in(&rows, State::Waits);
@@ -144,6 +134,25 @@ impl RollCall {
             ..RollCall::default()
         }
     }
+}
+
+/// The ranks that a collective of all ranks needs, and that have not come to it.
+fn missing(within: &Within, together: &[Together]) -> Option<Need> {
+    let is_it = |one: &&Together| one.call == within.call && one.on == within.on;
+    let one = together.iter().find(is_it).filter(|one| is_of_all(one.on.as_deref()))?;
+    let ranks: Vec<u32> = match within.root {
+        Some(root) => one.absent.iter().copied().filter(|rank| *rank == root).collect(),
+        None if within.synchronizes => one.absent.clone(),
+        None => return None,
+    };
+    let (kind, call) = (NeedKind::Collective, within.call.clone());
+    let need = Need { kind, ranks, offset: None, any: false, tag: None, call, more: 0 };
+    (!need.ranks.is_empty()).then_some(need)
+}
+
+/// Whether all ranks take part in what is called on that.
+fn is_of_all(on: Option<&str>) -> bool {
+    matches!(on, Some(WORLD | "all ranks"))
 }
 
 fn ranks_in(rows: &[Row], state: State) -> BTreeSet<u32> {
@@ -169,8 +178,8 @@ fn together(seen: &[SeenRank], rows: &[Row]) -> Vec<Together> {
         let ranks: BTreeSet<u32> = rows.iter().flat_map(|row| row.ranks.iter().copied()).collect();
         let places: BTreeSet<Option<&Place>> = rows.iter().map(|row| row.place.as_ref()).collect();
         // Of a communicator that is another one it is not known who is in it.
-        let is_of_all = on.as_deref().is_none_or(|on| on == WORLD);
-        let absent = everybody.difference(&ranks).copied().filter(|_| is_of_all).collect();
+        let may_be = on.is_none() || is_of_all(on.as_deref());
+        let absent = everybody.difference(&ranks).copied().filter(|_| may_be).collect();
         let ranks = ranks.into_iter().collect();
         Together { call, on, ranks, places: places.len() as u32, absent }
     });
