@@ -19,28 +19,37 @@ pub const MOST: usize = 12;
 #[cfg(target_arch = "x86_64")]
 const MAX_CALLERS: usize = 8;
 
-/// The arguments that are integers or pointers of the function that frame `at` is of, as far as they
-/// are known by what its caller has passed.
+/// The arguments that are integers or pointers of the function at `entry`, in which frame `at` is, as
+/// far as they are known by what its caller has passed.
 #[cfg(target_arch = "x86_64")]
-pub fn arguments(unwinder: &mut Unwinder<'_>, frames: &[Frame], at: usize) -> [Option<u64>; MOST] {
-    arguments_within(unwinder, frames, at, MAX_CALLERS)
-}
-
-#[cfg(target_arch = "x86_64")]
-fn arguments_within(
+pub fn arguments(
     unwinder: &mut Unwinder<'_>,
     frames: &[Frame],
     at: usize,
-    depth: usize,
+    entry: u64,
 ) -> [Option<u64>; MOST] {
-    let nothing = [None; MOST];
-    let [called, caller, ..] = frames.get(at..).unwrap_or_default() else { return nothing };
-    let entry = called.function.as_ref().map(|function| function.start);
-    let Some(function) = caller.function.clone().filter(|_| !caller.is_interrupted) else {
-        return nothing;
-    };
+    arguments_within(unwinder, frames, at, entry, MAX_CALLERS)
+}
+
+/// The function that the caller of frame `at` has called, if its code tells: that of the frame may
+/// be another one, to which the called one has jumped.
+#[cfg(target_arch = "x86_64")]
+pub fn called(unwinder: &mut Unwinder<'_>, frames: &[Frame], at: usize) -> Option<u64> {
+    passed(unwinder, frames.get(at + 1)?)?.target
+}
+
+/// Other processors' code is not read.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn called(_: &mut Unwinder<'_>, _: &[Frame], _: usize) -> Option<u64> {
+    None
+}
+
+/// What a frame has passed to which function, and where that arrives.
+#[cfg(target_arch = "x86_64")]
+fn passed(unwinder: &mut Unwinder<'_>, caller: &Frame) -> Option<code::CallSite> {
+    let function = caller.function.clone().filter(|_| !caller.is_interrupted)?;
     let returns_to = caller.registers.pc;
-    let Some(joins) = joins(unwinder, &function) else { return nothing };
+    let joins = joins(unwinder, &function)?;
     let memory = unwinder.memory;
     let code = memory.bytes(function.start, (returns_to.saturating_sub(function.start)) as usize);
     let read = |address, size: usize| {
@@ -48,15 +57,30 @@ fn arguments_within(
         bytes.get_mut(..size)?.copy_from_slice(memory.array::<8>(address)?.get(..size)?);
         Some(u64::from_le_bytes(bytes))
     };
-    let passed = code::passed(&code, function.start, &joins, &caller.registers, &read);
+    let mut passed = code::passed(&code, function.start, &joins, &caller.registers, &read);
+    passed.target = passed.target.map(|target| code::destination(target, &read));
+    Some(passed)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn arguments_within(
+    unwinder: &mut Unwinder<'_>,
+    frames: &[Frame],
+    at: usize,
+    entry: u64,
+    depth: usize,
+) -> [Option<u64>; MOST] {
+    let nothing = [None; MOST];
+    let Some(caller) = frames.get(at + 1) else { return nothing };
+    let Some(passed) = passed(unwinder, caller) else { return nothing };
     // What was passed to a function that has jumped to this one is not what this one has got.
-    if passed.target.is_none_or(|target| entry != Some(code::destination(target, &read))) {
+    if passed.target.is_none_or(|target| target != entry) {
         return nothing;
     }
     let needs_own = passed.arguments.iter().any(|one| matches!(one, Some(code::Passed::Own(_))));
-    let own = match needs_own && depth > 0 {
-        true => arguments_within(unwinder, frames, at + 1, depth - 1),
-        false => nothing,
+    let own = match caller.function.clone().filter(|_| needs_own && depth > 0) {
+        Some(own) => arguments_within(unwinder, frames, at + 1, own.start, depth - 1),
+        None => nothing,
     };
     passed.arguments.map(|one| match one? {
         code::Passed::Value(value) => Some(value),
@@ -66,7 +90,7 @@ fn arguments_within(
 
 /// Other processors' code is not read.
 #[cfg(not(target_arch = "x86_64"))]
-pub fn arguments(_: &mut Unwinder<'_>, _: &[Frame], _: usize) -> [Option<u64>; MOST] {
+pub fn arguments(_: &mut Unwinder<'_>, _: &[Frame], _: usize, _: u64) -> [Option<u64>; MOST] {
     [None; MOST]
 }
 

@@ -13,6 +13,8 @@ pub(crate) struct Known {
     pub(crate) row: Option<&'static Call>,
     /// Whether it is the one of Fortran.
     pub(crate) is_fortran: bool,
+    /// Whether the thread is in another function, to which this one has jumped as its last act.
+    pub(crate) has_jumped: bool,
 }
 
 /// Collectives of NCCL's.
@@ -70,7 +72,12 @@ pub(crate) fn known(function: &str) -> Option<Known> {
         _ => function,
     };
     if let Some(row) = IN_C.get(in_c) {
-        return Some(Known { name: row.name.clone(), row: Some(row), is_fortran: false });
+        return Some(Known {
+            name: row.name.clone(),
+            row: Some(row),
+            is_fortran: false,
+            has_jumped: false,
+        });
     }
     let lower = function.to_lowercase();
     if let Some(name) = lower
@@ -84,18 +91,33 @@ pub(crate) fn known(function: &str) -> Option<Known> {
             .find_map(|end| name.strip_suffix(end))
             .unwrap_or(name);
         if let Some(row) = IN_FORTRAN.get(name) {
-            return Some(Known { name: row.name.clone(), row: Some(row), is_fortran: true });
+            return Some(Known {
+                name: row.name.clone(),
+                row: Some(row),
+                is_fortran: true,
+                has_jumped: false,
+            });
         }
     }
     let mut rest = in_c.strip_prefix("MPI_").into_iter().flat_map(str::chars);
     if rest.next().is_some_and(char::is_uppercase) && rest.any(char::is_lowercase) {
-        return Some(Known { name: in_c.to_owned(), row: None, is_fortran: false });
+        return Some(Known {
+            name: in_c.to_owned(),
+            row: None,
+            is_fortran: false,
+            has_jumped: false,
+        });
     }
     let is_of_device = PREFIXES.iter().any(|prefix| {
         let rest = function.strip_prefix(prefix).and_then(|rest| rest.chars().next());
         rest.is_some_and(|next| next.is_uppercase() || prefix.ends_with('_'))
     });
-    is_of_device.then(|| Known { name: function.to_owned(), row: None, is_fortran: false })
+    is_of_device.then(|| Known {
+        name: function.to_owned(),
+        row: None,
+        is_fortran: false,
+        has_jumped: false,
+    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What is seen of a job's ranks: their stacks with names, and the calls that they are in with what
 //! was passed to them.
 
-use crate::call_site::arguments;
+use crate::call_site::{arguments, called};
 use crate::calls::{Known, known};
 use crate::memory::Memory;
 use crate::modules::{Images, Modules};
@@ -95,11 +95,22 @@ pub fn see(job: &Job) -> Seen {
     for one in walked {
         let Walked { rank, thread, memory, frames } = one;
         let named: Vec<Vec<Frame>> = frames.iter().map(|frame| names(frame, &symbols)).collect();
-        let within = call_of(&named).map(|(at, call)| {
+        let modules = modules.get_mut(&thread.process).expect("all processes have theirs");
+        let mut unwinder = Unwinder { modules, memory: &memory, images: &mut images };
+        let by_name = call_of(&named);
+        let found = by_name.or_else(|| jumped_from(&mut unwinder, &frames, &named));
+        let within = found.map(|(at, call)| {
             let depth = named[..=at].iter().map(Vec::len).sum();
-            let modules = modules.get_mut(&thread.process).expect("all processes have theirs");
-            let mut unwinder = Unwinder { modules, memory: &memory, images: &mut images };
-            let values = arguments(&mut unwinder, &frames, at);
+            let entry = called(&mut unwinder, &frames, at);
+            // What jumps to another function is known by that call only.
+            let is_it = |entry: &u64| {
+                let own = frames[at].function.as_ref().map(|function| function.start);
+                call.has_jumped || own == Some(*entry)
+            };
+            let values = entry
+                .filter(is_it)
+                .map(|entry| arguments(&mut unwinder, &frames, at, entry))
+                .unwrap_or_default();
             let family = family(unwinder.modules);
             let mut passed = Passed { values, call: &call, family, unwinder };
             let on = passed.communicator(&mut addresses);
@@ -213,6 +224,26 @@ fn call_of(stack: &[Vec<Frame>]) -> Option<(usize, Known)> {
         calls.next()
     };
     found.or_else(linked)
+}
+
+/// Likewise where that function has jumped to another one of its library, as its last act.
+fn jumped_from(
+    unwinder: &mut Unwinder<'_>,
+    frames: &[Unwound],
+    stack: &[Vec<Frame>],
+) -> Option<(usize, Known)> {
+    let is_of_mpi = |frames: &Vec<Frame>| {
+        frames.last().is_some_and(|frame| commsan_report::stack::is_of_mpi(&frame.module))
+    };
+    let is_users =
+        |frames: &Vec<Frame>| frames.last().is_some_and(|frame| !is_of_library(&frame.module));
+    let at = stack.iter().position(is_users)?.checked_sub(1).filter(|at| is_of_mpi(&stack[*at]))?;
+    let entry = called(unwinder, frames, at)?;
+    let module = unwinder.modules.at(entry, unwinder.memory, unwinder.images)?;
+    let (file, offset) = (module.file.clone()?, module.offset(entry));
+    let symbols = Symbols::of_places([(file.as_path(), offset)]);
+    let name = symbols.frames(&file, offset).last()?.function.clone()?;
+    Some((at, Known { has_jumped: true, ..known(&name)? }))
 }
 
 /// Whether a module is of a library that has called what was found, and is called by the user.

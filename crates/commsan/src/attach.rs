@@ -112,6 +112,7 @@ fn roll_call(job: &Job, settings: &Settings) -> Result<RollCall, Failure> {
         return Err(failed(what).help(permission(process)));
     }
     let seen = see(job);
+    let is_alone = job.launcher.is_empty();
     let context = Context {
         directory: seen.directory.clone(),
         libraries: settings.options.libraries.clone(),
@@ -126,7 +127,12 @@ fn roll_call(job: &Job, settings: &Settings) -> Result<RollCall, Failure> {
         looked_at.sort_unstable_by_key(|one| one.rank);
     }
     let elsewhere = if is_whole { vec![] } else { missing };
-    let notes = notes(job, &seen, &elsewhere);
+    let mut notes = notes(job, &seen, &elsewhere);
+    if is_alone {
+        let process = processes.first().copied().unwrap_or(0);
+        let what = "no launcher's variables, and has started no rank: it is shown alone";
+        notes.insert(0, format!("process {process} has {what}"));
+    }
     let outside = Outside { elsewhere, notes, ..Outside::default() };
     Ok(RollCall::seen(seen.program, all, &looked_at, &context, outside))
 }
@@ -199,26 +205,47 @@ fn permission(process: i32) -> String {
     // SAFETY: takes nothing.
     let own = unsafe { libc::geteuid() };
     let owner = fs::metadata(format!("/proc/{process}")).map(|file| file.uid());
-    let is_others = owner.is_ok_and(|owner| owner != own && own != 0);
+    let is_others = owner.is_ok_and(|owner| owner != own);
     let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
-    match scope.trim() {
-        _ if is_others => format!(
-            "it belongs to another user: attach as that user, or `sudo commsan attach {process}`"
-        ),
-        "1" if own != 0 => format!(
-            "this system (Yama) lets only parents look at a process: `sudo sysctl \
-             kernel.yama.ptrace_scope=0` allows it until the next boot, or `sudo commsan attach \
-             {process}`"
-        ),
-        "2" if own != 0 => format!(
-            "this system (Yama) lets only administrators look at processes: `sudo commsan attach \
-             {process}`"
-        ),
-        "3" => "this system (Yama) lets nobody look at processes until it is booted with \
+    advice(process, own == 0, is_others, scope.trim())
+}
+
+/// Likewise: whether the user is an administrator, and the process another's; `scope` is what Yama
+/// (Linux, Documentation/admin-guide/LSM/Yama.rst) restricts.
+fn advice(process: i32, is_root: bool, is_others: bool, scope: &str) -> String {
+    let sudo = format!("`sudo commsan attach {process}`");
+    match scope {
+        "3" => "this system lets nobody look at processes until it is booted with \
                 kernel.yama.ptrace_scope below 3"
             .to_owned(),
-        _ => "it has privileges of its own, or this is a container without the right: start it \
-              with `--cap-add=SYS_PTRACE`, or attach from the machine outside"
+        _ if is_others && !is_root => {
+            format!("it belongs to another user: attach as that user, or {sudo}")
+        }
+        "1" if !is_root => format!(
+            "this system lets only parents look at a process: `sudo sysctl \
+             kernel.yama.ptrace_scope=0` allows it until the next boot, or {sudo}"
+        ),
+        "2" if !is_root => {
+            format!("this system lets only administrators look at processes: {sudo}")
+        }
+        _ => "it has privileges of its own, or this is a container without the right: start that \
+              with `--cap-add=SYS_PTRACE`, or attach from outside"
             .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_said() {
+        let sysctl = "sysctl kernel.yama.ptrace_scope=0";
+        assert!(advice(7, false, false, "1").contains(sysctl));
+        assert!(!advice(7, false, true, "1").contains(sysctl));
+        assert!(advice(7, false, true, "0").contains("another user"));
+        assert!(advice(7, false, false, "2").contains("sudo commsan attach 7"));
+        assert!(advice(7, true, false, "3").contains("booted"));
+        assert!(advice(7, true, true, "").contains("SYS_PTRACE"));
     }
 }

@@ -199,7 +199,7 @@ fn is_made_by_nvcc(stub: &Frame) -> bool {
 }
 
 /// Whether a module is a library of MPI or of its transports.
-pub(crate) fn is_of_mpi(module: &str) -> bool {
+pub fn is_of_mpi(module: &str) -> bool {
     let name = module.rsplit('/').next().unwrap_or_default();
     !name.starts_with(OWN) && MPI_LIBRARIES.iter().any(|library| name.starts_with(library))
 }
