@@ -5,11 +5,13 @@
 //! one is used for all.
 
 use crate::memory::Memory;
+use object::read::ReadCache;
+use object::{Object, ObjectSection};
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// Program headers (`elf.h`).
@@ -77,8 +79,8 @@ pub struct Image {
 }
 
 impl Image {
-    /// Reads a module that is mapped from `start`.
-    fn read(start: u64, memory: &Memory) -> Option<Image> {
+    /// Reads a module that is mapped from `start`, and what is not loaded of it from its file.
+    fn read(start: u64, memory: &Memory, file: Option<&Path>) -> Option<Image> {
         let header: [u8; 64] = memory.array(start)?;
         let half = |at: usize| u16::from_ne_bytes([header[at], header[at + 1]]);
         let is_elf = header.starts_with(b"\x7fELF") && header[4] == 2;
@@ -112,9 +114,21 @@ impl Image {
             {
                 image.frames = bytes(frames..part.end);
             }
+        } else if let Some(range) = file.and_then(section_of_frames) {
+            // Static executables have the information and no table.
+            image.frames = bytes(range);
         }
         Some(image)
     }
+}
+
+/// Where the unwind information of a file is loaded, by the table of sections.
+fn section_of_frames(file: &Path) -> Option<Range<u64>> {
+    let data = ReadCache::new(File::open(file).ok()?);
+    let file = object::File::parse(&data).ok()?;
+    let section = file.section_by_name(".eh_frame")?;
+    let start = section.address();
+    Some(start..start.checked_add(section.size().min(LARGEST))?)
 }
 
 fn half_word(bytes: &[u8], at: usize) -> Option<u64> {
@@ -196,11 +210,12 @@ impl Modules {
         let first = before.filter(|other| other.range.start <= part.range.start).next_back()?;
         let start = first.range.start;
         let key = (part.file.0.clone(), part.file.1, part.path.clone());
-        let image = images.0.entry(key).or_insert_with(|| Image::read(start, memory).map(Rc::new));
-        let image = image.clone()?;
+        let file = self.file_of(part);
+        let read = || Image::read(start, memory, file.as_deref()).map(Rc::new);
+        let image = images.0.entry(key).or_insert_with(read).clone()?;
         Some(Module {
             path: part.path.clone(),
-            file: self.file_of(part),
+            file,
             is_deleted: part.is_deleted,
             bias: start.wrapping_sub(image.first),
             image,

@@ -132,7 +132,7 @@ pub fn see(job: &Job) -> Seen {
                 seen.deleted.insert(module.path.clone());
             }
         }
-        let stack = named.concat();
+        let stack = of_program(named.concat());
         // Of the first frame of the user's, lines are missed.
         let first = stack.iter().find(|frame| !is_of_library(&frame.module));
         let is_first = thread.id == thread.process;
@@ -160,6 +160,25 @@ pub fn see(job: &Job) -> Seen {
     seen.directory = link("cwd").unwrap_or_default();
     seen.ranks = by_rank.into_iter().map(|(rank, threads)| SeenRank { rank, threads }).collect();
     seen
+}
+
+/// A stack without what has called `main`.
+fn of_program(mut stack: Vec<Frame>) -> Vec<Frame> {
+    let is_start = |frame: &Frame| {
+        frame.function.as_deref().is_some_and(|function| function.starts_with("__libc_start"))
+    };
+    if let Some(start) = stack.iter().position(is_start) {
+        stack.truncate(start);
+        // Where the C library has no symbols, its inner functions have no names.
+        while stack.len() > 1
+            && stack
+                .last()
+                .is_some_and(|frame| commsan_report::stack::acts_for_its_caller(&frame.module))
+        {
+            stack.pop();
+        }
+    }
+    stack
 }
 
 /// Where a frame's module can be read, and the place in it.

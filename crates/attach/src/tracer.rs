@@ -11,6 +11,7 @@ use crate::memory;
 use crate::unwind::Registers;
 use commsan_findings::{Doing, SystemCall};
 use std::fs;
+use std::io::Read;
 use std::time::{Duration, Instant};
 
 /// Bytes of a stack that are copied while its thread stands still.
@@ -51,15 +52,16 @@ pub struct Thread {
 }
 
 impl Thread {
-    fn of(process: libc::pid_t, id: libc::pid_t) -> Option<(Thread, bool)> {
+    /// Looks at a thread without stopping it, and says whether it may be stopped.
+    fn of(process: libc::pid_t, id: libc::pid_t, is_narrow: bool) -> Option<(Thread, bool)> {
         let stat = fs::read_to_string(format!("/proc/{process}/task/{id}/stat")).ok()?;
         let state = stat.rsplit_once(") ")?.1.chars().next()?;
         if matches!(state, 'Z' | 'X') {
             return None;
         }
         let shown = fs::read_to_string(format!("/proc/{process}/task/{id}/syscall"));
-        let call = SystemCall::parse(&shown.unwrap_or_default());
-        let (is_narrow, nothing) = (false, (0, vec![]));
+        // Programs of 32 bits have other numbers of calls.
+        let call = SystemCall::parse(&shown.unwrap_or_default()).filter(|_| !is_narrow);
         let mut thread = Thread {
             process,
             id,
@@ -67,11 +69,11 @@ impl Thread {
             file: None,
             registers: None,
             is_interrupted: false,
-            stack: nothing,
+            stack: (0, vec![]),
             refused: None,
             is_narrow,
         };
-        let mut may_stop = state != 'D' && state != 't';
+        let mut may_stop = state != 'D' && state != 't' && !is_narrow;
         if let Some(call) = call {
             let (doing, file) = call.meaning();
             if matches!(state, 'S' | 'R') {
@@ -93,7 +95,8 @@ impl Thread {
 pub fn look(processes: &[libc::pid_t]) -> Vec<Thread> {
     let work = || {
         let all = processes.iter().flat_map(|process| {
-            ids(*process).into_iter().filter_map(|id| Thread::of(*process, id))
+            let is_narrow = is_narrow(*process);
+            ids(*process).into_iter().filter_map(move |id| Thread::of(*process, id, is_narrow))
         });
         let mut all: Vec<(Thread, bool)> = all.collect();
         let mut stopped: Vec<&mut Thread> =
@@ -103,6 +106,13 @@ pub fn look(processes: &[libc::pid_t]) -> Vec<Thread> {
     };
     // The kernel lets go of all when this thread ends.
     std::thread::scope(|scope| scope.spawn(work).join()).unwrap_or_default()
+}
+
+/// Whether a process executes a program of 32 bits (`EI_CLASS` of `elf.h`).
+fn is_narrow(process: libc::pid_t) -> bool {
+    let mut start = [0; 5];
+    let file = fs::File::open(format!("/proc/{process}/exe"));
+    file.and_then(|mut file| file.read_exact(&mut start)).is_ok() && start[4] == 1
 }
 
 /// Threads of a process, the first one first.

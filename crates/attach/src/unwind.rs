@@ -282,6 +282,9 @@ fn entry<'i>(
     bases: &BaseAddresses,
     at: u64,
 ) -> Option<Entry<'i>> {
+    if module.image.header.1.is_empty() {
+        return frames.fde_for_address(bases, at, EhFrame::cie_from_offset).ok();
+    }
     let header = EhFrameHdr::new(&module.image.header.1, NativeEndian).parse(bases, 8).ok()?;
     header.table()?.fde_for_address(frames, bases, at, EhFrame::cie_from_offset).ok()
 }

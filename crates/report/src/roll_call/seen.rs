@@ -239,3 +239,126 @@ fn row_of(thread: &SeenThread, row: Row, context: &Context) -> Row {
     }
     row
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(function: &str, line: u32) -> Frame {
+        Frame {
+            function: Some(function.to_owned()),
+            file: Some("/home/me/solve.c".to_owned()),
+            line: Some(line),
+            column: None,
+            module: "/home/me/solve".to_owned(),
+            offset: 0,
+            inlined: false,
+            within: vec![],
+        }
+    }
+
+    fn thread(doing: Doing, stack: &[(&str, u32)], within: Option<Within>) -> SeenThread {
+        let library = Frame { module: "/lib/libmpi.so.40".to_owned(), ..frame("PMPI_X", 1) };
+        let inside = within.is_some().then_some(library);
+        let own = stack.iter().map(|(function, line)| frame(function, *line));
+        let stack = inside.into_iter().chain(own).collect();
+        SeenThread { doing, file: None, stack, lines: vec![], within }
+    }
+
+    fn within(call: &str, on: Option<&str>) -> Within {
+        Within {
+            call: call.to_owned(),
+            depth: 1,
+            asks: false,
+            is_collective: call != "MPI_Recv",
+            synchronizes: call == "MPI_Allreduce",
+            root: (call == "MPI_Bcast").then_some(2),
+            on: on.map(str::to_owned),
+            need: None,
+        }
+    }
+
+    fn waits(call: &str, on: Option<&str>, line: u32) -> SeenThread {
+        thread(Doing::Computes, &[("step", line), ("main", 9)], Some(within(call, on)))
+    }
+
+    fn seen(size: u32, of: impl Fn(u32) -> Vec<SeenThread>) -> RollCall {
+        let ranks: Vec<_> = (0..size).map(|rank| SeenRank { rank, threads: of(rank) }).collect();
+        let context = Context { directory: "/home/me".into(), libraries: vec![] };
+        RollCall::seen(
+            Some("/home/me/solve".to_owned()),
+            size,
+            &ranks,
+            &context,
+            Outside::default(),
+        )
+    }
+
+    fn sleeps() -> Vec<SeenThread> {
+        vec![thread(Doing::Sleeps, &[("naps", 3), ("main", 8)], None)]
+    }
+
+    #[test]
+    fn who_is_missing_is_certain_only_on_a_known_communicator() {
+        let call = |on: Option<&'static str>, call: &'static str| {
+            seen(4, move |rank| match rank {
+                2 => sleeps(),
+                _ => vec![waits(call, on, 40)],
+            })
+        };
+        let world = call(Some(WORLD), "MPI_Allreduce");
+        assert_eq!((&*world.awaited, world.rows.len()), (&[2][..], 2));
+        let text = world.table();
+        assert!(text.contains("others wait for rank 2 (sleeps)"), "{text}");
+        assert!(text.contains("0, 1, 3 (3)  without rank 2 (sleeps)"), "{text}");
+        assert!(!text.lines().any(|line| line.ends_with("for")), "{text}");
+        let unknown = call(None, "MPI_Allreduce");
+        assert!(unknown.awaited.is_empty());
+        let text = unknown.table();
+        assert!(text.contains("if it is of all ranks, without rank 2 (sleeps)"), "{text}");
+        let other = call(Some("not MPI_COMM_WORLD"), "MPI_Allreduce");
+        assert!(other.awaited.is_empty() && !other.table().contains("without"));
+        // All wait for the root of a broadcast; of a reduction nobody knows.
+        assert_eq!(call(Some(WORLD), "MPI_Bcast").awaited, [2]);
+        assert!(call(Some(WORLD), "MPI_Reduce").awaited.is_empty());
+        let json = serde_json::to_string(&world).unwrap();
+        assert_eq!(serde_json::from_str::<RollCall>(&json).unwrap(), world);
+    }
+
+    #[test]
+    fn the_same_call_at_several_lines_need_not_be_the_same_collective() {
+        let call = seen(4, |rank| vec![waits("MPI_Allreduce", Some(WORLD), 40 + rank % 2)]);
+        assert!(call.awaited.is_empty());
+        assert!(call.table().contains("0-3 (4)  at 2 lines"), "{}", call.table());
+    }
+
+    #[test]
+    fn ranks_that_have_ended_are_missing_and_threads_have_rows() {
+        let call = seen(3, |rank| match rank {
+            1 => vec![],
+            _ => {
+                let worker = thread(Doing::Computes, &[("work", 20)], None);
+                let progress = SeenThread { stack: vec![], ..worker.clone() };
+                vec![waits("MPI_Allreduce", Some(WORLD), 40), worker, progress]
+            }
+        });
+        let text = call.table();
+        assert!(text.contains("others wait for rank 1 (has ended)"), "{text}");
+        assert!(text.contains("2 threads of 0, 2"), "{text}");
+        assert_eq!(call.answered, 2);
+    }
+
+    #[test]
+    fn a_thousand_ranks_fit_on_a_screen() {
+        let call = seen(1000, |rank| match rank {
+            7 => sleeps(),
+            8..300 => vec![thread(Doing::Computes, &[("refine", rank), ("main", 9)], None)],
+            _ => vec![waits("MPI_Allreduce", None, 40 + rank % 60)],
+        });
+        let table = call.table();
+        assert!(
+            table.lines().count() <= 20 && table.lines().all(|line| line.len() < 200),
+            "{table}"
+        );
+    }
+}

@@ -33,7 +33,9 @@ impl RollCall {
         let program = self.program.as_deref().map(|path| path.rsplit('/').next().unwrap_or(path));
         text.push_str(&format!("{}: {answered}\n", program.unwrap_or("job")));
         let rows: Vec<[String; 5]> = self.rows.iter().take(MAX_ROWS).map(cells).collect();
-        let heads = ["ranks", "where", "at", "for", ""].map(str::to_owned);
+        // From outside nobody knows for how long.
+        let time = if self.outside.is_some() { "" } else { "for" };
+        let heads = ["ranks", "where", "at", time, ""].map(str::to_owned);
         lay_out(&mut text, std::iter::once(heads).chain(rows));
         if self.rows.len() > MAX_ROWS {
             text.push_str(&format!("  and {} more\n", plural(self.rows.len() - MAX_ROWS, "place")));
