@@ -417,7 +417,10 @@ mod code {
             && instruction.memory_base() == Register::RSP
             && instruction.memory_index() == Register::None;
         let at = usize::try_from(instruction.memory_displacement64() / 8).ok()?;
-        if !is_there || instruction.memory_displacement64() % 8 != 0 || at >= sources.stack.len() {
+        if !is_there
+            || !instruction.memory_displacement64().is_multiple_of(8)
+            || at >= sources.stack.len()
+        {
             return None;
         }
         let source = match instruction.op1_kind() {

@@ -205,9 +205,9 @@ impl Modules {
             return None;
         }
         let is_same = |other: &&Mapping| (&other.file, &other.path) == (&part.file, &part.path);
-        let before = self.mappings.iter().filter(is_same).filter(|other| other.offset == 0);
+        let mut before = self.mappings.iter().filter(is_same).filter(|other| other.offset == 0);
         // A file may be mapped several times.
-        let first = before.filter(|other| other.range.start <= part.range.start).next_back()?;
+        let first = before.rfind(|other| other.range.start <= part.range.start)?;
         let start = first.range.start;
         let key = (part.file.0.clone(), part.file.1, part.path.clone());
         let file = self.file_of(part);

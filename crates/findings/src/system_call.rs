@@ -86,7 +86,7 @@ impl SystemCall {
         let number = c_long::try_from(self.number).unwrap_or(-1);
         // Calls on sockets fail if there is a time limit for them, and file systems of user space
         // decide themselves.
-        let is_simple = |start: &&str| file.is_some_and(|file| file.starts_with(start));
+        let is_simple = |start: &str| file.is_some_and(|file| file.starts_with(start));
         match number {
             libc::SYS_nanosleep
             | libc::SYS_clock_nanosleep
@@ -104,9 +104,7 @@ impl SystemCall {
             #[cfg(target_arch = "x86_64")]
             libc::SYS_poll | libc::SYS_select | libc::SYS_pause | libc::SYS_open => true,
             libc::SYS_read | libc::SYS_readv | libc::SYS_write | libc::SYS_writev => {
-                ["pipe:", "/dev/pts/", "/dev/tty", "anon_inode:[event"]
-                    .iter()
-                    .any(|s| is_simple(&s))
+                ["pipe:", "/dev/pts/", "/dev/tty", "anon_inode:[event"].into_iter().any(is_simple)
             }
             _ => false,
         }
