@@ -28,9 +28,9 @@ __attribute__((noinline)) static void step(void) {
   work += 1;
 }
 
-__attribute__((noinline)) static void naps(void) {
-  struct timespec second = {1, 0};
-  while (!may_go()) interrupted += nanosleep(&second, NULL) != 0;
+__attribute__((noinline)) static void naps(time_t seconds) {
+  struct timespec time = {seconds, 0};
+  while (!may_go()) interrupted += nanosleep(&time, NULL) != 0;
 }
 
 __attribute__((noinline)) static void reads(const char *fifo) {
@@ -71,6 +71,12 @@ __attribute__((noinline)) static void ring(int from) {
   MPI_Recv(&value, 1, MPI_INT, from, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+// All wait for one, itself included.
+__attribute__((noinline)) static void gathers(void) {
+  int value;
+  MPI_Recv(&value, 1, MPI_INT, 2, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 // Messages around a ring, each of which is checked, until all may go.
 __attribute__((noinline)) static void exchanges(int rank, int size) {
   int stop = 0;
@@ -94,10 +100,12 @@ int main(int argc, char **argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   go = argv[2];
   if (!strcmp(way, "ring")) ring((rank + 1) % size);
+  if (!strcmp(way, "gathers")) gathers();
   if (!strcmp(way, "exchanges")) exchanges(rank, size);
   if (rank == 0) {
     if (!strcmp(way, "computes")) step();
-    if (!strcmp(way, "sleeps")) naps();
+    if (!strcmp(way, "sleeps")) naps(1);
+    if (!strcmp(way, "naps")) naps(1000);
     if (!strcmp(way, "reads")) reads(argv[3]);
     if (!strcmp(way, "watches")) watches();
     if (!strcmp(way, "locks")) locks();

@@ -75,7 +75,10 @@ impl Thread {
         };
         let mut may_stop = state != 'D' && state != 't' && !is_narrow;
         if let Some(call) = call {
-            let (doing, file) = call.meaning();
+            let (mut doing, file) = call.meaning();
+            if call.number == libc::SYS_restart_syscall {
+                doing = restarted(process, call.pc).unwrap_or(doing);
+            }
             if matches!(state, 'S' | 'R') {
                 thread.doing = doing;
             }
@@ -89,6 +92,38 @@ impl Thread {
         }
         Some((thread, may_stop))
     }
+}
+
+/// What a thread does whose system call was begun again, as it is after it was stopped for a moment:
+/// the kernel does not show which call it was, the code before `pc` does.
+#[cfg(target_arch = "x86_64")]
+fn restarted(process: libc::pid_t, pc: u64) -> Option<Doing> {
+    // Those that have something left to do: for so long, with so much time.
+    const CALLS: [(libc::c_long, Doing); 4] = [
+        (libc::SYS_nanosleep, Doing::Sleeps),
+        (libc::SYS_clock_nanosleep, Doing::Sleeps),
+        (libc::SYS_futex, Doing::Locks),
+        (libc::SYS_poll, Doing::Polls),
+    ];
+    let mut code = [0; 96];
+    let start = pc.checked_sub(code.len() as u64)?;
+    if memory::read(process, start, &mut code) != code.len() {
+        return None;
+    }
+    // mov $number, %eax
+    let numbers = code.windows(5).rev().filter(|bytes| bytes[0] == 0xb8);
+    let mut numbers =
+        numbers.filter_map(|bytes| Some(u32::from_le_bytes(*bytes.last_chunk::<4>()?)));
+    numbers.find_map(|number| {
+        let known = CALLS.iter().find(|(call, _)| *call == libc::c_long::from(number));
+        known.map(|(_, doing)| *doing)
+    })
+}
+
+/// Other processors' code is not read.
+#[cfg(not(target_arch = "x86_64"))]
+fn restarted(_: libc::pid_t, _: u64) -> Option<Doing> {
+    None
 }
 
 /// Looks at the threads of processes, the first one of each process first.

@@ -200,33 +200,52 @@ fn who_is_missing_is_named_and_the_job_goes_on() {
     }
 }
 
+/// Compiled with this option, all ranks wait for a message, as `way` says.
+fn receives(mpi: Mpi, option: &str, way: &str, check: impl Fn(&Native, &Value)) {
+    let work = Work::new("attach", mpi);
+    let program = work.path("attached");
+    work.compile_plain(&program, "robust/attached.c", &["-g", "-pthread", option]);
+    let job = Native::start_program(&work, &program, 3, way);
+    let call = job.seen(|call| {
+        let row = row(call, 0);
+        row["call"] == "MPI_Recv" && row["ranks"] == json!([0, 1, 2])
+    });
+    let row = row(&call, 0);
+    // The compiler may put the function into `main`.
+    assert!(row["place"]["function"].is_string() && row["place"]["line"].is_u64(), "{call:#}");
+    if KNOWS_CODE {
+        assert_eq!(row["on"], "MPI_COMM_WORLD", "{call:#}");
+        check(&job, row);
+    }
+}
+
 #[test]
 fn ranks_that_wait_for_each_other_are_shown_with_their_messages() {
     for mpi in MPIS {
-        for optimized in ["-O0", "-O2"] {
-            let work = Work::new("attach", mpi);
-            let program = work.path("attached");
-            let options = ["-g", "-pthread", optimized];
-            work.compile_plain(&program, "robust/attached.c", &options);
-            let job = Native::start_program(&work, &program, 3, "ring");
-            let call = job.seen(|call| {
-                let row = row(call, 0);
-                row["call"] == "MPI_Recv" && row["ranks"] == json!([0, 1, 2])
+        receives(mpi, "-O0", "ring", |job, row| {
+            assert_eq!((&row["need"]["tag"], &row["need"]["offset"]), (&5.into(), &1.into()));
+            let shown = job.shown();
+            assert!(shown.contains("for a message from the next rank (tag 5)"), "{shown}");
+        });
+        // The number of the neighbour is nowhere any more.
+        receives(mpi, "-O2", "ring", |_, row| assert!(row["need"].is_null(), "{row:#}"));
+        for option in ["-O0", "-O2"] {
+            receives(mpi, option, "gathers", |_, row| {
+                assert_eq!((&row["need"]["tag"], &row["need"]["ranks"]), (&6.into(), &json!([2])));
             });
-            let row = row(&call, 0);
-            // The compiler may put the call into `main`.
-            assert!(row["place"]["function"].is_string(), "{call:#}");
-            assert!(row["place"]["line"].is_u64(), "{call:#}");
-            if KNOWS_CODE {
-                assert_eq!(
-                    (&row["on"], &row["need"]["tag"]),
-                    (&"MPI_COMM_WORLD".into(), &5.into())
-                );
-                assert_eq!(row["need"]["offset"], 1, "{optimized}: {call:#}");
-                let shown = job.shown();
-                assert!(shown.contains("for a message from the next rank (tag 5)"), "{shown}");
-            }
         }
+    }
+}
+
+#[test]
+fn a_second_look_sees_what_the_first_one_has_seen() {
+    let work = Work::new("attach", Mpi::Mpich);
+    let job = Native::start(&work, 3, "naps");
+    for _ in 0..3 {
+        // The first look has made the kernel begin the call again.
+        job.seen(|call| {
+            row(call, 0)["doing"] == "sleeps" && row(call, 1)["call"] == "MPI_Allreduce"
+        });
     }
 }
 
