@@ -265,8 +265,8 @@ fn looking_again_and_again_changes_nothing() {
 #[test]
 fn a_rank_leads_to_its_job_and_the_machine_to_its_jobs() {
     let work = Work::new("attach", Mpi::Mpich);
-    let job = Native::start(&work, 3, "sleeps");
-    job.seen(others_wait);
+    let job = Native::start(&work, 3, "naps");
+    job.seen(|call| others_wait(call) && row(call, 0)["doing"] == "sleeps");
     let rank = job.ranks()[1].to_string();
     let run = work.finish(&mut work.commsan(&["attach", &rank]));
     run.ends_with(0).says("attached: 3 ranks, all seen from outside").says("sleeps");
