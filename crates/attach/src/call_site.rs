@@ -6,6 +6,7 @@
 //! have set otherwise.
 
 use crate::unwind::{Frame, Unwinder};
+#[cfg(target_arch = "x86_64")]
 use std::ops::Range;
 
 /// Arguments that x86-64 passes in registers.

@@ -183,6 +183,7 @@ impl Unwinder<'_> {
     }
 
     /// The function that holds an address of the process.
+    #[cfg(target_arch = "x86_64")]
     pub fn function(&mut self, address: u64) -> Option<Range<u64>> {
         let module = self.modules.at(address, self.memory, self.images)?;
         let frames = EhFrame::new(&module.image.frames.1, NativeEndian);
