@@ -12,7 +12,8 @@ use crate::settings::Settings;
 #[cfg(feature = "viewer")]
 use crate::view;
 use crate::{
-    compile, config, doctor, exec, exit_code, explain, manual, profile, report, run, setup, status,
+    attach, compile, config, doctor, exec, exit_code, explain, manual, profile, report, run, setup,
+    status,
 };
 use clap::builder::styling;
 use clap::error::{ContextKind, ErrorKind};
@@ -31,6 +32,7 @@ Typical use:
   commsan profile -- mpirun -n 4 ./app      what is moved where, by which lines
   commsan view app.commsan                  what moved where, in the browser
   commsan status                            which rank of the running job is where
+  commsan attach PID                        the same, of a job that was started without commsan
   commsan explain CS-BUF-01                 what a finding means and how to fix it
   commsan doctor ./app                      why something does not work
 
@@ -86,6 +88,8 @@ enum Subcommands {
     Setup(setup::Arguments),
     /// Show which rank of a running job is where, and for whom it waits
     Status(status::Arguments),
+    /// Show which rank is where in a job that was started without commsan
+    Attach(attach::Arguments),
     /// Print the report of an earlier run again
     Report(report::Arguments),
     /// Show the profile of a run in the browser, or compare it with that of another run
@@ -232,6 +236,7 @@ fn dispatch(command: Subcommands) -> Result<ExitCode, Failure> {
         Subcommands::Doctor { app, json } => doctor::main(app.as_deref(), json),
         Subcommands::Setup(arguments) => setup::main(&arguments),
         Subcommands::Status(arguments) => status::main(&arguments, &load(&Flags::default())?),
+        Subcommands::Attach(arguments) => attach::main(&arguments, &load(&Flags::default())?),
         Subcommands::Report(arguments) => {
             let settings = load(&Flags(arguments.flags()))?;
             report::main(&arguments, &settings)

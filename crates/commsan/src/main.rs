@@ -1,5 +1,6 @@
 //! The `commsan` command.
 
+mod attach;
 mod child;
 mod cli;
 mod command_line;

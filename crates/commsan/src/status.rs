@@ -41,12 +41,23 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct Status<'s> {
     schema: u32,
-    /// The run directory.
-    run: &'s Path,
+    #[serde(flatten)]
+    source: Source<'s>,
     /// When ranks were asked, RFC 3339.
     asked: String,
     /// The jobs of the run that have not ended.
     jobs: Vec<RollCall>,
+}
+
+/// What a roll call is of.
+#[derive(Clone, Copy, Serialize)]
+pub struct Source<'s> {
+    /// The run directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<&'s Path>,
+    /// The process that was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<i32>,
 }
 
 /// Asks the ranks of a running job where they are, and prints that.
@@ -63,7 +74,8 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
         // A run that was killed has not ended, either.
         match ask(&path, settings) {
             Ok((run, called)) => {
-                print(&run, asked, called, arguments.json)?;
+                let source = Source { run: Some(run.path()), process: None };
+                print(source, asked, called, arguments.json)?;
                 return Ok(ExitCode::from(exit_code::OK));
             }
             Err(error) => failure = error,
@@ -73,7 +85,7 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
 }
 
 /// Asks the ranks of a run, job by job; it has one at least.
-fn ask(path: &Path, settings: &Settings) -> Result<(RunDirectory, Vec<RollCall>), Failure> {
+pub fn ask(path: &Path, settings: &Settings) -> Result<(RunDirectory, Vec<RollCall>), Failure> {
     let failed = |what: String| Failure::new(exit_code::REPORT, what);
     let run = RunDirectory::open(path).map_err(|error| failed(error.to_string()))?;
     let info = run.read_info().map_err(|error| failed(error.to_string()))?;
@@ -92,8 +104,9 @@ fn ask(path: &Path, settings: &Settings) -> Result<(RunDirectory, Vec<RollCall>)
     Ok((run, called))
 }
 
-fn print(
-    run: &RunDirectory,
+/// Prints roll calls.
+pub fn print(
+    source: Source<'_>,
     asked: String,
     jobs: Vec<RollCall>,
     json: bool,
@@ -103,7 +116,7 @@ fn print(
         out(&tables.join("\n"));
         return Ok(());
     }
-    let status = Status { schema: SCHEMA, run: run.path(), asked, jobs };
+    let status = Status { schema: SCHEMA, source, asked, jobs };
     let text = serde_json::to_string_pretty(&status)
         .map_err(|error| Failure::new(exit_code::REPORT, error.to_string()))?;
     out(&format!("{text}\n"));

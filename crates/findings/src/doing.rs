@@ -37,6 +37,18 @@ pub enum Doing {
 }
 
 impl Doing {
+    /// What a thread does whose state has this letter in `/proc/PID/stat`, if its system call is
+    /// not known.
+    pub fn of_state(letter: char) -> Doing {
+        match letter {
+            'R' => Doing::Computes,
+            'D' => Doing::WaitsForDisk,
+            'T' => Doing::Stopped,
+            't' => Doing::Debugged,
+            _ => Doing::Calls,
+        }
+    }
+
     /// What it does, in words that follow the rank.
     pub fn words(self) -> &'static str {
         match self {

@@ -12,6 +12,7 @@ mod problem;
 pub mod record;
 pub mod stats;
 mod step;
+mod system_call;
 
 pub use code::{Code, Severity};
 pub use doing::Doing;
@@ -20,3 +21,4 @@ pub use followed::{Followed, Unfollowed, Why};
 pub use held::Held;
 pub use problem::Problem;
 pub use step::{Message, Step, Wanted};
+pub use system_call::SystemCall;

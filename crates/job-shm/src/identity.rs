@@ -10,6 +10,11 @@ pub fn identity() -> Option<String> {
 }
 
 pub(crate) fn identity_by(variables: Variables<'_>) -> Option<String> {
+    identity_of(std::process::id().cast_signed(), variables)
+}
+
+/// The job that a process with these variables belongs to.
+pub(crate) fn identity_of(process: libc::pid_t, variables: Variables<'_>) -> Option<String> {
     let launcher = Launcher::of(variables)?;
     let named = match launcher.identity {
         Identity::Words(names) => {
@@ -28,21 +33,50 @@ pub(crate) fn identity_by(variables: Variables<'_>) -> Option<String> {
             let server = server.filter(|_| is_number).unwrap_or_default();
             short(&(name_space + &server))
         }),
-        Identity::HydraAddress => hydra_address().map(|address| short(&address)),
+        Identity::HydraAddress => hydra_address(process).map(|address| short(&address)),
     };
     let of_batch = || BATCH_JOBS.iter().find_map(|name| variables(name));
     named.or_else(|| of_batch().map(|number| file_name(&number)))
 }
 
-/// `host:port` and process group of the mpiexec that started the proxy above this process.
-fn hydra_address() -> Option<String> {
+/// `host:port` and process group of the mpiexec that started the proxy above a process.
+fn hydra_address(process: libc::pid_t) -> Option<String> {
     let is_proxy = |(_, status): &(libc::pid_t, Status)| status.name.starts_with("hydra_pmi_prox");
-    let (process, _) = ancestors(std::process::id().cast_signed()).find(is_proxy)?;
+    let (process, _) = ancestors(process).find(is_proxy)?;
     let bytes = std::fs::read(format!("/proc/{process}/cmdline")).ok()?;
     let line = String::from_utf8_lossy(&bytes);
     let words: Vec<&str> = line.split('\0').collect();
     let value = |option| words.windows(2).find(|w| w[0] == option).map(|w| w[1]);
     Some([value("--control-port")?, value("--pgid").unwrap_or("")].join("/"))
+}
+
+/// A process that a launcher has started as a rank, or a descendant of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Membership {
+    /// What has started it, for people.
+    pub launcher: &'static str,
+    /// A short text that only the processes of its job share.
+    pub job: String,
+    /// The rank's number, if the launcher tells.
+    pub rank: u32,
+    /// How many ranks there are, if the launcher tells.
+    pub size: Option<u32>,
+    /// How many of them are on this node, if the launcher tells.
+    pub here: Option<u32>,
+}
+
+impl Membership {
+    /// Of a process with these variables in its environment.
+    pub fn of(
+        process: libc::pid_t,
+        variables: &dyn Fn(&str) -> Option<String>,
+    ) -> Option<Membership> {
+        let launcher = Launcher::of(variables)?;
+        let (rank, size) = launcher.numbers(variables);
+        let job = identity_of(process, variables).unwrap_or_default();
+        let here = launcher.ranks_here(variables);
+        Some(Membership { launcher: launcher.name, job, rank: rank?, size, here })
+    }
 }
 
 /// Eight hexadecimal digits made from `text`.

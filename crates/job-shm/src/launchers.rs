@@ -219,6 +219,23 @@ impl Launcher {
         Some((number(self.rank)?, number(self.size)?))
     }
 
+    /// Likewise of a process with these variables.
+    pub(crate) fn numbers(&self, variables: Variables<'_>) -> (Option<u32>, Option<u32>) {
+        let number = |name| variables(name)?.parse().ok();
+        (number(self.rank), number(self.size))
+    }
+
+    /// How many ranks are on the node of a process with these variables, if that is told.
+    pub(crate) fn ranks_here(&self, variables: Variables<'_>) -> Option<u32> {
+        match self.share {
+            Share::RanksHere(name) => variables(name)?.parse().ok(),
+            Share::Nodes(name) => {
+                let nodes: u32 = variables(name)?.parse().ok()?;
+                self.numbers(variables).1.filter(|_| nodes == 1)
+            }
+        }
+    }
+
     /// The number of this process among those of its node.
     pub fn local_rank(&self) -> Option<usize> {
         environment(self.local_rank)?.parse().ok()

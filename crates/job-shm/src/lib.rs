@@ -41,7 +41,7 @@ mod threads;
 mod wire;
 
 pub use bootstrap::{AttachError, attach, attach_across_nodes};
-pub use identity::identity;
+pub use identity::{Membership, identity};
 pub use job::{Job, jobs};
 pub use job_shm::JobShm;
 pub use launchers::Launcher;

@@ -9,9 +9,9 @@
 
 use crate::foreign_stack::{Memory, Registers, return_addresses};
 use crate::machine;
-use commsan_findings::Doing;
+use commsan_findings::{Doing, SystemCall};
 use std::cell::UnsafeCell;
-use std::ffi::{c_int, c_long, c_void};
+use std::ffi::{c_int, c_void};
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -76,7 +76,7 @@ fn blocked_or_running(id: i32, memory: &File, depth: usize) -> Option<Task> {
     let stat = of(id, "stat")?;
     let state = stat.rsplit_once(") ")?.1.chars().next()?;
     let shown = of(id, "syscall").unwrap_or_default();
-    let mut task = Task { id, doing: doing_in(state), file: None, stack: Vec::new() };
+    let mut task = Task { id, doing: Doing::of_state(state), file: None, stack: Vec::new() };
     let Some(call) = SystemCall::parse(&shown) else {
         // The kernel may not show calls: then it is only known that the thread is blocked.
         return Some(task);
@@ -85,7 +85,7 @@ fn blocked_or_running(id: i32, memory: &File, depth: usize) -> Option<Task> {
     if state == 'S' || state == 'R' {
         task.doing = doing;
     }
-    task.file = file;
+    task.file = file.and_then(named);
     let registers = Registers::blocked(call.pc, call.sp);
     let stack = return_addresses(registers, false, &Memory::new(memory, (0, &[])), depth);
     if of(id, "syscall").as_ref() == Some(&shown) {
@@ -94,97 +94,11 @@ fn blocked_or_running(id: i32, memory: &File, depth: usize) -> Option<Task> {
     Some(task)
 }
 
-/// What a thread in this state does, if its system call is not known.
-fn doing_in(state: char) -> Doing {
-    match state {
-        'R' => Doing::Computes,
-        'D' => Doing::WaitsForDisk,
-        'T' => Doing::Stopped,
-        't' => Doing::Debugged,
-        _ => Doing::Calls,
-    }
+/// The file of a number.
+fn named(file: u64) -> Option<String> {
+    let path = fs::read_link(format!("/proc/self/fd/{file}")).ok()?;
+    Some(path.to_string_lossy().into_owned())
 }
-
-/// A system call that a thread is blocked in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct SystemCall {
-    /// Negative if it is blocked without a call.
-    number: i64,
-    arguments: [u64; 6],
-    sp: u64,
-    pc: u64,
-}
-
-impl SystemCall {
-    /// What `/proc/PID/syscall` says; `None` for a thread that runs.
-    fn parse(shown: &str) -> Option<SystemCall> {
-        let mut words = shown.split_whitespace();
-        let number = words.next()?.parse().ok()?;
-        let values: Vec<u64> = words
-            .map(|word| u64::from_str_radix(word.strip_prefix("0x").unwrap_or(word), 16).ok())
-            .collect::<Option<_>>()?;
-        let (arguments, [sp, pc]) = values.split_last_chunk()?;
-        let mut all = [0; 6];
-        all.iter_mut().zip(arguments).for_each(|(to, from)| *to = *from);
-        Some(SystemCall { number, arguments: all, sp: *sp, pc: *pc })
-    }
-
-    /// What the thread does, and with which file.
-    fn meaning(&self) -> (Doing, Option<String>) {
-        let number = c_long::try_from(self.number).unwrap_or(-1);
-        let file = || {
-            let path = fs::read_link(format!("/proc/self/fd/{}", self.arguments[0])).ok()?;
-            Some(path.to_string_lossy().into_owned())
-        };
-        const LOCKS: [u64; 2] = [libc::F_SETLKW as u64, libc::F_OFD_SETLKW as u64];
-        match number {
-            libc::SYS_nanosleep | libc::SYS_clock_nanosleep => (Doing::Sleeps, None),
-            libc::SYS_futex | SYS_FUTEX_WAITV => (Doing::Locks, None),
-            libc::SYS_read
-            | libc::SYS_readv
-            | libc::SYS_pread64
-            | libc::SYS_preadv
-            | libc::SYS_preadv2
-            | libc::SYS_recvfrom
-            | libc::SYS_recvmsg
-            | libc::SYS_recvmmsg
-            | libc::SYS_accept
-            | libc::SYS_accept4 => (Doing::Reads, file()),
-            libc::SYS_write
-            | libc::SYS_writev
-            | libc::SYS_pwrite64
-            | libc::SYS_pwritev
-            | libc::SYS_pwritev2
-            | libc::SYS_sendto
-            | libc::SYS_sendmsg
-            | libc::SYS_sendmmsg
-            | libc::SYS_connect
-            | libc::SYS_fsync
-            | libc::SYS_fdatasync => (Doing::Writes, file()),
-            libc::SYS_openat | libc::SYS_openat2 => (Doing::Opens, None),
-            libc::SYS_flock => (Doing::LocksFile, file()),
-            libc::SYS_fcntl if LOCKS.contains(&self.arguments[1]) => (Doing::LocksFile, file()),
-            libc::SYS_ppoll | libc::SYS_pselect6 | libc::SYS_epoll_pwait | SYS_EPOLL_PWAIT2 => {
-                (Doing::Polls, None)
-            }
-            libc::SYS_wait4 | libc::SYS_waitid => (Doing::WaitsForChild, None),
-            libc::SYS_rt_sigsuspend | libc::SYS_rt_sigtimedwait => (Doing::WaitsForSignal, None),
-            #[cfg(target_arch = "x86_64")]
-            libc::SYS_open | libc::SYS_creat => (Doing::Opens, None),
-            #[cfg(target_arch = "x86_64")]
-            libc::SYS_poll | libc::SYS_select | libc::SYS_epoll_wait => (Doing::Polls, None),
-            #[cfg(target_arch = "x86_64")]
-            libc::SYS_pause => (Doing::WaitsForSignal, None),
-            // Preempted, or a page of it is being read.
-            -1 => (Doing::Computes, None),
-            _ => (Doing::Calls, None),
-        }
-    }
-}
-
-/// Numbers of calls that are the same on all processors.
-const SYS_EPOLL_PWAIT2: c_long = 441;
-const SYS_FUTEX_WAITV: c_long = 449;
 
 /// What a running thread leaves in its signal handler.
 struct Slot {
@@ -488,17 +402,5 @@ mod tests {
         assert_eq!(now(), handler());
         give_signal_back(&former);
         assert_eq!(now(), libc::SIG_DFL);
-    }
-
-    #[test]
-    fn calls_are_read_as_the_kernel_shows_them() {
-        let shown = "0 0x3 0x7f0a 0x20000 0x1 0xffffffff 0x0 0x7ffe03efd4d8 0x7f0adbb032ad\n";
-        let call = SystemCall::parse(shown).unwrap();
-        assert_eq!((call.number, call.arguments[0], call.arguments[2]), (0, 3, 0x20000));
-        assert_eq!((call.sp, call.pc), (0x7ffe_03ef_d4d8, 0x7f0a_dbb0_32ad));
-        let blocked = SystemCall::parse("-1 0x7ffe03efd4d8 0x7f0adbb032ad").unwrap();
-        assert_eq!((blocked.number, blocked.sp), (-1, 0x7ffe_03ef_d4d8));
-        assert_eq!(SystemCall::parse("running\n"), None);
-        assert_eq!(SystemCall::parse(""), None);
     }
 }

@@ -5,7 +5,10 @@
 //! thousand ranks fit on a screen.
 
 mod rows;
+mod seen;
 mod table;
+
+pub use seen::{Outside, SeenRank, SeenThread, Together, Within};
 
 use crate::stack::{is_infrastructure, is_interpreter, is_of_mpi};
 use crate::symbols::{Symbols, module_path};
@@ -52,6 +55,9 @@ pub struct RollCall {
     pub collectives: Vec<Progress>,
     /// The oldest operation of each rank that is open and that it does not wait for.
     pub open: Vec<Open>,
+    /// Of ranks that were not asked, but looked at: what else there is to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<Outside>,
 }
 
 /// What a rank, or a thread of it, is doing.
@@ -128,6 +134,27 @@ pub struct Row {
     pub need: Option<Need>,
 }
 
+impl Row {
+    /// Of no rank yet.
+    fn of(state: State) -> Row {
+        Row {
+            ranks: Vec::new(),
+            state,
+            doing: None,
+            threads: 0,
+            file: None,
+            call: None,
+            number: None,
+            on: None,
+            place: None,
+            callers: Vec::new(),
+            after: None,
+            seconds: None,
+            need: None,
+        }
+    }
+}
+
 /// What ranks need of others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Need {
@@ -196,6 +223,15 @@ pub struct Context {
     pub directory: PathBuf,
     /// Directories of code that is not the user's.
     pub libraries: Vec<PathBuf>,
+}
+
+impl Context {
+    fn place(&self, frame: &Frame) -> Place {
+        let run = crate::Run { working_directory: self.directory.clone(), ..crate::Run::default() };
+        let Frame { function, file, line, .. } = frame;
+        let file = file.as_deref().map(|file| run.named(file).into_owned());
+        Place { function: function.clone(), file, line: *line }
+    }
 }
 
 /// A rank's answer.
@@ -321,6 +357,7 @@ impl RollCall {
             awaited: needed.difference(&waiting).copied().collect(),
             collectives: collectives(&answers.by_rank),
             open: rows::grouped_open(places.open(&answers.by_rank), ranks),
+            outside: None,
         }
     }
 }
@@ -339,41 +376,18 @@ struct Places<'s> {
 }
 
 impl Places<'_> {
-    fn place(&self, frame: &Frame) -> Place {
-        let run = crate::Run {
-            working_directory: self.context.directory.clone(),
-            ..crate::Run::default()
-        };
-        let Frame { function, file, line, .. } = frame;
-        let file = file.as_deref().map(|file| run.named(file).into_owned());
-        Place { function: function.clone(), file, line: *line }
-    }
-
     fn stack(&self, log: &RankLog, site: &RawSite) -> Vec<Place> {
         let stack = self.symbols.stack(log, site);
         // What an interpreter does itself is of no interest, and the script's frames are not known
         // while it runs.
         let users = stack.iter().filter(|frame| !is_interpreter(&frame.module));
-        let places = users.map(|frame| self.place(frame));
+        let places = users.map(|frame| self.context.place(frame));
         places.filter(|place| *place != Place::default()).collect()
     }
 
     fn rows_of(&self, called: &Called, answers: &Answers) -> Vec<Row> {
-        let row = |state| Row {
-            ranks: vec![called.rank],
-            state,
-            doing: None,
-            threads: 0,
-            file: None,
-            call: None,
-            number: None,
-            on: None,
-            place: None,
-            callers: Vec::new(),
-            after: None,
-            seconds: called.seconds,
-            need: None,
-        };
+        let row =
+            |state| Row { ranks: vec![called.rank], seconds: called.seconds, ..Row::of(state) };
         if called.process == 0 {
             return vec![row(State::Absent)];
         }

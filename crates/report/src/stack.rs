@@ -152,7 +152,7 @@ pub(crate) fn fold(mut stack: Vec<Frame>, libraries: &[PathBuf]) -> Vec<Frame> {
 
 /// Whether a frame's code is the user's: its source, or else its module, lies in no directory of
 /// libraries.
-fn is_of_user(frame: &Frame, libraries: &[PathBuf]) -> bool {
+pub(crate) fn is_of_user(frame: &Frame, libraries: &[PathBuf]) -> bool {
     match &frame.file {
         // Relative names, as programs in scripts have them, are of what was compiled there.
         Some(file) if is_packaged(file, libraries) => false,
@@ -166,6 +166,11 @@ pub(crate) fn library_of<'s>(stack: &'s [Frame], libraries: &[PathBuf]) -> Optio
     let first = stack.first()?;
     let innermost = first.within.first().unwrap_or(first);
     is_packaged(&innermost.module, libraries).then_some(&*innermost.module)
+}
+
+/// Whether a module is a library that comes with the system, compilers or packages.
+pub fn is_of_library(module: &str) -> bool {
+    acts_for_its_caller(module) || is_packaged(module, &[]) && !is_interpreter(module)
 }
 
 /// Whether a source file or module lies in a directory of libraries.
@@ -194,7 +199,7 @@ fn is_made_by_nvcc(stub: &Frame) -> bool {
 }
 
 /// Whether a module is a library of MPI or of its transports.
-pub(crate) fn is_of_mpi(module: &str) -> bool {
+pub fn is_of_mpi(module: &str) -> bool {
     let name = module.rsplit('/').next().unwrap_or_default();
     !name.starts_with(OWN) && MPI_LIBRARIES.iter().any(|library| name.starts_with(library))
 }
@@ -213,7 +218,7 @@ pub(crate) fn is_infrastructure(frame: &Frame) -> bool {
 
 /// Whether a module is a library of MPI, the language or the system: what it does is its caller's
 /// doing, and its own lines are of no use.
-pub(crate) fn acts_for_its_caller(module: &str) -> bool {
+pub fn acts_for_its_caller(module: &str) -> bool {
     let name = module.rsplit('/').next().unwrap_or_default();
     let mut libraries = MPI_LIBRARIES.iter().chain(SYSTEM_LIBRARIES);
     libraries.any(|library| name.starts_with(library))

@@ -1,6 +1,6 @@
 //! A roll call as text.
 
-use super::{Entered, MAX_ROWS, Need, Open, Place, RollCall, Row, State};
+use super::{Entered, MAX_ROWS, Need, Open, Outside, Place, RollCall, Row, State};
 use crate::ranks;
 use commsan_findings::{Doing, NeedKind};
 
@@ -19,6 +19,13 @@ impl RollCall {
     pub fn table(&self) -> String {
         let mut text = String::new();
         let answered = match (self.answered, self.ranks) {
+            (1, 1) if self.outside.is_some() => "1 rank, seen from outside".to_owned(),
+            (seen, ranks) if self.outside.is_some() && seen == ranks => {
+                format!("{ranks} ranks, all seen from outside")
+            }
+            (seen, ranks) if self.outside.is_some() => {
+                format!("{}, {seen} of them seen from outside", plural(ranks, "rank"))
+            }
             (1, 1) => "1 rank, which has answered".to_owned(),
             (answered, ranks) if answered == ranks => format!("{ranks} ranks, all have answered"),
             (answered, ranks) => format!("{}, {answered} of them answered", plural(ranks, "rank")),
@@ -26,7 +33,9 @@ impl RollCall {
         let program = self.program.as_deref().map(|path| path.rsplit('/').next().unwrap_or(path));
         text.push_str(&format!("{}: {answered}\n", program.unwrap_or("job")));
         let rows: Vec<[String; 5]> = self.rows.iter().take(MAX_ROWS).map(cells).collect();
-        let heads = ["ranks", "where", "at", "for", ""].map(str::to_owned);
+        // From outside nobody knows for how long.
+        let time = if self.outside.is_some() { "" } else { "for" };
+        let heads = ["ranks", "where", "at", time, ""].map(str::to_owned);
         lay_out(&mut text, std::iter::once(heads).chain(rows));
         if self.rows.len() > MAX_ROWS {
             text.push_str(&format!("  and {} more\n", plural(self.rows.len() - MAX_ROWS, "place")));
@@ -36,16 +45,53 @@ impl RollCall {
         }
         self.add_collectives(&mut text);
         self.add_open(&mut text);
+        if let Some(outside) = &self.outside {
+            self.add_outside(&mut text, outside);
+        }
         text
     }
 
+    fn add_outside(&self, text: &mut String, outside: &Outside) {
+        if !outside.together.is_empty() {
+            text.push_str("collective calls that ranks are in\n");
+        }
+        let rows = outside.together.iter().take(MAX_COMMUNICATORS).map(|one| {
+            let on = one.on.as_ref().map_or_else(String::new, |on| format!(" ({on})"));
+            let lines = match one.places {
+                0..2 => String::new(),
+                lines => format!("at {lines} lines; "),
+            };
+            let absent = match (&*one.absent, &one.on) {
+                ([], _) => String::new(),
+                (absent, Some(_)) => format!("without {}", self.in_words(absent)),
+                (absent, None) => {
+                    format!("if it is of all ranks, without {}", self.in_words(absent))
+                }
+            };
+            [format!("{}{on}", one.call), counted(&one.ranks), lines + &absent]
+        });
+        lay_out(text, rows);
+        if outside.together.len() > MAX_COMMUNICATORS {
+            let more = plural(outside.together.len() - MAX_COMMUNICATORS, "call");
+            text.push_str(&format!("  and {more} more\n"));
+        }
+        for note in &outside.notes {
+            text.push_str(&format!("{note}\n"));
+        }
+    }
+
     fn awaited_in_words(&self) -> String {
+        self.in_words(&self.awaited)
+    }
+
+    /// Ranks with what they do.
+    fn in_words(&self, ranks: &[u32]) -> String {
         let what = |rank: &u32| {
             let row = self.rows.iter().find(|row| row.threads == 0 && row.ranks.contains(rank));
             row.map_or_else(String::new, doing)
         };
         let mut groups: Vec<(String, Vec<u32>)> = Vec::new();
-        for rank in &self.awaited {
+        for rank in ranks {
             let what = what(rank);
             match groups.iter_mut().find(|(other, _)| *other == what) {
                 Some((_, ranks)) => ranks.push(*rank),
@@ -135,7 +181,9 @@ fn doing(row: &Row) -> String {
         State::Waits => {
             let number = row.number.map_or_else(String::new, |number| format!(" #{number}"));
             let on = row.on.as_ref().map_or_else(String::new, |on| format!(" ({on})"));
-            format!("{call}{number}{on}")
+            // One that was looked at from outside may be stopped there.
+            let doing = row.doing.map_or_else(String::new, |doing| format!(", {}", doing.words()));
+            format!("{call}{number}{on}{doing}")
         }
         State::Polls if only_asks(call) => format!("polls {call}"),
         State::Polls => format!("moves on, in {call}"),
