@@ -136,6 +136,7 @@ fn trials_of(case: Arc<Case>, tools: &Arc<Tools>, others: Option<&[Mpi]>) -> Vec
     };
     libraries
         .into_iter()
+        .filter(|mpi| mpi.has(&case.needs))
         .map(|mpi| {
             let (case, tools) = (Arc::clone(&case), Arc::clone(tools));
             let name = format!("{} [{}]", case.name, mpi.name());

@@ -247,6 +247,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.drain(place, out);
+        self.acquire_from_streams(place, out);
         let actor = self.threads.between_ranks();
         let Some(clock) = &mut self.rma.clock else { return };
         match acquisition {
