@@ -103,7 +103,9 @@ impl Role {
             | "maxindegree" | "maxoutdegree" | "whence" | "amode" | "max_integers"
             | "max_addresses" | "max_datatypes" | "local_leader" | "remote_leader" | "p" | "r"
             | "typeclass" | "width" | "fd" | "maxprocs" | "commands" | "max_counts" | "atomic"
-            | "keyval" | "source_stream" | "dest_stream" | "index_value" => Role::Int,
+            | "keyval" | "source_stream" | "dest_stream" | "index_value" | "notification" => {
+                Role::Int
+            }
             "outsize_wide" | "insize_wide" => Role::Offset,
             "offset" | "size" | "target_disp" | "byte_stride" | "lb" | "extent" => Role::Offset,
             "sendcounts" | "recvcounts" | "blocklengths" => Role::Counts,

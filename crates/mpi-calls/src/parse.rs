@@ -199,6 +199,7 @@ fn effect(kind: &str) -> Result<Effect, String> {
         "flush" => Effect::Flush,
         "flushlocal" => Effect::FlushLocal,
         "winsync" => Effect::WindowSync,
+        "notified" => Effect::Notified,
         "mkstream" => Effect::Stream,
         "enqueue" => Effect::Enqueue,
         "session" => Effect::Session,

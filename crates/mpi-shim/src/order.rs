@@ -18,8 +18,12 @@ pub(crate) type Lessons = smallvec::SmallVec<[Acquisition; 2]>;
 pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Lessons {
     streams::called(rank, here);
     let mut acquisitions = Lessons::new();
-    if !matches!(args.call.effect, Effect::Block | Effect::Start) {
+    if !matches!(args.call.effect, Effect::Block | Effect::Start | Effect::Notified) {
         return acquisitions;
+    }
+    // How many notified operations have come does not tell whose.
+    if args.call.at.notification.is_some() {
+        acquisitions.push(Acquisition::All);
     }
     acquisitions.extend(probe(args));
     for template in templates(args) {

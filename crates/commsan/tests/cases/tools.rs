@@ -56,13 +56,16 @@ impl Installation {
     /// Whether the library defines all of these calls.
     fn has(&self, calls: &[String]) -> bool {
         let name = match self.family {
-            MpiFamily::Standard => "libmpi_abi.so",
-            _ => "libmpi.so",
+            MpiFamily::Standard => "libmpi_abi.so.1",
+            MpiFamily::Mpich => "libmpi.so.12",
+            MpiFamily::OpenMpi => "libmpi.so.40",
         };
-        let library = std::fs::read(self.prefix.join("lib").join(name)).unwrap_or_default();
-        // Names of symbols lie between zero bytes.
-        let names: HashSet<&[u8]> = library.split(|byte| *byte == 0).collect();
-        calls.iter().all(|call| names.contains(call.as_bytes()))
+        let mut command = Command::new("nm");
+        command.args(["-D", "--defined-only"]).arg(self.prefix.join("lib").join(name));
+        let symbols = command.output().map(|output| output.stdout).unwrap_or_default();
+        let symbols = String::from_utf8_lossy(&symbols);
+        let names: HashSet<_> = symbols.lines().filter_map(|line| line.split(' ').nth(2)).collect();
+        calls.iter().all(|call| names.contains(&**call))
     }
 
     /// What its compiler wrapper would tell the compiler. Those of wheels are not all of use.

@@ -8,7 +8,7 @@
 //! put into a stream releases all that this process has done, and a member of such a communicator
 //! has acquired, at each call of MPI and of streams, all that any rank has released.
 
-use super::Tracker;
+use super::{Acquisition, Tracker};
 use crate::buffers::Args;
 use crate::ids::On;
 use commsan_callsite::{Findings, Place};
@@ -76,18 +76,7 @@ impl Tracker {
     #[inline]
     pub fn acquire_from_streams(&mut self, place: &impl Place, out: &mut dyn Findings) {
         if self.rma.by_streams {
-            self.acquire_from_all(place, out);
+            self.acquire(&Acquisition::All, None, place, out);
         }
-    }
-
-    #[cold]
-    fn acquire_from_all(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        self.drain(place, out);
-        let actor = self.threads.between_ranks();
-        let Some(clock) = &mut self.rma.clock else { return };
-        for rank in 0..clock.ranks() as u32 {
-            clock.join_newest(rank, actor);
-        }
-        self.acquired(place, out);
     }
 }
