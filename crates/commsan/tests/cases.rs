@@ -152,13 +152,12 @@ const HANG: [&str; 1] = ["fail/request/disconnected"];
 
 /// Programs that a library ends, without commsan, too: `MPIX_Stream_comm_create_multiplex` fails in an
 /// assertion of MPICH 5.0.2's, and in 4.3.2 `MPI_Comm_free` of what it has made.
-const ABORT: [(&str, &str); 4] =
-    [
-        ("fail/p2p/stream_multiplex", "mpich-4.3.2"),
-        ("pass/p2p/stream_multiplex", "mpich-4.3.2"),
-        ("fail/p2p/stream_multiplex", "mpich-5.0.2"),
-        ("pass/p2p/stream_multiplex", "mpich-5.0.2"),
-    ];
+const ABORT: [(&str, &str); 4] = [
+    ("fail/p2p/stream_multiplex", "mpich-4.3.2"),
+    ("pass/p2p/stream_multiplex", "mpich-4.3.2"),
+    ("fail/p2p/stream_multiplex", "mpich-5.0.2"),
+    ("pass/p2p/stream_multiplex", "mpich-5.0.2"),
+];
 
 fn check(case: &Case, tools: &Tools, mpi: Mpi) -> Result<(), Failed> {
     let program = tools.build(case, mpi)?;
