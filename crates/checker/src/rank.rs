@@ -6,6 +6,7 @@
 //! stream, which may complete operations there, work is not compared with pending operations; nor
 //! is work that may wait until the host stores a flag.
 
+mod enqueued;
 mod streams;
 
 use crate::{Host, Load};
@@ -138,7 +139,41 @@ impl StreamChecker for Checker {
         self.meets_operations(work, place, out);
         let ticket = self.gpu().enqueue(work, place, out);
         self.suspect_operations(work, (work.stream, ticket), place);
+        self.tracker.acquire_from_streams(&place, out);
         ticket
+    }
+
+    fn stream_synchronized(
+        &mut self,
+        stream: StreamName,
+        call: &'static str,
+        place: &dyn Place,
+        out: &mut dyn Findings,
+    ) {
+        self.gpu().stream_synchronized(stream, call, place, out);
+        self.tracker.acquire_from_streams(&place, out);
+    }
+
+    fn device_synchronized(
+        &mut self,
+        device: u32,
+        call: &'static str,
+        place: &dyn Place,
+        out: &mut dyn Findings,
+    ) {
+        self.gpu().device_synchronized(device, call, place, out);
+        self.tracker.acquire_from_streams(&place, out);
+    }
+
+    fn event_synchronized(
+        &mut self,
+        event: usize,
+        call: &'static str,
+        place: &dyn Place,
+        out: &mut dyn Findings,
+    ) {
+        self.gpu().event_synchronized(event, call, place, out);
+        self.tracker.acquire_from_streams(&place, out);
     }
 
     fn graph_launched(
@@ -181,6 +216,7 @@ impl StreamChecker for Checker {
             self.tracker.device_memory_freed(bytes, call, &place, out);
         }
         self.gpu().freed(address, how, call, device, place, out);
+        self.tracker.acquire_from_streams(&place, out);
     }
 
     fn event_exported(&mut self, event: usize, handle: &[u8; 64]) {

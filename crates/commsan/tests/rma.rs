@@ -320,6 +320,8 @@ impl Job<'_> {
             levels: Vec::new(),
             args: Vec::new(),
             options: Vec::new(),
+            needs: Vec::new(),
+            library: None,
             mpi: None,
             devices_only: false,
             compiler: None,

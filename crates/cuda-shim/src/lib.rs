@@ -40,6 +40,6 @@ mod traffic;
 mod watch;
 
 pub use calls::{Entry, entries};
-pub use process::{Process, connect};
+pub use process::{Process, connect, stream_of};
 pub use stats::each_call;
 pub use watch::execute_suspects;

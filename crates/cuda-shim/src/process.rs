@@ -1,9 +1,11 @@
 //! The connection to the runtime that owns this process's state.
 
+use crate::call::{Call, DefaultStream};
 use commsan_callsite::Findings;
 use commsan_counters::Traffic;
-use commsan_cuda::StreamChecker;
+use commsan_cuda::{StreamChecker, StreamName};
 use commsan_process::thread::{self, Thread};
+use commsan_threads::Here;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
@@ -41,6 +43,13 @@ pub fn connect(process: &'static dyn Process) {
 #[inline]
 pub(crate) fn process() -> Option<&'static dyn Process> {
     PROCESS.get().copied().filter(|process| process.active())
+}
+
+/// The stream that a handle means to another library that the program has passed it to; `None` if
+/// work of streams is not followed.
+pub fn stream_of(handle: usize, name: &'static str, here: Here<'_>) -> Option<StreamName> {
+    let process = process()?;
+    quietly(|| Call::of(process, here, name, DefaultStream::Legacy).stream(handle))
 }
 
 /// Runs `f` with what checks the work of streams, for what is no call of the program.

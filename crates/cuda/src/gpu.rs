@@ -1,6 +1,7 @@
 //! Everything commsan knows about CUDA in one process.
 
 mod check;
+mod enqueued;
 mod failure;
 mod graphs;
 mod may_conflict;
@@ -28,6 +29,7 @@ use commsan_callsite::{Doing, Findings, Place, Site, Stacks, Subscribers};
 use commsan_findings::Role;
 use commsan_findings::record::Record;
 use commsan_shadow::{Actor, Live, OpId, Pages};
+use enqueued::Enqueued;
 use failure::Launches;
 use may_conflict::PossibleConflicts;
 use rustc_hash::FxHashMap;
@@ -78,6 +80,7 @@ pub struct Gpu {
     hosts: SmallVec<[(u32, Ticket); 2]>,
     /// Work in flight that may wait for the host.
     waiting: Vec<Epoch>,
+    enqueued: Enqueued,
     /// Whether some work may wait for other work.
     listens: bool,
     labels: FxHashMap<u32, Arc<str>>,
@@ -174,6 +177,7 @@ impl Gpu {
             host_functions: FxHashMap::default(),
             hosts: SmallVec::new(),
             waiting: Vec::new(),
+            enqueued: Enqueued::default(),
             listens: false,
             labels: FxHashMap::default(),
             streams: 0,
@@ -417,6 +421,7 @@ impl Gpu {
     fn sweep(&mut self, call: Option<&'static str>, place: &dyn Place, out: &mut dyn Findings) {
         self.sweep_possible(call, place, out);
         self.waiting.retain(|epoch| !self.order.is_known_to_all(*epoch));
+        self.enqueued.latest.retain(|_, epoch| !self.order.is_known_to_all(*epoch));
         if self.live.ranges() == 0 {
             return;
         }

@@ -63,7 +63,12 @@ pub fn pack(options: &Options) -> Result<(), String> {
     let cases = each(sources(&root.join("tests/cases"), "cu"), |path| {
         let case = commsan_test_cases::Case::read(&root.join("tests/cases"), path)?;
         // Machines with GPUs rarely have NCCL beside the driver.
-        if case.flags.iter().any(|flag| flag.starts_with("-lnccl") || flag.starts_with("-lnvshmem"))
+        // Machines with GPUs have an MPI of their own, if any.
+        if case.library.is_some()
+            || case
+                .flags
+                .iter()
+                .any(|flag| flag.starts_with("-lnccl") || flag.starts_with("-lnvshmem"))
         {
             return Ok(None);
         }

@@ -170,6 +170,16 @@ const LAUNCHERS: &[Launcher] = &[
         ending: Ending::Error,
     },
     Launcher {
+        name: "aprun",
+        marks: &[("ALPS_APP_PE", "")],
+        rank: "ALPS_APP_PE",
+        local_rank: "PMI_LOCAL_RANK",
+        size: "PMI_SIZE",
+        share: Share::RanksHere("PMI_LOCAL_SIZE"),
+        identity: Identity::Words(&["ALPS_APP_ID"]),
+        ending: Ending::Error,
+    },
+    Launcher {
         name: "a launcher that speaks PMI",
         marks: &[("PMI_RANK", "")],
         rank: "PMI_RANK",
@@ -215,7 +225,11 @@ impl Launcher {
 
     /// The number of this process among all, and how many there are.
     pub fn rank_and_size(&self) -> Option<(u32, u32)> {
-        let number = |name| environment(name)?.parse().ok();
+        self.rank_and_size_by(&environment)
+    }
+
+    fn rank_and_size_by(&self, variables: Variables<'_>) -> Option<(u32, u32)> {
+        let number = |name| variables(name)?.parse().ok();
         Some((number(self.rank)?, number(self.size)?))
     }
 
@@ -238,12 +252,20 @@ impl Launcher {
 
     /// The number of this process among those of its node.
     pub fn local_rank(&self) -> Option<usize> {
-        environment(self.local_rank)?.parse().ok()
+        self.local_rank_by(&environment)
+    }
+
+    fn local_rank_by(&self, variables: Variables<'_>) -> Option<usize> {
+        variables(self.local_rank)?.parse().ok()
     }
 
     /// Whether it says that only some of so many ranks are on this node.
     pub fn has_several_nodes(&self, ranks: usize) -> bool {
-        let number = |name| environment(name)?.parse::<usize>().ok();
+        self.has_several_nodes_by(ranks, &environment)
+    }
+
+    fn has_several_nodes_by(&self, ranks: usize, variables: Variables<'_>) -> bool {
+        let number = |name| variables(name)?.parse::<usize>().ok();
         match self.share {
             Share::RanksHere(name) => number(name).is_some_and(|here| here < ranks),
             Share::Nodes(name) => number(name).is_some_and(|nodes| nodes > 1),
@@ -281,12 +303,102 @@ mod tests {
     use super::*;
     use crate::identity::{identity_by, short};
 
+    /// Reads variables `NAME=VALUE …`.
+    fn reader(variables: &str) -> impl Fn(&str) -> Option<String> {
+        let entries = variables.split(' ').filter_map(|entry| entry.split_once('='));
+        let entries: Vec<_> =
+            entries.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        move |name| entries.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    }
+
+    /// What each launcher sets in rank 5 of 8, the second of four on the second of two nodes, and
+    /// nothing else. Those that were tried set more; of the others these are what their manuals say.
+    const RANK_5_OF_8: [(&str, &str); 11] = [
+        (
+            "srun with PMIx",
+            "PMIX_NAMESPACE=slurm.pmix.12.3 PMIX_RANK=5 SLURM_STEP_ID=3 SLURM_LOCALID=1 \
+             SLURM_STEP_NUM_TASKS=8 SLURM_STEP_NUM_NODES=2",
+        ),
+        (
+            "srun",
+            "SLURM_JOB_ID=12 SLURM_STEP_ID=3 SLURM_PROCID=5 SLURM_LOCALID=1 \
+             SLURM_STEP_NUM_TASKS=8 SLURM_STEP_NUM_NODES=2",
+        ),
+        (
+            "jsrun",
+            "LSB_JOBID=71 JSM_NAMESPACE_RANK=5 JSM_NAMESPACE_LOCAL_RANK=1 JSM_NAMESPACE_SIZE=8 \
+             JSM_NAMESPACE_LOCAL_SIZE=4 PMIX_NAMESPACE=2 PMIX_RANK=5 OMPI_COMM_WORLD_RANK=5",
+        ),
+        (
+            "Open MPI 4's mpirun",
+            "OMPI_MCA_orte_precondition_transports=a-b OMPI_COMM_WORLD_RANK=5 \
+             OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_SIZE=8 OMPI_COMM_WORLD_LOCAL_SIZE=4",
+        ),
+        (
+            "Open MPI 5's mpirun, or another of PMIx",
+            "PMIX_NAMESPACE=prterun-n1-77@1 PMIX_RANK=5 OMPI_COMM_WORLD_LOCAL_RANK=1 \
+             OMPI_COMM_WORLD_SIZE=8 OMPI_COMM_WORLD_LOCAL_SIZE=4",
+        ),
+        (
+            "Intel MPI's mpirun",
+            "I_MPI_HYDRA_UUID=a1 PMI_RANK=5 PMI_SIZE=8 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=4",
+        ),
+        ("MPICH's mpiexec", "PMI_RANK=5 PMI_SIZE=8 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=4"),
+        (
+            "MVAPICH's mpirun_rsh",
+            "MV2_COMM_WORLD_RANK=5 MV2_COMM_WORLD_LOCAL_RANK=1 MV2_COMM_WORLD_SIZE=8 \
+             MV2_COMM_WORLD_LOCAL_SIZE=4 MPISPAWN_MPIRUN_HOST=n0 MPISPAWN_MPIRUN_ID=4711",
+        ),
+        (
+            "flux run",
+            "FLUX_JOB_ID=f2xQ FLUX_TASK_RANK=5 FLUX_TASK_LOCAL_ID=1 FLUX_JOB_SIZE=8 \
+             FLUX_JOB_NNODES=2 PMI_RANK=5 PMI_SIZE=8",
+        ),
+        (
+            "PALS's mpiexec",
+            "PBS_JOBID=9.head PALS_APID=5b-1 PALS_RANKID=5 PALS_LOCAL_RANKID=1 PALS_NODEID=1 \
+             PMI_RANK=5 PMI_SIZE=8 PMI_LOCAL_RANK=1 PMI_LOCAL_SIZE=4",
+        ),
+        (
+            "aprun",
+            "PBS_JOBID=9.sdb ALPS_APP_ID=10428 ALPS_APP_PE=5 PMI_SIZE=8 PMI_LOCAL_RANK=1 \
+             PMI_LOCAL_SIZE=4",
+        ),
+    ];
+
+    #[test]
+    fn ranks_are_numbered_by_every_launcher() {
+        for (name, variables) in RANK_5_OF_8 {
+            let read = reader(variables);
+            let launcher = Launcher::of(&read).expect(name);
+            assert_eq!(launcher.name, name);
+            assert_eq!(launcher.rank_and_size_by(&read), Some((5, 8)), "{name}");
+            assert_eq!(launcher.local_rank_by(&read), Some(1), "{name}");
+            assert!(launcher.has_several_nodes_by(8, &read), "{name}");
+            let is_named = name == "MPICH's mpiexec" || identity_by(&read).is_some();
+            assert!(is_named, "{name}: its address is on a command line");
+        }
+        // What is not said is not known.
+        let read = reader("ALPS_APP_PE=5");
+        let aprun = Launcher::of(&read).expect("aprun");
+        assert_eq!((aprun.rank_and_size_by(&read), aprun.local_rank_by(&read)), (None, None));
+        assert!(!aprun.has_several_nodes_by(8, &read));
+    }
+
+    #[test]
+    fn every_launcher_is_in_the_test() {
+        for launcher in LAUNCHERS.iter().filter(|launcher| !launcher.name.contains("speaks")) {
+            assert!(
+                RANK_5_OF_8.iter().any(|(name, _)| *name == launcher.name),
+                "{}",
+                launcher.name
+            );
+        }
+    }
+
     /// The launcher, the job's name and the command that ends it, by variables `NAME=VALUE …`.
     fn seen(variables: &str) -> (&'static str, Option<String>, Option<String>) {
-        let read = |name: &str| {
-            let entries = variables.split(' ').filter_map(|entry| entry.split_once('='));
-            entries.filter(|(known, _)| *known == name).map(|(_, value)| value.to_owned()).next()
-        };
+        let read = reader(variables);
         let launcher = Launcher::of(&read);
         let cancel = launcher.and_then(|launcher| launcher.cancel_by(&read));
         let name = launcher.map_or("none", |launcher| launcher.name);
@@ -331,6 +443,12 @@ mod tests {
                 "PBS_JOBID=9.head PALS_APID=5b-1 PALS_RANKID=2 PMI_RANK=2".into(),
                 "PALS's mpiexec",
                 Some("5b-1"),
+                None,
+            ),
+            (
+                "PBS_JOBID=9.sdb ALPS_APP_ID=10428 ALPS_APP_PE=2".into(),
+                "aprun",
+                Some("10428"),
                 None,
             ),
             // What names no job itself has the batch system's name.

@@ -96,6 +96,12 @@ pub enum Effect {
     FlushLocal,
     /// `MPI_Win_sync`.
     WindowSync,
+    /// `MPIX_Win_get_notify`: tells how many notified operations have reached this process.
+    Notified,
+    /// `MPIX_Stream_create`: makes a stream of MPI's, perhaps of one of a device.
+    Stream,
+    /// Puts an operation into the stream of its communicator, or what waits for operations there.
+    Enqueue,
     /// `MPI_Alloc_mem`.
     MemAlloc,
     /// `MPI_Free_mem`.

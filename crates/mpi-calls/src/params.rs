@@ -103,7 +103,9 @@ impl Role {
             | "maxindegree" | "maxoutdegree" | "whence" | "amode" | "max_integers"
             | "max_addresses" | "max_datatypes" | "local_leader" | "remote_leader" | "p" | "r"
             | "typeclass" | "width" | "fd" | "maxprocs" | "commands" | "max_counts" | "atomic"
-            | "keyval" => Role::Int,
+            | "keyval" | "source_stream" | "dest_stream" | "index_value" | "notification" => {
+                Role::Int
+            }
             "outsize_wide" | "insize_wide" => Role::Offset,
             "offset" | "size" | "target_disp" | "byte_stride" | "lb" | "extent" => Role::Offset,
             "sendcounts" | "recvcounts" | "blocklengths" => Role::Counts,
@@ -120,7 +122,7 @@ impl Role {
             "op" => Role::Op,
             "info" => Role::Info,
             "fh" => Role::File,
-            "errhandler" | "session" => Role::Handle,
+            "errhandler" | "session" | "stream" => Role::Handle,
             "text" | "key_text" | "value_text" | "name_text" | "names_text" | "argv_text"
             | "argvs_text" => Role::Text,
             "request" => Role::Request,
@@ -143,7 +145,8 @@ impl Role {
             | "status_in" | "integers_out" | "addresses_out" | "types_out" | "newtype_out"
             | "filetype_out" | "errcodes_out" | "infos" | "index_in" | "parent_out"
             | "counts_out" | "copy_fn" | "delete_fn" | "keyval_out" | "keyval_inout"
-            | "attribute" | "attribute_out" => Role::Pointer,
+            | "attribute" | "attribute_out" | "stream_out" | "stream_inout" | "streams"
+            | "status_later" | "request_later" | "requests_later" => Role::Pointer,
             _ => return None,
         })
     }
@@ -153,7 +156,7 @@ impl Param {
     /// As the standard calls it.
     pub fn shown(&'static self) -> &'static str {
         let name = &*self.name;
-        let ends = ["_inout", "_out", "_in", "_text", "_wide"];
+        let ends = ["_inout", "_out", "_in", "_text", "_wide", "_value", "_later"];
         ends.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
     }
 

@@ -18,16 +18,20 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
     let mut words = head.split_whitespace();
     let kind = words.next().ok_or("no kind")?;
     for name in words {
-        let family = name;
+        // What Open MPI 4 has in <mpi-ext.h>, and MPICH's and Intel's own calls.
+        const EXTENSION: &str = "MPIX_";
+        const MPI: &str = "MPI_";
+        let (family, prefix) = match name.strip_prefix(EXTENSION) {
+            Some(family) => (family, EXTENSION),
+            None => (name, MPI),
+        };
+        let name = family;
         let nonblocking = format!("I{}", name.to_lowercase());
         let persistent = format!("{name}_init");
         let add = |extra: &[&'static str]| -> Vec<&str> {
             params.iter().copied().chain(extra.iter().copied()).collect()
         };
         let receives = params.contains(&"source");
-        const MPI: &str = "MPI_";
-        // What Open MPI 4 has in <mpi-ext.h>.
-        const EXTENSION: &str = "MPIX_";
         let variants: Vec<(&str, String, Vec<&str>, Effect)> = match kind {
             "p2p" => vec![
                 (MPI, name.into(), add(if receives { &["status"] } else { &[] }), Effect::Block),
@@ -44,7 +48,7 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                 (MPI, name.into(), add(&[]), Effect::Rma),
                 (MPI, format!("R{}", name.to_lowercase()), add(&["request"]), Effect::Rma),
             ],
-            other => vec![(MPI, name.into(), add(&[]), effect(other)?)],
+            other => vec![(prefix, name.into(), add(&[]), effect(other)?)],
         };
         for (prefix, name, params, effect) in variants {
             for large in [false, true] {
@@ -54,7 +58,8 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                     matches!(p.role, Role::Count | Role::Counts) || p.name == "disp_unit"
                 };
                 let completes = params.iter().any(|p| p.role == Role::Requests);
-                let has_no_twin = prefix == EXTENSION || completes || !params.iter().any(counted);
+                let is_copy = kind == "coll" && prefix == EXTENSION;
+                let has_no_twin = is_copy || completes || !params.iter().any(counted);
                 if large && has_no_twin {
                     continue;
                 }
@@ -194,6 +199,9 @@ fn effect(kind: &str) -> Result<Effect, String> {
         "flush" => Effect::Flush,
         "flushlocal" => Effect::FlushLocal,
         "winsync" => Effect::WindowSync,
+        "notified" => Effect::Notified,
+        "mkstream" => Effect::Stream,
+        "enqueue" => Effect::Enqueue,
         "session" => Effect::Session,
         "sessionend" => Effect::SessionEnd,
         "ask" => Effect::Ask,

@@ -63,6 +63,8 @@ pub struct Positions {
     pub position: Option<usize>,
     /// The number of a partition.
     pub partition: Option<usize>,
+    /// The number of a counter of operations that are complete at their target.
+    pub notification: Option<usize>,
 }
 
 impl Positions {
@@ -99,6 +101,7 @@ impl Positions {
             assert: name("assert"),
             position: name("position"),
             partition: name("partition"),
+            notification: name("notification"),
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::rank::{Rank, mode};
 use crate::refused;
 use crate::sessions;
 use crate::startup;
+use crate::streams;
 use crate::sys;
 use crate::windows;
 use commsan_mpi::buffers::{contiguous, resolve};
@@ -40,6 +41,8 @@ pub(crate) struct Before {
     started: Tokens,
     /// A handle that is about to be freed, or the position of `MPI_Pack` or `MPI_Unpack`.
     word: usize,
+    /// Requests that a stream is to wait for.
+    enqueued: Vec<usize>,
     /// What a call that synchronises a window specifies.
     sync: Synchronisation,
 }
@@ -133,6 +136,10 @@ impl Before {
             Effect::Block if args.call.is_by_group() => {
                 collectives::to_be_made_by_group(rank, args, here);
             }
+            Effect::Enqueue => {
+                self.enqueued = streams::requests(args);
+                streams::before(rank, args, here);
+            }
             Effect::Finalize => ending::before(rank, here),
             Effect::SessionEnd => {
                 if sessions::ends_all(args) {
@@ -194,6 +201,8 @@ impl After<'_> {
         }
         match self.args.call.effect {
             Effect::Block if self.ok => self.block(),
+            Effect::Enqueue if self.ok => self.enqueued(&before.enqueued),
+            Effect::Stream if self.ok => streams::made(self.args),
             // Complete with or without an error: an error is the operation's own.
             Effect::Wait | Effect::SplitEnd => self.complete(tokens),
             Effect::WaitAll if self.ok => self.complete(tokens),
@@ -256,6 +265,7 @@ impl After<'_> {
                 again::freed();
                 races::freed();
                 groups::forget(before.word);
+                streams::comm_freed(before.word);
                 self.buffer_gone(BufferOwner::Comm(before.word));
                 self.with(|tracker, _| {
                     tracker.rma.comm_freed(before.word);

@@ -83,6 +83,8 @@ mod stats;
 #[cfg(has_mpi)]
 mod steps;
 #[cfg(has_mpi)]
+mod streams;
+#[cfg(has_mpi)]
 mod traffic;
 #[cfg(has_mpi)]
 mod user_operations;

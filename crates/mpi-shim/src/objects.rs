@@ -10,6 +10,7 @@ use crate::handles::{
     op_from_fortran, request_from_fortran, win_from_fortran,
 };
 use crate::rank::Rank;
+use crate::streams;
 use crate::sys;
 use commsan_mpi::Args;
 use commsan_mpi_calls::{Effect, Object};
@@ -65,6 +66,9 @@ fn note(rank: &dyn Rank, args: &Args, here: &Here, freed: Option<(Object, usize)
         let made = (object, at(object, args.words[index], args.fortran));
         if is_nothing(made) {
             return;
+        }
+        if object == Object::Comm {
+            streams::comm_made(rank, args, here, made.1);
         }
         // Requests have the handles of others as soon as they are complete.
         if object != Object::Request {

@@ -5,6 +5,7 @@ use crate::groups;
 use crate::library::Mpi;
 use crate::outcome::After;
 use crate::rank::{Rank, mode};
+use crate::streams;
 use commsan_mpi::rma::Envelope;
 use commsan_mpi::{Acquisition, Args, Library, Template};
 use commsan_mpi_calls::{Call, Effect, Flow};
@@ -15,9 +16,14 @@ pub(crate) type Lessons = smallvec::SmallVec<[Acquisition; 2]>;
 
 /// Before the call: releases what it orders before other ranks.
 pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Lessons {
+    streams::called(rank, here);
     let mut acquisitions = Lessons::new();
-    if !matches!(args.call.effect, Effect::Block | Effect::Start) {
+    if !matches!(args.call.effect, Effect::Block | Effect::Start | Effect::Notified) {
         return acquisitions;
+    }
+    // How many notified operations have come does not tell whose.
+    if args.call.at.notification.is_some() {
+        acquisitions.push(Acquisition::All);
     }
     acquisitions.extend(probe(args));
     for template in templates(args) {

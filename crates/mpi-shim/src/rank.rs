@@ -4,7 +4,7 @@ use commsan_callsite::Findings;
 use commsan_counters::Traffic;
 use commsan_guards::keys;
 use commsan_job_shm::JobShm;
-use commsan_mpi::Tracker;
+use commsan_mpi::{Enqueued, Tracker};
 use commsan_process::stats;
 use commsan_process::thread::Thread;
 pub use commsan_rundir::World;
@@ -51,6 +51,8 @@ pub trait Rank: Sync {
     fn now(&self) -> u64;
     /// Runs `f` with the state locked; not at all if the runtime has given up.
     fn with(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings));
+    /// An operation was put into a stream of a device, or what waits for operations there.
+    fn enqueued(&self, here: &commsan_threads::Here, enqueued: &Enqueued<'_>);
     /// Runs `f` with the state locked on behalf of another thread, also after `MPI_Finalize`.
     fn look(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings));
     /// Runs `f` with the state in a copy of the process, which itself is about to crash: nothing

@@ -176,7 +176,7 @@ fn is_unknown(call: &Call) -> bool {
     use Effect::*;
     match call.effect {
         GetStatus | Cancel | Parrived | Window => true,
-        Pready | PreadyRange | PreadyList | InitPartitioned => true,
+        Pready | PreadyRange | PreadyList | InitPartitioned | Enqueue => true,
         Block => call.at.message.is_some(),
         _ => false,
     }

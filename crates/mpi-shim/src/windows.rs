@@ -86,7 +86,7 @@ fn simple(args: &Args) -> Option<Simple> {
     let at = &args.call.at;
     let (win, target, displacement) = (at.win?, at.peer?, at.displacement?);
     let (count, datatype) = (at.target_count?, at.target_datatype?);
-    if at.op.is_some() || at.request.is_some() {
+    if at.op.is_some() || at.request.is_some() || at.notification.is_some() {
         return None;
     }
     let bytes = contiguous(args, &Mpi).filter(|bytes| !bytes.is_empty())?;

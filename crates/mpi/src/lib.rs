@@ -46,9 +46,9 @@ pub use commsan_job_shm::RankTime;
 pub use ids::Token;
 pub use other_work::{OtherWork, Status};
 pub use tracker::{
-    Acquisition, Asked, AtomicUse, BufferOwner, Doubt, Entering, Facts, Failure, Got, MemoryModel,
-    MetOperation, MetRemote, Moved, Operation, Outside, Overstep, Passed, Simple, Sought, Standing,
-    Synchronisation, TargetAccess, Template, ThreadLevel, Tracker, Used, Wrong, combine,
-    moved_by_shmem,
+    Acquisition, Asked, AtomicUse, BufferOwner, Doubt, Enqueued, Entering, Facts, Failure, Got,
+    MemoryModel, MetOperation, MetRemote, Moved, Operation, Outside, Overstep, Passed, Simple,
+    Sought, Standing, Step, Synchronisation, TargetAccess, Template, ThreadLevel, Tracker, Used,
+    Wrong, combine, moved_by_shmem,
 };
 pub use typemap::Datatype;

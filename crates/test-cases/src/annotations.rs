@@ -36,6 +36,10 @@ pub struct Case {
     pub args: Vec<String>,
     /// Options of `commsan run`.
     pub options: Vec<String>,
+    /// Calls that the MPI library must have.
+    pub needs: Vec<String>,
+    /// A file of `tests/libraries` that it is linked with, which implements what MPI libraries lack.
+    pub library: Option<String>,
     /// The only MPI library that can build it; `none` if it has nothing to do with MPI.
     pub mpi: Option<String>,
     /// Whether it is about devices alone: of MPI it calls what all programs call.
@@ -121,6 +125,8 @@ impl Case {
             levels: Vec::new(),
             args: Vec::new(),
             options: Vec::new(),
+            needs: Vec::new(),
+            library: None,
             mpi: None,
             devices_only: is_about_devices_only(path, &text),
             hooks: true,
@@ -181,6 +187,8 @@ impl Case {
             "flags" => self.flags = words(),
             "levels" => self.levels = words(),
             "args" => self.args = words(),
+            "needs" => self.needs = words(),
+            "library" => self.library = Some(value.to_owned()),
             "options" => self.options = words(),
             "hooks" if value == "none" => self.hooks = false,
             "mpi" if matches!(value, "openmpi" | "mpich" | "openshmem" | "none") => {

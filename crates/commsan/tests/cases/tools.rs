@@ -7,6 +7,7 @@ mod wrappers;
 
 use commsan_mpi_calls::abi::MpiFamily;
 use commsan_test_cases::{Case, limited};
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -52,6 +53,21 @@ impl Installation {
         found
     }
 
+    /// Whether the library defines all of these calls.
+    fn has(&self, calls: &[String]) -> bool {
+        let name = match self.family {
+            MpiFamily::Standard => "libmpi_abi.so.1",
+            MpiFamily::Mpich => "libmpi.so.12",
+            MpiFamily::OpenMpi => "libmpi.so.40",
+        };
+        let mut command = Command::new("nm");
+        command.args(["-D", "--defined-only"]).arg(self.prefix.join("lib").join(name));
+        let symbols = command.output().map(|output| output.stdout).unwrap_or_default();
+        let symbols = String::from_utf8_lossy(&symbols);
+        let names: HashSet<_> = symbols.lines().filter_map(|line| line.split(' ').nth(2)).collect();
+        calls.iter().all(|call| names.contains(&**call))
+    }
+
     /// What its compiler wrapper would tell the compiler. Those of wheels are not all of use.
     fn options(&self, language: Language) -> (Vec<String>, Vec<String>) {
         let place = |directory: &str| self.prefix.join(directory).display().to_string();
@@ -90,6 +106,8 @@ pub struct Tools {
     /// That of `NVCC`, or the one that `scripts/cuda.sh` installs.
     nvcc: PathBuf,
     wrappers: Vec<Wrapper>,
+    /// Sources of libraries that programs are linked with.
+    libraries: PathBuf,
     /// Executables and run directories, one directory for each trial.
     work: PathBuf,
 }
@@ -144,6 +162,16 @@ impl Mpi {
             Mpi::Shmem => Some(MpiFamily::OpenMpi),
             Mpi::None => None,
         }
+    }
+
+    /// Whether the library has these calls; the distribution's are older than those that programs
+    /// may need.
+    pub fn has(self, calls: &[String]) -> bool {
+        calls.is_empty()
+            || match self {
+                Mpi::Other(installation) => installation.has(calls),
+                _ => false,
+            }
     }
 
     fn launcher(self) -> PathBuf {
@@ -223,8 +251,9 @@ impl Tools {
                 wrappers.push(Wrapper::ask(Mpi::Shmem, language)?);
             }
         }
-        let work = repository.join("target/cases");
-        Ok(Tools { commsan, clang, clangxx, nvcc, wrappers, work })
+        let (work, libraries) =
+            (repository.join("target/cases"), repository.join("tests/libraries"));
+        Ok(Tools { commsan, clang, clangxx, nvcc, wrappers, libraries, work })
     }
 
     /// Compiles the program, unless it is up to date.
@@ -278,10 +307,30 @@ impl Tools {
             command.args(["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]);
         }
         command.args(&case.flags).arg(&case.source).arg("-o").arg(&program);
+        if let Some(name) = &case.library {
+            // The loader looks where it was when the program was linked: it has no name of its own.
+            let library = self.build_library(name, mpi, &directory)?;
+            command.arg("-I").arg(&self.libraries).arg(&library);
+        }
         command.args(wrapper.iter().flat_map(|wrapper| &wrapper.libraries));
         let (status, output) = finish(&mut command, &directory)?;
         match status {
             Some(status) if status.success() => Ok(program),
+            _ => Err(format!("does not compile\n\n$ {}\n{output}", shown(&command))),
+        }
+    }
+
+    /// Builds a library that the program is linked with, which commsan has nothing to do with.
+    fn build_library(&self, name: &str, mpi: Mpi, directory: &Path) -> Result<PathBuf, String> {
+        let library = directory.join(format!("lib{name}.so"));
+        let of = |wrapper: &&Wrapper| wrapper.mpi == mpi && wrapper.language == Language::C;
+        let options = self.wrappers.iter().find(of).map(|wrapper| &wrapper.options);
+        let mut command = Command::new("gcc");
+        command.args(options.into_iter().flatten()).args(["-shared", "-fPIC", "-O1"]);
+        command.arg(self.libraries.join(format!("{name}.c"))).arg("-o").arg(&library);
+        let (status, output) = finish(&mut command, directory)?;
+        match status {
+            Some(status) if status.success() => Ok(library),
             _ => Err(format!("does not compile\n\n$ {}\n{output}", shown(&command))),
         }
     }
@@ -364,7 +413,15 @@ impl Tools {
         let library = self.commsan.parent().map(|bin| bin.join("../lib/commsan"));
         let parts = library.and_then(|lib| lib.read_dir().ok()).into_iter().flatten().flatten();
         let own = [case.source.clone(), self.commsan.clone()];
-        let needed = own.into_iter().chain(std::env::current_exe()).chain(parts.map(|e| e.path()));
+        let library = case
+            .library
+            .iter()
+            .flat_map(|name| ["c", "h"].map(|kind| self.libraries.join(format!("{name}.{kind}"))));
+        let needed = own
+            .into_iter()
+            .chain(library)
+            .chain(std::env::current_exe())
+            .chain(parts.map(|e| e.path()));
         needed.into_iter().all(|path| changed(&path).is_ok_and(|time| time < built))
     }
 }

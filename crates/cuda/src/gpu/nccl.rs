@@ -84,8 +84,10 @@ impl Gpu {
     }
 
     /// What this rank has called of NCCL that others may need; `None` if that is not known, or this
-    /// rank may do more while its threads wait, by functions of the host that are in streams.
+    /// rank may do more while its threads wait, by functions of the host or operations of MPI that
+    /// are in streams.
     pub fn nccl_entered(&self) -> Option<Vec<(u64, u32)>> {
-        self.nccl.entered().filter(|_| self.host_functions.is_empty())
+        let is_all = self.host_functions.is_empty() && !self.has_operations();
+        self.nccl.entered().filter(|_| is_all)
     }
 }

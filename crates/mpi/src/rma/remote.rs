@@ -209,6 +209,14 @@ impl Open {
         }
     }
 
+    /// Removes the operation of a number that writes, if it is there.
+    fn end_write(&mut self, number: u32, present: &Live<Remote>) -> SmallVec<[OpId; 8]> {
+        let is_it =
+            |id: &OpId| present.get(*id).is_some_and(|remote: &Remote| remote.number == number);
+        let at = self.rest.iter().position(is_it);
+        at.map(|at| self.rest.swap_remove(at)).into_iter().collect()
+    }
+
     /// Removes operations of OpenSHMEM that have ended, and those that are not there any more.
     fn end_symmetric(&mut self, which: Symmetric, present: &Live<Remote>) -> SmallVec<[OpId; 8]> {
         let mut ended = SmallVec::new();
@@ -411,8 +419,9 @@ impl Remotes {
         let Some(open) = self.open.get_mut(&(window, origin)) else { return };
         let (present, complete) = (&mut self.present, &mut self.complete);
         let by_threads = &mut self.by_threads;
-        let symmetric = match which {
+        let chosen = match which {
             Which::Symmetric(which) => open.end_symmetric(which, present),
+            Which::One(number) => open.end_write(number, present),
             _ => SmallVec::new(),
         };
         let mut end = |id| {
@@ -423,7 +432,7 @@ impl Remotes {
                 false => complete.entry(when.rank).or_default().push_back((when.segment, id)),
             }
         };
-        symmetric.into_iter().for_each(&mut end);
+        chosen.into_iter().for_each(&mut end);
         open.end(which, end);
     }
 

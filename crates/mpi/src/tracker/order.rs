@@ -63,6 +63,8 @@ pub enum Acquisition {
     /// From another rank, as far as it has got: the receiver of a synchronous send, which is at its
     /// receive, or the sender of partitions.
     Newest(u32),
+    /// From all other ranks, as far as they have got.
+    All,
     /// From members of a collective.
     Collective(Collective),
 }
@@ -246,6 +248,9 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        if !matches!(acquisition, Acquisition::All) {
+            self.acquire_from_streams(place, out);
+        }
         self.drain(place, out);
         let actor = self.threads.between_ranks();
         let Some(clock) = &mut self.rma.clock else { return };
@@ -281,6 +286,10 @@ impl Tracker {
                     Some(segment) => clock.join(channel.source, segment, actor),
                     None => clock.join_newest(channel.source, actor),
                 }
+                self.acquired(place, out);
+            }
+            Acquisition::All => {
+                (0..clock.ranks() as u32).for_each(|rank| clock.join_newest(rank, actor));
                 self.acquired(place, out);
             }
             Acquisition::Newest(rank) => {

@@ -68,6 +68,8 @@ pub struct OneSided {
     /// Other nodes could not be found, or did not answer.
     pub(super) cut_off: bool,
     pub(super) shared: SharedMemory,
+    /// Streams of devices may order this process after others.
+    pub(super) by_streams: bool,
     /// Blocks of symmetric memory, by address.
     pub(super) blocks: BTreeMap<usize, usize>,
 }
@@ -111,6 +113,7 @@ impl OneSided {
             incomplete: false,
             cut_off: false,
             shared: SharedMemory::default(),
+            by_streams: false,
             blocks: BTreeMap::new(),
         }
     }

@@ -428,8 +428,16 @@ impl Tracker {
         // Other ranks may see the effect of an atomic operation soon; a request stands for one
         // number only; and threads synchronise without MPI.
         let threads = self.threads.actor.is_some();
-        if !operation.is_simple() || requested.is_some() || threads {
-            return clock.announce_now(world, operation);
+        let notifies = args.call.at.notification.is_some();
+        if !operation.is_simple() || requested.is_some() || threads || notifies {
+            let (name, which) = (window.name, Which::One(operation.number));
+            clock.announce_now(world, operation);
+            if notifies {
+                // Its target is told when it is complete there, and of nothing before that.
+                clock.send_complete(world, name, which, self.threads.between_ranks());
+                self.end_segment();
+            }
+            return;
         }
         let (handle, stack) = (at_target.window, site.stack);
         clock.announce(Unsent {

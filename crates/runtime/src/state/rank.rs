@@ -10,7 +10,7 @@ use commsan_checker::Host;
 pub use commsan_checker::rank::Checker;
 use commsan_counters::Traffic;
 use commsan_job_shm::JobShm;
-use commsan_mpi::{AtomicUse, Tracker};
+use commsan_mpi::{AtomicUse, Enqueued, Tracker};
 use commsan_mpi_shim::{Rank, Shared, set_mode};
 use commsan_process::abi;
 use commsan_process::inside::Inside;
@@ -239,6 +239,15 @@ impl Rank for State {
 
     fn with(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings)) {
         self.with_state(thread, |checker, out| f(&mut checker.tracker, out));
+    }
+
+    fn enqueued(&self, here: &Here, enqueued: &Enqueued<'_>) {
+        let stream = commsan_cuda_shim::stream_of(enqueued.stream, enqueued.call, *here);
+        if let Some(stream) = stream {
+            self.with_state(here.thread, |checker, out| {
+                checker.enqueued(stream, enqueued, here, out);
+            });
+        }
     }
 
     fn look(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings)) {
