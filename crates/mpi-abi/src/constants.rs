@@ -76,6 +76,11 @@ constants! {
     bsend_overhead, "MPI_BSEND_OVERHEAD":                    128, 96, 512;
     max_object_name, "MPI_MAX_OBJECT_NAME":                  64, 128, 128;
     max_library_version_string, "MPI_MAX_LIBRARY_VERSION_STRING": 256, 8192, 8192;
+    max_processor_name, "MPI_MAX_PROCESSOR_NAME":            256, 128, 256;
+    max_error_string, "MPI_MAX_ERROR_STRING":                256, 512, 512;
+    max_port_name, "MPI_MAX_PORT_NAME":                      1024, 256, 1024;
+    max_info_key, "MPI_MAX_INFO_KEY":                        36, 255, 256;
+    max_datarep_string, "MPI_MAX_DATAREP_STRING":            128, 128, 128;
     // Files.
     mode_rdonly, "MPI_MODE_RDONLY":                          2, 2, 16;
     mode_wronly, "MPI_MODE_WRONLY":                          4, 4, 256;

@@ -29,7 +29,7 @@ pub use group::CallGroup;
 pub use params::{Param, Role};
 use parse::parse;
 pub use positions::Positions;
-pub use results::{Element, Pointee};
+pub use results::{Element, Longest, Pointee};
 pub use rules::{Extent, On, Rule, Times};
 use std::sync::LazyLock;
 

@@ -103,7 +103,7 @@ impl Role {
             | "maxindegree" | "maxoutdegree" | "whence" | "amode" | "max_integers"
             | "max_addresses" | "max_datatypes" | "local_leader" | "remote_leader" | "p" | "r"
             | "typeclass" | "width" | "fd" | "maxprocs" | "commands" | "max_counts" | "atomic"
-            | "keyval" | "source_stream" | "dest_stream" | "index_value" | "notification" => {
+            | "keyval" | "valuelen" | "source_stream" | "dest_stream" | "index_value" | "notification" => {
                 Role::Int
             }
             "outsize_wide" | "insize_wide" => Role::Offset,
@@ -124,7 +124,8 @@ impl Role {
             "fh" => Role::File,
             "errhandler" | "session" | "stream" => Role::Handle,
             "text" | "key_text" | "value_text" | "name_text" | "names_text" | "argv_text"
-            | "argvs_text" => Role::Text,
+            | "argvs_text" | "string_text" | "version_text" | "datarep_text" | "name_out"
+            | "comm_name" | "type_name" | "win_name" | "port_name" | "key_out" | "value_out" => Role::Text,
             "request" => Role::Request,
             "request_in" => Role::RequestValue,
             "requests" => Role::Requests,

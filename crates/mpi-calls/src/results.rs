@@ -1,4 +1,4 @@
-//! Memory besides buffers that a call is given: statuses, requests, flags, indices.
+//! Memory besides buffers that a call is given: statuses, requests, flags, indices, strings.
 
 use crate::Param;
 
@@ -11,6 +11,29 @@ pub enum Element {
     Status,
     /// An `MPI_Request`.
     Request,
+    /// All characters of a string that the call stores, in C with the one that ends it.
+    Text(Longest),
+    /// A character of a string whose length the program says.
+    Character,
+}
+
+/// How long a string is that must have room for the longest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Longest {
+    /// `MPI_MAX_PROCESSOR_NAME` (MPI 4.1 §9.1.2).
+    ProcessorName,
+    /// `MPI_MAX_LIBRARY_VERSION_STRING` (§9.1.1).
+    LibraryVersion,
+    /// `MPI_MAX_ERROR_STRING` (§9.4).
+    ErrorString,
+    /// `MPI_MAX_OBJECT_NAME` (§7.8).
+    ObjectName,
+    /// `MPI_MAX_PORT_NAME` (§11.9.2).
+    PortName,
+    /// `MPI_MAX_INFO_KEY` (§10).
+    InfoKey,
+    /// `MPI_MAX_DATAREP_STRING` (§14.3).
+    DataRepresentation,
 }
 
 /// An argument that leads to memory of the program.
@@ -38,6 +61,14 @@ impl Pointee {
                 "requests" => (Element::Request, Some(named("count").or(named("incount"))?)),
                 "indices" => (Element::Int, Some(named("incount")?)),
                 "flag" | "index" | "outcount" | "provided" => (Element::Int, None),
+                "name_out" => (Element::Text(Longest::ProcessorName), None),
+                "version_text" => (Element::Text(Longest::LibraryVersion), None),
+                "string_text" => (Element::Text(Longest::ErrorString), None),
+                "comm_name" | "type_name" | "win_name" => (Element::Text(Longest::ObjectName), None),
+                "port_name" => (Element::Text(Longest::PortName), None),
+                "key_out" => (Element::Text(Longest::InfoKey), None),
+                "datarep_text" => (Element::Text(Longest::DataRepresentation), None),
+                "value_out" => (Element::Character, Some(named("valuelen")?)),
                 _ => return None,
             };
             Some(Pointee { param, element, count, is_whole: of.name != "indices" })

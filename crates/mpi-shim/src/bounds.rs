@@ -2,7 +2,8 @@
 //! is written only once.
 //!
 //! So are statuses, arrays of requests and other results, which are memory of the program like any
-//! buffer (§2.5, §3.2.5). Of indices, of which only as many are stored as operations complete, one
+//! buffer (§2.5, §3.2.5). For a string there must be room for the longest that the library has
+//! (§7.8, §9.1, §9.4, §10, §11.9); in Fortran strings bring their lengths. Of indices, of which only as many are stored as operations complete, one
 //! is measured if there are requests, and of the statuses beside them none.
 //!
 //! The size of blocks that the program has allocated is known at once, those of devices included.
@@ -34,7 +35,7 @@ use commsan_callsite::{Place, Variable};
 use commsan_findings::record::{RawBasics, RawDatatype};
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::{Args, Datatype, Library, Used, Wrong};
-use commsan_mpi_calls::{Effect, Element, Extent, Pointee, Role, Rule};
+use commsan_mpi_calls::{Effect, Element, Extent, Longest, Pointee, Role, Rule};
 use commsan_process::{heap, modules};
 use commsan_shadow::{Footprint, Mode, Pattern};
 use commsan_threads::Here;
@@ -72,7 +73,15 @@ pub(crate) fn look(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
     look_at(rank, args, rule.buffer, rule.mode, Some(rule), bytes, here)
 }
 
-/// Checks the memory for statuses, requests, flags and indices.
+/// Checks the memory for strings that a call stores, of which nothing else is checked.
+#[inline]
+pub(crate) fn strings(rank: &dyn Rank, args: &Args, here: &Here) {
+    if !args.call.pointees.is_empty() {
+        results(rank, args, here);
+    }
+}
+
+/// Checks the memory for statuses, requests, flags, indices and strings.
 #[inline]
 fn results(rank: &dyn Rank, args: &Args, here: &Here) {
     for Pointee { param, element, count, is_whole } in &args.call.pointees {
@@ -102,6 +111,17 @@ fn size_of_element(args: &Args, element: Element) -> usize {
         Element::Status => size_of::<sys::MPI_Status>(),
         Element::Request if args.fortran => size_of::<c_int>(),
         Element::Request => size_of::<sys::MPI_Request>(),
+        Element::Text(_) | Element::Character if args.fortran => 0,
+        Element::Text(longest) => match longest {
+            Longest::ProcessorName => sys::MPI_MAX_PROCESSOR_NAME as usize,
+            Longest::LibraryVersion => sys::MPI_MAX_LIBRARY_VERSION_STRING as usize,
+            Longest::ErrorString => sys::MPI_MAX_ERROR_STRING as usize,
+            Longest::ObjectName => sys::MPI_MAX_OBJECT_NAME as usize,
+            Longest::PortName => sys::MPI_MAX_PORT_NAME as usize,
+            Longest::InfoKey => sys::MPI_MAX_INFO_KEY as usize,
+            Longest::DataRepresentation => sys::MPI_MAX_DATAREP_STRING as usize,
+        },
+        Element::Character => 1,
     }
 }
 

@@ -104,6 +104,7 @@ pub(crate) fn around(
         effect => effect == Effect::Bare,
     };
     if is_only_noted {
+        bounds::strings(rank, &args, &here);
         let calling = Calling::new(&args, &here);
         here.thread.calling.set(&raw const calling as usize);
         let code = callbacks::during(args.call, here.thread, call);
