@@ -70,6 +70,8 @@ codes! {
         "user-defined reduction beyond the elements that it was given", "CS-BUF-09.md";
     SendBufferChanged = "CS-BUF-10", Error,
         "buffer of a pending send changed", "CS-BUF-10.md";
+    StringTooShort = "CS-BUF-11", Warning,
+        "memory for a string shorter than the longest", "CS-BUF-11.md";
     RequestNeverCompleted = "CS-REQ-01", Error,
         "request leak: operation never completed", "CS-REQ-01.md";
     RequestOverwritten = "CS-REQ-02", Error,

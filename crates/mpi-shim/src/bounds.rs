@@ -34,7 +34,7 @@ use crate::windows;
 use commsan_callsite::{Place, Variable};
 use commsan_findings::record::{RawBasics, RawDatatype};
 use commsan_mpi::buffers::{contiguous, resolve};
-use commsan_mpi::{Args, Datatype, Library, Used, Wrong};
+use commsan_mpi::{Args, Datatype, Library, Purpose, Used, Wrong};
 use commsan_mpi_calls::{Effect, Element, Extent, Longest, Pointee, Role, Rule};
 use commsan_process::{heap, modules};
 use commsan_shadow::{Footprint, Mode, Pattern};
@@ -95,12 +95,11 @@ fn results(rank: &dyn Rank, args: &Args, here: &Here) {
             start..start.saturating_add(count.saturating_mul(size_of_element(args, *element)));
         if !bytes.is_empty() && is_new(here.pc(), &bytes) {
             let parameter = args.call.params[*param].shown();
-            result(
-                rank,
-                args,
-                &Used { parameter, is_result: true, mode: Mode::Write, bytes },
-                here,
-            );
+            let purpose = match element {
+                Element::Text(_) | Element::Character => Purpose::Text,
+                Element::Int | Element::Status | Element::Request => Purpose::Result,
+            };
+            result(rank, args, &Used { parameter, purpose, mode: Mode::Write, bytes }, here);
         }
     }
 }
@@ -262,7 +261,7 @@ fn look_at(
 }
 
 fn buffer(args: &Args, parameter: usize, mode: Mode, bytes: Range<usize>) -> Used {
-    Used { parameter: &args.call.params[parameter].name, is_result: false, mode, bytes }
+    Used { parameter: &args.call.params[parameter].name, purpose: Purpose::Buffer, mode, bytes }
 }
 
 /// Compares what a block was allocated for with the datatype, once for each call, allocation site

@@ -48,7 +48,7 @@ pub use other_work::{OtherWork, Status};
 pub use tracker::{
     Acquisition, Asked, AtomicUse, BufferOwner, Doubt, Enqueued, Entering, Facts, Failure, Got,
     MemoryModel, MetOperation, MetRemote, Moved, Operation, Outside, Overstep, Passed, Simple,
-    Sought, Standing, Step, Synchronisation, TargetAccess, Template, ThreadLevel, Tracker, Used,
+    Purpose, Sought, Standing, Step, Synchronisation, TargetAccess, Template, ThreadLevel, Tracker, Used,
     Wrong, combine, moved_by_shmem,
 };
 pub use typemap::Datatype;

@@ -55,7 +55,7 @@ mod waiting;
 mod young;
 
 pub use arguments::Wrong;
-pub use bounds::Used;
+pub use bounds::{Purpose, Used};
 pub use collectives::Entering;
 pub use handles::Sought;
 pub use levels::ThreadLevel;

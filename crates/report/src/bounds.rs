@@ -133,7 +133,7 @@ fn judge(used: &RawUse<'_>, variables: &[Variable]) -> Option<(Code, Problem)> {
             0 => format!("is {name} of {size}"),
             _ => format!("has {} to the end of {name} of {size}", bytes(longest.available)),
         };
-        return Some((Code::BufferTooShort, Problem { text, kind: None }));
+        return Some((used.finding.code, Problem { text, kind: None }));
     }
     let datatype = used.datatype.as_ref()?;
     let compared = |variable: &Variable| {

@@ -212,6 +212,7 @@ impl<'o> Facts<'o> {
             "argument" => self.argument().0,
             "problem" => self.argument().1,
             "mend" => self.mend(),
+            "longest" => longest(&self.raw_operation().call).to_owned(),
             "free" => freeing(&self.raw_operation().call).to_owned(),
             "rule" => self.rule().to_owned(),
             "mywork" => self.my_work(),
@@ -598,6 +599,20 @@ fn freeing(maker: &str) -> &'static str {
         () if begins(&["Win_"]) => "MPI_Win_free",
         () if begins(&["Comm_", "Cart_", "Graph_", "Dist_graph_", "Intercomm_"]) => "MPI_Comm_free",
         () => "MPI_Request_free",
+    }
+}
+
+/// How many characters the standard asks for where a call stores a string.
+fn longest(call: &str) -> &'static str {
+    match call {
+        "MPI_Get_processor_name" => "MPI_MAX_PROCESSOR_NAME",
+        "MPI_Get_library_version" => "MPI_MAX_LIBRARY_VERSION_STRING",
+        "MPI_Error_string" => "MPI_MAX_ERROR_STRING",
+        "MPI_Open_port" | "MPI_Lookup_name" => "MPI_MAX_PORT_NAME",
+        "MPI_Info_get_nthkey" => "MPI_MAX_INFO_KEY",
+        "MPI_File_get_view" => "MPI_MAX_DATAREP_STRING",
+        "MPI_Info_get" => "`valuelen` + 1",
+        _ => "MPI_MAX_OBJECT_NAME",
     }
 }
 

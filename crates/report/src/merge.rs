@@ -91,8 +91,13 @@ impl Group {
 /// Which of a call's buffers a finding about the call's memory means; which lines of a kernel.
 fn buffer(observation: &Observation) -> Option<String> {
     let RawFinding { code, argument, .. } = &observation.finding;
-    let is_memory =
-        [Code::BufferTooShort, Code::BufferOfOtherType, Code::BufferOfOtherSign].contains(code);
+    let is_memory = matches!(
+        code,
+        Code::BufferTooShort
+            | Code::BufferOfOtherType
+            | Code::BufferOfOtherSign
+            | Code::StringTooShort
+    );
     if code.is_within_kernel() {
         return Some(device::lines(observation));
     }

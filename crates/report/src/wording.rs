@@ -41,6 +41,7 @@
 //! | `{failure}`, `{class}` | `: MPI_ERR_TRUNCATE: rank 1's …`, `MPI_ERR_TRUNCATE`: the error that a call found |
 //! | `{remedy}` | `give the receive room for …`: what to do about errors of the class |
 //! | `{mend}` | ``check how `dest` is computed on this rank; …`` |
+//! | `{longest}` | `MPI_MAX_PROCESSOR_NAME` |
 //! | `{rule}` | `with MPI_THREAD_FUNNELED, only the thread that …` |
 //! | `{mywork}`, `{work}` | ``kernel `pack` on stream 1 of device 0`` of either side |
 //! | `{does}`, `{works}` | ``kernel `pack` on stream 1 of device 0 writes 64 bytes`` |

@@ -15,12 +15,33 @@ use std::ops::Range;
 pub struct Used {
     /// The parameter that points to it.
     pub parameter: &'static str,
-    /// Whether it is no buffer, but memory for a status or the like.
-    pub is_result: bool,
+    /// What it is for.
+    pub purpose: Purpose,
     /// Whether it is written.
     pub mode: Mode,
     /// From the first byte to one past the last.
     pub bytes: Range<usize>,
+}
+
+/// What memory is for that a call uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Data.
+    Buffer,
+    /// Statuses, requests, integers.
+    Result,
+    /// A string, which may be shorter in this run than the memory that it needs.
+    Text,
+}
+
+impl Purpose {
+    /// What is found if the memory is too short.
+    fn code(self) -> Code {
+        match self {
+            Purpose::Buffer | Purpose::Result => Code::BufferTooShort,
+            Purpose::Text => Code::StringTooShort,
+        }
+    }
 }
 
 /// Uses of variables by calls at a place that were already reported.
@@ -97,7 +118,7 @@ impl Reporter {
         let is_it = |parameter: &Param| *parameter.name == *used.parameter;
         let buffer = args.call.params.iter().position(is_it).unwrap_or_default();
         let operation = place.pc() | buffer << 48;
-        if out.again(Code::BufferTooShort, 0, operation) {
+        if out.again(used.purpose.code(), 0, operation) {
             return;
         }
         let problem = match used.bytes.start - block.start {
@@ -136,12 +157,12 @@ impl Reporter {
         place: &impl Place,
     ) -> Report<'static> {
         let operation = self.operation(args, place);
-        let Used { parameter, is_result, mode, bytes } = used;
-        let kind = is_result.then_some(Problem::SmallResult);
+        let Used { parameter, purpose, mode, bytes } = used;
+        let kind = (*purpose == Purpose::Result).then_some(Problem::SmallResult);
         let described = operation.described().with_access(mode.is_write(), bytes, bytes.len());
         Report {
             argument: Some(RawArgument::new(parameter, problem, kind)),
-            ..Report::new(Code::BufferTooShort, described, [(Role::Operation, operation.site)])
+            ..Report::new(purpose.code(), described, [(Role::Operation, operation.site)])
         }
     }
 }
@@ -155,7 +176,7 @@ mod tests {
         let mut uses = Bounds::default();
         let mut reported = |pc: usize, offset: i64, size: usize| {
             let used =
-                Used { parameter: "buf", is_result: false, mode: Mode::Read, bytes: 64..64 + size };
+                Used { parameter: "buf", purpose: Purpose::Buffer, mode: Mode::Read, bytes: 64..64 + size };
             uses.is_new(pc, &used, Variable::Local { at: pc, offset }, None)
         };
         assert!(reported(1, -8, 40));
@@ -170,7 +191,7 @@ mod tests {
     fn their_number_is_limited() {
         let mut uses = Bounds::default();
         let mut reported = |pc: usize| {
-            let used = Used { parameter: "buf", is_result: false, mode: Mode::Read, bytes: 64..72 };
+            let used = Used { parameter: "buf", purpose: Purpose::Buffer, mode: Mode::Read, bytes: 64..72 };
             uses.is_new(pc, &used, Variable::Static { at: 64 }, None)
         };
         assert_eq!((0..2 * MAX_USES).filter(|pc| reported(*pc)).count(), MAX_USES);

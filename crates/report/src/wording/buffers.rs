@@ -161,6 +161,17 @@ pub(super) const BUFFERS: &[Wording] = &[
         fortran: MOVED_BY_COMPILER,
     },
     Wording {
+        code: Code::StringTooShort,
+        case: Case::Usual,
+        message: "{operation} may store {size} at {argument}, which {problem}",
+        offence: "",
+        operation: "{argument} {problem}",
+        why: "the string may have fitted in this run; on another machine, or with another MPI library, it may be as \
+              long as {longest}, and the call overwrites what lies behind",
+        help: "give {argument} {longest} characters",
+        fortran: "",
+    },
+    Wording {
         code: Code::RequestNeverCompleted,
         case: Case::Usual,
         message: "no call completes the request of {operation}",
