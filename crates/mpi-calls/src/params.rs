@@ -103,9 +103,8 @@ impl Role {
             | "maxindegree" | "maxoutdegree" | "whence" | "amode" | "max_integers"
             | "max_addresses" | "max_datatypes" | "local_leader" | "remote_leader" | "p" | "r"
             | "typeclass" | "width" | "fd" | "maxprocs" | "commands" | "max_counts" | "atomic"
-            | "keyval" | "valuelen" | "source_stream" | "dest_stream" | "index_value" | "notification" => {
-                Role::Int
-            }
+            | "keyval" | "valuelen" | "source_stream" | "dest_stream" | "index_value"
+            | "notification" => Role::Int,
             "outsize_wide" | "insize_wide" => Role::Offset,
             "offset" | "size" | "target_disp" | "byte_stride" | "lb" | "extent" => Role::Offset,
             "sendcounts" | "recvcounts" | "blocklengths" => Role::Counts,
@@ -125,7 +124,9 @@ impl Role {
             "errhandler" | "session" | "stream" => Role::Handle,
             "text" | "key_text" | "value_text" | "name_text" | "names_text" | "argv_text"
             | "argvs_text" | "string_text" | "version_text" | "datarep_text" | "name_out"
-            | "comm_name" | "type_name" | "win_name" | "port_name" | "key_out" | "value_out" => Role::Text,
+            | "comm_name" | "type_name" | "win_name" | "port_name" | "key_out" | "value_out" => {
+                Role::Text
+            }
             "request" => Role::Request,
             "request_in" => Role::RequestValue,
             "requests" => Role::Requests,

@@ -64,7 +64,9 @@ impl Pointee {
                 "name_out" => (Element::Text(Longest::ProcessorName), None),
                 "version_text" => (Element::Text(Longest::LibraryVersion), None),
                 "string_text" => (Element::Text(Longest::ErrorString), None),
-                "comm_name" | "type_name" | "win_name" => (Element::Text(Longest::ObjectName), None),
+                "comm_name" | "type_name" | "win_name" => {
+                    (Element::Text(Longest::ObjectName), None)
+                }
                 "port_name" => (Element::Text(Longest::PortName), None),
                 "key_out" => (Element::Text(Longest::InfoKey), None),
                 "datarep_text" => (Element::Text(Longest::DataRepresentation), None),

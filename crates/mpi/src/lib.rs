@@ -47,8 +47,8 @@ pub use ids::Token;
 pub use other_work::{OtherWork, Status};
 pub use tracker::{
     Acquisition, Asked, AtomicUse, BufferOwner, Doubt, Enqueued, Entering, Facts, Failure, Got,
-    MemoryModel, MetOperation, MetRemote, Moved, Operation, Outside, Overstep, Passed, Simple,
-    Purpose, Sought, Standing, Step, Synchronisation, TargetAccess, Template, ThreadLevel, Tracker, Used,
-    Wrong, combine, moved_by_shmem,
+    MemoryModel, MetOperation, MetRemote, Moved, Operation, Outside, Overstep, Passed, Purpose,
+    Simple, Sought, Standing, Step, Synchronisation, TargetAccess, Template, ThreadLevel, Tracker,
+    Used, Wrong, combine, moved_by_shmem,
 };
 pub use typemap::Datatype;

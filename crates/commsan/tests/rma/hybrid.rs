@@ -1,5 +1,6 @@
 //! Random programs with one-sided communication of ranks with two threads, and which of their steps
-//! race.
+//! race. In every third program the two are sections, in another third tasks of OpenMP, which one
+//! thread may happen to run one after the other: they are as unordered as threads.
 //!
 //! Steps are drawn in one order in which all of them can be executed, so that a program ends: whoever
 //! waits for something does so after it was drawn. The model is a graph, as in `model.rs`: what
@@ -16,6 +17,14 @@ use std::fmt::Write;
 const THREADS: usize = 2;
 /// Elements of a rank's window.
 const ELEMENTS: usize = 4;
+
+/// What the two are that a rank does at the same time; called threads everywhere else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Strands {
+    Threads,
+    Sections,
+    Tasks,
+}
 
 /// What a thread does. Elements are of the own window, or of the target's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +103,14 @@ impl Script {
         script
     }
 
+    fn strands(&self) -> Strands {
+        match self.seed % 3 {
+            0 => Strands::Threads,
+            1 => Strands::Sections,
+            _ => Strands::Tasks,
+        }
+    }
+
     fn push(&mut self, rank: usize, thread: usize, act: Act) {
         self.steps.push(Step { rank, thread, act });
     }
@@ -168,6 +185,10 @@ impl Script {
                     // Threads may synchronise by way of other ranks.
                     (a, b) => possible && same_rank && a.releases() && b.acquires(),
                 };
+                // What one thread has happened to do before it sends, others take to be before it.
+                if possible && same_rank && self.strands() != Strands::Threads {
+                    leads[end(a)][begin(b)] |= a < b && other.act.releases();
+                }
                 if let (Some(target), Act::Flush(flushed)) = (one.act.target(), other.act)
                     && target == flushed
                     && same_rank
@@ -246,6 +267,7 @@ const BEGIN: &str = "\
 #include <mpi.h>
 #include <omp.h>
 #include <semaphore.h>
+#include <unistd.h>
 static int window[4], buffer[128];
 static sem_t semaphores[64];
 static MPI_Win win;
@@ -280,17 +302,41 @@ impl Program {
         program
     }
 
-    /// Opens the window of a script, has each thread do its part, and closes it.
+    /// Opens the window of a script, has each thread, section or task do its part, and closes it.
     fn call(&mut self, number: usize, script: &Script) {
         self.add(&format!("  // {}", script.seed));
         self.add("  for (int i = 0; i < 64; i++) sem_init(&semaphores[i], 0, 0);");
         self.add("  MPI_Win_create(window, sizeof window, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);");
         self.add("  MPI_Win_lock_all(0, win);\n  MPI_Barrier(MPI_COMM_WORLD);");
         self.add("#pragma omp parallel num_threads(2)");
-        self.add("  switch (rank * 2 + omp_get_thread_num()) {");
-        for n in 0..script.ranks * THREADS {
-            let (rank, thread) = (n / THREADS, n % THREADS);
-            self.add(&format!("  case {n}: script_{number}_{rank}_{thread}(); break;"));
+        let parts = |program: &mut Program, before: &str| {
+            for thread in 0..THREADS {
+                program.add(&before.replace("THREAD", &thread.to_string()));
+                program.add("  switch (rank) {");
+                for rank in 0..script.ranks {
+                    program
+                        .add(&format!("  case {rank}: script_{number}_{rank}_{thread}(); break;"));
+                }
+                program.add("  }");
+            }
+        };
+        // A thread that comes late finds that the other one has begun both parts, unless that waits.
+        let late = "  {\n  if (omp_get_thread_num() == 1) usleep(1000);";
+        match script.strands() {
+            Strands::Threads => {
+                self.add("  {");
+                parts(self, "  if (omp_get_thread_num() == THREAD)");
+            }
+            Strands::Sections => {
+                self.add(&format!("{late}\n#pragma omp sections\n  {{"));
+                parts(self, "#pragma omp section");
+                self.add("  }");
+            }
+            Strands::Tasks => {
+                self.add(&format!("{late}\n#pragma omp single\n  {{"));
+                parts(self, "#pragma omp task");
+                self.add("  }");
+            }
         }
         self.add("  }\n  MPI_Barrier(MPI_COMM_WORLD);");
         self.add("  MPI_Win_unlock_all(win);\n  MPI_Win_free(&win);");

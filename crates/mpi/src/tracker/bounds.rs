@@ -175,8 +175,12 @@ mod tests {
     fn uses_are_told_again_only_when_they_grow() {
         let mut uses = Bounds::default();
         let mut reported = |pc: usize, offset: i64, size: usize| {
-            let used =
-                Used { parameter: "buf", purpose: Purpose::Buffer, mode: Mode::Read, bytes: 64..64 + size };
+            let used = Used {
+                parameter: "buf",
+                purpose: Purpose::Buffer,
+                mode: Mode::Read,
+                bytes: 64..64 + size,
+            };
             uses.is_new(pc, &used, Variable::Local { at: pc, offset }, None)
         };
         assert!(reported(1, -8, 40));
@@ -191,7 +195,12 @@ mod tests {
     fn their_number_is_limited() {
         let mut uses = Bounds::default();
         let mut reported = |pc: usize| {
-            let used = Used { parameter: "buf", purpose: Purpose::Buffer, mode: Mode::Read, bytes: 64..72 };
+            let used = Used {
+                parameter: "buf",
+                purpose: Purpose::Buffer,
+                mode: Mode::Read,
+                bytes: 64..72,
+            };
             uses.is_new(pc, &used, Variable::Static { at: 64 }, None)
         };
         assert_eq!((0..2 * MAX_USES).filter(|pc| reported(*pc)).count(), MAX_USES);

@@ -6,7 +6,7 @@ program tasks_by_number
   implicit none
   integer, parameter :: tasks = 20
   integer :: ierror, provided, rank, i, me, request
-  integer :: out(4, 0:1), in(4, 0:1)
+  integer :: out(4, 0:1), in(4, tasks)
   call MPI_Init_thread(MPI_THREAD_MULTIPLE, provided, ierror)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
   !$omp parallel num_threads(2) private(me, request, ierror)
@@ -16,7 +16,7 @@ program tasks_by_number
     me = mod(i / 2, 2)
     out(:, me) = i !~ CS-BUF-01 access
     call MPI_Isend(out(:, me), 4, MPI_INTEGER, 1 - rank, i, MPI_COMM_WORLD, request, ierror) !~ CS-BUF-01 operation
-    call MPI_Recv(in(:, me), 4, MPI_INTEGER, 1 - rank, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierror) !~ CS-BUF-04 operation !~ CS-BUF-04 access
+    call MPI_Recv(in(:, i), 4, MPI_INTEGER, 1 - rank, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierror)
     call MPI_Wait(request, MPI_STATUS_IGNORE, ierror)
     !$omp end task
   end do

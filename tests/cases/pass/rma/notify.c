@@ -1,5 +1,6 @@
 // Notified puts and gets of Intel MPI: the target waits for a counter instead of a message.
 //# library: mpix_notify
+//# mpi: openmpi
 #include "mpix_notify.h"
 #include <stdio.h>
 
