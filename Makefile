@@ -18,8 +18,9 @@ WITHIN = $(CARGO) build --profile $(RUNTIME)
 # What links the simulated CUDA runtimes.
 LINK := cc
 
-# Parts that are left out, and with them what they need to be built: lint (LLVM 19), viewer (Node.js), clang (the
-# plugin; LLVM 19), gcc (the plugin; gcc's plugin headers), gpu (simulated devices), openmpi, mpich, mpiabi (runtimes).
+# Parts that are left out, and with them what they need to be built: lint (LLVM 19), viewer
+# (Node.js), clang (the plugin; LLVM 19), gcc (the plugin; gcc's plugin headers), gpu (simulated
+# devices), openmpi, mpich, mpiabi (runtimes).
 WITHOUT :=
 PARTS := lint viewer clang gcc gpu openmpi mpich mpiabi
 ifneq (,$(filter-out $(PARTS),$(WITHOUT)))
@@ -39,7 +40,8 @@ all: build
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# What the machine lacks is installed with apt, or named when that is not possible. Building needs less than tests do.
+# What the machine lacks is installed with apt, or named when that is not possible. Building needs
+# less than tests do.
 NEEDS := build
 setup: ## install what is missing, or name it
 	@./scripts/setup.sh $(NEEDS) $(WITHOUT)
@@ -48,9 +50,10 @@ setup: ## install what is missing, or name it
 viewer: setup ## build the viewer in the browser
 	@$(if $(call has,viewer),./scripts/viewer.sh)
 
-# The tree a user installs: one command, its aliases, the hooks archive, a plugin for this machine's gcc and for each LLVM
-# whose headers are here (others' are compiled when they are needed), a runtime per MPI and one for programs without,
-# and CUDA's runtimes, NCCL and NVSHMEM for simulated devices.
+# The tree a user installs: one command, its aliases, the hooks archive, a plugin for this machine's
+# gcc and for each LLVM whose headers are here (others' are compiled when they are needed), a
+# runtime per MPI and one for programs without, and CUDA's runtimes, NCCL and NVSHMEM for simulated
+# devices.
 build: setup viewer ## build everything, optimized, into target/dist
 	@mkdir -p $(DIST)/bin $(LIB)
 	$(OUTSIDE) -p commsan $(FEATURES)
@@ -77,7 +80,8 @@ cuda: NEEDS := test
 cuda: setup ## install NVIDIA's compiler and headers, for tests
 	@./scripts/cuda.sh >/dev/null
 
-# All is built as one then, whatever `-p` says: what several need has the same features, and is compiled once.
+# All is built as one then, whatever `-p` says: what several need has the same features, and is
+# compiled once.
 TESTED = $(CARGO) build --workspace --lib --bins --tests --examples
 # The runtime, which is empty without a feature, has tests of its own.
 test: NEEDS := test
@@ -139,12 +143,13 @@ bless: ## rewrite snapshots and generated files
 pictures: build ## take the README's pictures anew
 	@./scripts/pictures.sh
 
-# The demo has a tree of its own, which takes a minute and a half to build instead of ten: what it runs
-# and for one MPI only, with nothing optimized.
+# The demo has a tree of its own, which takes a minute and a half to build instead of ten: what it
+# runs and for one MPI only, with nothing optimized.
 DEMO := target/demo/dist
 DEMO_MPI = $(shell { command -v mpicc.openmpi || { ! command -v mpicc.mpich && mpicc --showme; }; } \
   >/dev/null 2>&1 && echo openmpi || echo mpich)
-# Which MPI there is, is asked when `setup` has installed one: make expands a recipe before it runs its first line.
+# Which MPI there is, is asked when `setup` has installed one: make expands a recipe before it runs
+# its first line.
 demo: NEEDS := demo
 demo: setup ## check a heat solver with a real bug, then its fix
 	@mkdir -p $(DEMO)/bin $(DEMO)/lib/commsan
@@ -187,7 +192,8 @@ install: build ## build and copy to PREFIX, /usr/local by default; WITHOUT="lint
 dist: ## a tarball and a wheel for any Linux with glibc 2.28 or newer, into target/packages
 	@./scripts/dist.sh
 
-# What runs on 64-bit Arm: compiled, and crates with assembler or without tests of processes are run under emulation.
+# What runs on 64-bit Arm: compiled, and crates with assembler or without tests of processes are run
+# under emulation.
 aarch64: ## check that the code compiles for 64-bit Arm
 	@./scripts/aarch64.sh
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds LULESH 2.0, HPCG 3.1, miniFE 2 and TeaLeaf for bench/run.py's `codes`: fetches them from the
-# public repositories below, or from those that LULESH_REPOSITORY, HPCG_REPOSITORY, MINIFE_REPOSITORY
-# and TEALEAF_REPOSITORY name, once.
+# Builds LULESH 2.0, HPCG 3.1, miniFE 2 and TeaLeaf for bench/run.py's `codes`: fetches them from
+# the public repositories below, or from those that LULESH_REPOSITORY, HPCG_REPOSITORY,
+# MINIFE_REPOSITORY and TEALEAF_REPOSITORY name, once.
 # usage: codes.sh DIRECTORY NAME OBJECT FORTRAN COMPILER...
-# The programs are DIRECTORY/NAME/lulesh, xhpcg, minife and tealeaf, compiled by the command (TeaLeaf by
-# the command FORTRAN; left out if that is empty) and linked with OBJECT.
+# The programs are DIRECTORY/NAME/lulesh, xhpcg, minife and tealeaf, compiled by the command
+# (TeaLeaf by the command FORTRAN; left out if that is empty) and linked with OBJECT.
 set -euo pipefail
 directory=$1 name=$2 object=$3 fortran=$4
 shift 4

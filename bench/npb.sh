@@ -2,7 +2,8 @@
 # Builds the NAS Parallel Benchmarks 3.3.1 (MPI) for bench/run.py's `npb`: fetches them from the
 # public repository below, or from the one that NPB_REPOSITORY names, once.
 # usage: npb.sh DIRECTORY MPICC MPIF77 CLASS OBJECT [PLACE]
-# Programs are DIRECTORY/PLACE/NAME.CLASS.RANKS, each linked with OBJECT; PLACE is MPICC if not given.
+# Programs are DIRECTORY/PLACE/NAME.CLASS.RANKS, each linked with OBJECT; PLACE is MPICC if not
+# given.
 set -euo pipefail
 directory=$1 cc=$2 fc=$3 class=$4 object=$5 place=${6:-$2}
 repository=${NPB_REPOSITORY:-https://github.com/mbdevpl/nas-parallel-benchmarks}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs a program that writes what it has measured to a file in the working directory, or to its output
-# in a way of its own, and prints "measured N s": of HPCG the time for a billion operations, of miniFE
-# and TeaLeaf the time of the whole program.
+# Runs a program that writes what it has measured to a file in the working directory, or to its
+# output in a way of its own, and prints "measured N s": of HPCG the time for a billion operations,
+# of miniFE and TeaLeaf the time of the whole program.
 # usage: rated.sh DIRECTORY CELLS COMMAND...  CELLS: of TeaLeaf's grid, in each direction
 set -euo pipefail
 rm -rf "$1"

@@ -28,8 +28,8 @@ static inline void commsan_name(const void *address, const char *name)
 		commsan_api_name(address, name);
 }
 
-/* A region of the program begins. Regions may lie in each other; the innermost counts. They are those of
- * the process, whatever thread begins them. */
+/* A region of the program begins. Regions may lie in each other; the innermost counts. They are
+ * those of the process, whatever thread begins them. */
 static inline void commsan_begin(const char *region)
 {
 	if (commsan_api_begin)

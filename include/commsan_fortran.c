@@ -4,8 +4,8 @@
  *   call commsan_begin("exchange")
  *   call commsan_end()
  *
- * Names are those that gfortran and flang make of external procedures; texts come with their length, as the
- * last argument.
+ * Names are those that gfortran and flang make of external procedures; texts come with their
+ * length, as the last argument.
  */
 #include "commsan.h"
 

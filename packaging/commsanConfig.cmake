@@ -1,11 +1,12 @@
 # find_package(commsan):
 #
 #   COMMSAN_EXECUTABLE      the command
-#   commsan::annotations    include directory of commsan.h: names of memory and regions, for profiles
-#   commsan_check(TARGET…)  compiles and links these targets so that every load and store is checked
+#   commsan::annotations    include directory of commsan.h: names of memory and regions in profiles
+#   commsan_check(TARGET…)  compiles and links these targets: every load and store is checked
 #   commsan_add_test(NAME name [NP n] COMMAND program [ARGS…])
-#                           a test that runs the program under commsan, by MPI's launcher if NP is given
-#                           (FindMPI's MPIEXEC_EXECUTABLE), and fails if there are findings
+#                           a test that runs the program under commsan, by MPI's launcher if NP
+#                           is given (FindMPI's MPIEXEC_EXECUTABLE), and fails if there are
+#                           findings
 #
 # commsan_check works with the Makefile and Ninja generators. For a whole build, the preset in
 # share/commsan/CMakePresets.json needs no change to the project.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Whether what runs on 64-bit Arm (Grace, Fugaku, Graviton) compiles for it, and whether tests of crates that need no
-# process of their own pass under emulation. Says what it leaves out for lack of a tool.
+# Whether what runs on 64-bit Arm (Grace, Fugaku, Graviton) compiles for it, and whether tests of
+# crates that need no process of their own pass under emulation. Says what it leaves out for lack of
+# a tool.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=aarch64-unknown-linux-gnu

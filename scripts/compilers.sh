@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs other versions of gcc and clang, with what their plugins are compiled with, and prints those that are there.
-# `make compilers` runs test programs with them. Compilers that this release lacks are left out.
+# Installs other versions of gcc and clang, with what their plugins are compiled with, and prints
+# those that are there. `make compilers` runs test programs with them. Compilers that this release
+# lacks are left out.
 set -euo pipefail
 
 # Command: packages.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Puts NVIDIA's compiler, its headers, NCCL's and the shared runtime under target/cuda, from PyPI's wheels,
-# and prints where. Tests compile device code with it; none needs a GPU. Does nothing when it is there.
+# Puts NVIDIA's compiler, its headers, NCCL's and the shared runtime under target/cuda, from PyPI's
+# wheels, and prints where. Tests compile device code with it; none needs a GPU. Does nothing when
+# it is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

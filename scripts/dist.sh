@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Builds the artefacts for x86-64 Linux with glibc 2.28 or newer: a relocatable tarball, a Python wheel with the same
-# files, and a tarball of debug files (to be unpacked over the first), below target/packages. Equal sources and equal
-# packages of the distribution give equal bytes, wherever the repository lies.
-# Usage: dist.sh [PROFILE RUNTIME]: cargo's profiles, release and runtime by default.
+# Builds the artefacts for x86-64 Linux with glibc 2.28 or newer: a relocatable tarball, a Python
+# wheel with the same files, and a tarball of debug files (to be unpacked over the first), below
+# target/packages. Equal sources and equal packages of the distribution give equal bytes, wherever
+# the repository lies. Usage: dist.sh [PROFILE RUNTIME]: cargo's profiles, release and runtime by
+# default.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=${1:-release} runtime=${2:-runtime}

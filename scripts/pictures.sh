@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Takes the README's pictures: docs/images/report.svg, a report of the heat solver of examples/heat2d
-# as the terminal shows it, and docs/images/viewer.png, its profile in the viewer, by the
-# distribution's Chromium. `make build` first; COMMSAN_DIST names another tree than target/dist.
+# Takes the README's pictures: docs/images/report.svg, a report of the heat solver of
+# examples/heat2d as the terminal shows it, and docs/images/viewer.png, its profile in the viewer,
+# by the distribution's Chromium. `make build` first; COMMSAN_DIST names another tree than
+# target/dist.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD

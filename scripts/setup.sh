@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what commsan needs, or says what is missing. Silent when nothing is. Usage: setup.sh [demo|build|test [PART…]]:
-# for the demo, for building, or for tests, which is the most and the default; without these parts (Makefile).
+# Installs what commsan needs, or says what is missing. Silent when nothing is. Usage: setup.sh
+# [demo|build|test [PART…]]: for the demo, for building, or for tests, which is the most and the
+# default; without these parts (Makefile).
 set -euo pipefail
 for_what=${1:-test}
 without=" ${*:2} "

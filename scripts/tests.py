@@ -14,8 +14,8 @@ import tempfile
 import threading
 import time
 
-# Those that take a minute or more, longest first, so that none of them is alone at the end: the test
-# and its crate. All others take seconds, and fill the gaps.
+# Those that take a minute or more, longest first, so that none of them is alone at the end: the
+# test and its crate. All others take seconds, and fill the gaps.
 LONG = [
     ("cases", "commsan"),
     ("slurm", "commsan"),

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The wheel as a new user meets it: a Debian with an MPI, a C compiler and Python, nothing else, no network; a user who
-# is not root makes a virtual environment, installs the wheel, and finds the mistake of examples/heat2d, within a minute.
-# Needs root, for chroot, and `mmdebstrap` with Debian's archive, for the first time.
-# Usage: try_wheel.sh [SUITE [MPI [WHEEL]]], such as bullseye openmpi
+# The wheel as a new user meets it: a Debian with an MPI, a C compiler and Python, nothing else, no
+# network; a user who is not root makes a virtual environment, installs the wheel, and finds the
+# mistake of examples/heat2d, within a minute. Needs root, for chroot, and `mmdebstrap` with
+# Debian's archive, for the first time. Usage: try_wheel.sh [SUITE [MPI [WHEEL]]], such as bullseye
+# openmpi
 set -euo pipefail
 cd "$(dirname "$0")/.."
 suite=${1:-bookworm} mpi=${2:-openmpi}

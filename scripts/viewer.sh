@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the viewer into viewer/dist, where the crate `serve` takes it from. Needs Node.js 20.19 or
-# newer: the machine's, else one from PyPI's wheel under target/node. Does nothing when nothing changed.
+# newer: the machine's, else one from PyPI's wheel under target/node. Does nothing when nothing
+# changed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

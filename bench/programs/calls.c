@@ -1,4 +1,5 @@
-/* Calls of MPI and nothing else, by one rank that sends itself eight bytes: the seconds of one call.
+/* Calls of MPI and nothing else, by one rank that sends itself eight bytes: the seconds of one
+ * call.
  *
  *   calls SECONDS */
 #include "measure.h"

@@ -1,5 +1,5 @@
-/* A 5-point stencil on two ranks, which exchange a row in each step while they compute the others. The mean counts, for what
- * guards cost changes from step to step.
+/* A 5-point stencil on two ranks, which exchange a row in each step while they compute the others.
+ * The mean counts, for what guards cost changes from step to step.
  *
  *   exchange BYTES_OF_A_ROW ROWS SECONDS */
 #include "measure.h"

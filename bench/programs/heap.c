@@ -1,5 +1,5 @@
-/* Allocating and freeing and nothing else: blocks of 16 bytes to 4 KiB, of which some hundred live at a time: the
- * seconds of one block.
+/* Allocating and freeing and nothing else: blocks of 16 bytes to 4 KiB, of which some hundred live
+ * at a time: the seconds of one block.
  *
  *   heap SECONDS */
 #include "measure.h"

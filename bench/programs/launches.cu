@@ -1,8 +1,8 @@
 /* Launches kernels and nothing else: launches BYTES SECONDS.
  *
- * Each reads as many bytes as it writes. Two pairs of arrays take turns, as in programs that iterate. The
- * simulated device runs nothing before somebody waits for it, which nobody does: a launch takes as long
- * as putting it into its stream. */
+ * Each reads as many bytes as it writes. Two pairs of arrays take turns, as in programs that
+ * iterate. The simulated device runs nothing before somebody waits for it, which nobody does: a
+ * launch takes as long as putting it into its stream. */
 #include "measure.h"
 #include <cuda_runtime.h>
 

@@ -1,5 +1,6 @@
-/* Marks what the kernels of launches.cu touch as ThreadSanitizer's range calls do, byte by byte: marks
- * BYTES SECONDS. */
+/* Marks what the kernels of launches.cu touch as ThreadSanitizer's range calls do, byte by byte.
+ *
+ *   marks BYTES SECONDS */
 #include "measure.h"
 
 void __tsan_read_range(void *start, unsigned long bytes);

@@ -1,4 +1,5 @@
-/* Two ranks of different nodes, in a program that makes windows: what it costs to follow their order.
+/* Two ranks of different nodes, in a program that makes windows: what it costs to follow their
+ * order.
  *
  *   nodes pingpong|allreduce|fence|lock SECONDS */
 #include "measure.h"

@@ -1,5 +1,6 @@
-/* One variable of the origin is added to element after element of the other rank's window, ever more often between
- * two fences: a program with many operations that are pending and read the same bytes.
+/* One variable of the origin is added to element after element of the other rank's window, ever
+ * more often between two fences: a program with many operations that are pending and read the same
+ * bytes.
  *
  *   pending OPERATIONS SECONDS */
 #include "measure.h"

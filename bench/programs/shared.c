@@ -1,5 +1,5 @@
-/* A 5-point stencil on a window of shared memory: each rank updates its rows, loads its neighbours' rows
- * in place, and waits for all between two sweeps.
+/* A 5-point stencil on a window of shared memory: each rank updates its rows, loads its neighbours'
+ * rows in place, and waits for all between two sweeps.
  *
  *   shared NX NY SECONDS */
 #include "measure.h"

@@ -1,4 +1,5 @@
-/* Puts into one of many windows, between fences: what synchronisation costs where others are open, too.
+/* Puts into one of many windows, between fences: what synchronisation costs where others are open,
+ * too.
  *
  *   windows COUNT SECONDS */
 #include "measure.h"

@@ -1,9 +1,10 @@
 // Heat conduction, one implicit step, solved by conjugate gradients on devices.
 //
-// (I + k L) u = u0 with a conductivity that varies from cell to cell. The grid is cut into blocks, one
-// for each rank and device. What neighbours need of the search direction p is packed by a kernel, sent
-// from the device's memory and unpacked by another, in a stream of their own, while the interior of A p
-// is computed. Two dot products a step are summed on the device and then over all ranks.
+// (I + k L) u = u0 with a conductivity that varies from cell to cell. The grid is cut into blocks,
+// one for each rank and device. What neighbours need of the search direction p is packed by a
+// kernel, sent from the device's memory and unpacked by another, in a stream of their own, while
+// the interior of A p is computed. Two dot products a step are summed on the device and then over
+// all ranks.
 //
 // -DBREAK=n leaves out the n-th synchronisation, see README.md.
 #include <mpi.h>

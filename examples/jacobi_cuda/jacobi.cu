@@ -1,8 +1,8 @@
 // Jacobi iteration for the Laplace equation on a unit square, on devices.
 //
-// The rows of the grid are spread over the ranks, each of which has a device. Rows at the border to a
-// neighbour are computed first, in a stream of their own, and sent while the others are computed. The
-// boundary of the square is held at sin(pi x) above and below, and at 0 at the sides.
+// The rows of the grid are spread over the ranks, each of which has a device. Rows at the border to
+// a neighbour are computed first, in a stream of their own, and sent while the others are computed.
+// The boundary of the square is held at sin(pi x) above and below, and at 0 at the sides.
 //
 // -DBREAK=n leaves out the n-th synchronisation, see README.md.
 #include <mpi.h>
@@ -31,7 +31,8 @@ static void check(cudaError_t error, const char *call, int line) {
 
 constexpr int THREADS = 64;
 
-// Computes `count` rows of `next`, each `stride` after the other, and adds up the squares of the changes.
+// Computes `count` rows of `next`, each `stride` after the other, and adds up the squares of the
+// changes.
 __global__ void relax(double *next, const double *now, int nx, int first, int count, int stride,
                       double *change) {
   int column = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,6 +1,7 @@
-// Breadth-first search on several devices that pass what they find around a ring: each reads its left
-// neighbour's buffer. With MISPLACED, the array of pointers to the buffers lies on the last device alone, so
-// that all others fetch pointers from there: right results, and traffic where none should be.
+// Breadth-first search on several devices that pass what they find around a ring: each reads its
+// left neighbour's buffer. With MISPLACED, the array of pointers to the buffers lies on the last
+// device alone, so that all others fetch pointers from there: right results, and traffic where none
+// should be.
 #include <cstdio>
 #include <cuda_runtime.h>
 #include <mpi.h>

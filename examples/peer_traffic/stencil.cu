@@ -1,6 +1,6 @@
-// A 2-D stencil whose rows are dealt to devices; each reads the rows next to its own from its neighbours'
-// memory. With WRONG_HALO it reads the row before the last one from above: the object view shows which rows of
-// `grid` are read from afar.
+// A 2-D stencil whose rows are dealt to devices; each reads the rows next to its own from its
+// neighbours' memory. With WRONG_HALO it reads the row before the last one from above: the object
+// view shows which rows of `grid` are read from afar.
 #include <cstdio>
 #include <cuda_runtime.h>
 #include <mpi.h>

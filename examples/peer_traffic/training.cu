@@ -1,6 +1,6 @@
-// A training step of a linear model on several devices. Data parallel: each device has the weights and its part
-// of the samples, and NCCL adds up the gradients. With MODEL_PARALLEL, naively: all arrays lie on device 0, and
-// each device computes its part of the weights out of that memory.
+// A training step of a linear model on several devices. Data parallel: each device has the weights
+// and its part of the samples, and NCCL adds up the gradients. With MODEL_PARALLEL, naively: all
+// arrays lie on device 0, and each device computes its part of the weights out of that memory.
 #include <cmath>
 #include <cstdio>
 #include <cuda_runtime.h>

@@ -324,7 +324,8 @@ void free_calm_regions(function *f, hash_set<gimple *> &unchecked) {
   update_ssa(TODO_update_ssa_only_virtuals);
   hash_set<gimple *> settled;
   if (!version_some(f, false, unchecked, settled)) return;
-  /* A copy with all checks that runs whenever something is pending may have loops that need none. */
+  /* A copy with all checks that runs whenever something is pending may have loops that need
+   * none. */
   for (gimple *statement : unchecked) settled.add(statement);
   version_some(f, true, unchecked, settled);
 }

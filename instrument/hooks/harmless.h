@@ -21,8 +21,8 @@ static inline bool commsan_is_harmless(const char *name) {
       "strncpy", "time"};
   for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
     if (!strcmp(name, names[i])) return true;
-  /* Input and output, intrinsics and errors of Fortran; what orders and feeds the threads of an OpenMP
-   * team, which do nothing else then; errors of the C++ library. */
+  /* Input and output, intrinsics and errors of Fortran; what orders and feeds the threads of an
+   * OpenMP team, which do nothing else then; errors of the C++ library. */
   static const char *const starts[] = {
       "_gfortran_", "_FortranA", "GOMP_atomic_", "GOMP_barrier", "GOMP_critical_", "GOMP_loop_",
       "GOMP_single_", "__kmpc_barrier", "__kmpc_critical", "__kmpc_dispatch_", "__kmpc_end_",

@@ -1,10 +1,10 @@
 /* Declarations shared by the files of the hooks archive.
  *
  * All code here runs inside the user's functions, so it must have no visible effect: it preserves
- * errno and allocates nothing, and the frame register still holds the frame pointer of the instrumented caller.
- * The archive is compiled with that register fixed for that reason (see Makefile): a hook needs no prologue
- * to know whose access it checks, and stack walks from the runtime find the user's frame directly
- * above.
+ * errno and allocates nothing, and the frame register still holds the frame pointer of the
+ * instrumented caller. The archive is compiled with that register fixed for that reason (see
+ * Makefile): a hook needs no prologue to know whose access it checks, and stack walks from the
+ * runtime find the user's frame directly above.
  */
 #ifndef COMMSAN_HOOKS_H
 #define COMMSAN_HOOKS_H

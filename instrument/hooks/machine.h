@@ -1,6 +1,6 @@
 /* What depends on the processor: the frame pointer, system calls, and copies that are no calls of
- * libc's functions, which are wrapped. inline.c is for x86-64 alone: plugins of compilers call it, of
- * which there are none elsewhere. The twin in Rust is crates/machine. */
+ * libc's functions, which are wrapped. inline.c is for x86-64 alone: plugins of compilers call it,
+ * of which there are none elsewhere. The twin in Rust is crates/machine. */
 #ifndef COMMSAN_MACHINE_H
 #define COMMSAN_MACHINE_H
 

@@ -92,8 +92,8 @@ HOOK uint64_t __commsan_object_clear(uintptr_t addr, uint64_t write, uint64_t so
   return size && is_clear(start, start + size - 1, write) ? so_far : 0;
 }
 
-/* The pointer at an offset from another one, from where the loop itself may load it, if that lies in
- * a block of heap, and nothing is pending there; otherwise none. */
+/* The pointer at an offset from another one, from where the loop itself may load it, if that lies
+ * in a block of heap, and nothing is pending there; otherwise none. */
 HOOK const void *__commsan_pointee(const char *pointer, long offset) {
   const uintptr_t at = (uintptr_t)pointer + offset;
   uintptr_t size;

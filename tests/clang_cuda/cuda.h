@@ -1,4 +1,5 @@
-// As much of CUDA as exchange.cu needs: clang 19 does not know the headers of CUDA 13, which the tests have.
+// As much of CUDA as exchange.cu needs: clang 19 does not know the headers of CUDA 13, which the
+// tests have.
 #define CUDA_VERSION 12040
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))

@@ -1,5 +1,5 @@
-// Loops of the library, which walk memory from both ends, leave it by several ways, and go on with what
-// they have found.
+// Loops of the library, which walk memory from both ends, leave it by several ways, and go on with
+// what they have found.
 #include <algorithm>
 #include <deque>
 #include <functional>

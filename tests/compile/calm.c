@@ -1,5 +1,5 @@
-/* Functions and loops that start nothing: they run without checks while no operation is live and there
- * are no other threads, and with all of them otherwise. */
+/* Functions and loops that start nothing: they run without checks while no operation is live and
+ * there are no other threads, and with all of them otherwise. */
 #include "harness.h"
 
 #define APART __attribute__((noinline, noclone))
@@ -61,7 +61,8 @@ static APART __attribute__((no_sanitize("thread"))) void prepare(int live) {
   check(backwards(p, OPAQUE(N - 1)));                                                              \
   check(around_a_call(p, chosen, OPAQUE(N)))
 
-/* All use this element, of a loop not in its first or last iterations, which may be code of their own. */
+/* All use this element, of a loop not in its first or last iterations, which may be code of their
+ * own. */
 #define IN_THE_MIDDLE (p + 35)
 
 #define IS_CHECKED(run)                                                                            \

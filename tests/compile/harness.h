@@ -14,8 +14,8 @@ void begin(void);
 /* Like `begin`, but watches only these eight bytes of the area, for writes or, if an operation
  * `received` there, for all accesses. */
 void begin_with(const void *granule, int received);
-/* From now on it is said that no operation is live, though the area is still watched; or that one is.
- * What asks before it begins is not watched any more, and what asks at each access still is. */
+/* From now on it is said that no operation is live, though the area is still watched; or that one
+ * is. What asks before it begins is not watched any more, and what asks at each access still is. */
 void set_live(int live);
 /* So many threads and parallel regions beside the first thread. */
 void set_parallel(int count);
@@ -23,8 +23,8 @@ void set_parallel(int count);
 void expose(void);
 /* Whether a read, or a write, of a byte has been noted. */
 int is_noted(int write, const void *p);
-/* The largest number of bytes that were noted by one place at once, before notes of it were possible
- * without the runtime. */
+/* The largest number of bytes that were noted by one place at once, before notes of it were
+ * possible without the runtime. */
 size_t noted_at_once(void);
 /* What tells the granules of a page that operations read, and then of those they write. */
 uint64_t *granules_of(const void *p);

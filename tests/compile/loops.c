@@ -15,7 +15,8 @@ struct cell {
   char flag;
 };
 
-/* What loops work on: places in the area around the end of a page, and memory that is not watched. */
+/* What loops work on: places in the area around the end of a page, and memory that is not
+ * watched. */
 static double *p, *q;
 static struct cell *cells;
 static int chosen[300];

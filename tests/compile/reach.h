@@ -1,5 +1,6 @@
-/* What loops are tried with that may run without checks beside what is pending elsewhere: with every 8
- * bytes watched alone, a loop must be seen to touch exactly what it does with all watched. */
+/* What loops are tried with that may run without checks beside what is pending elsewhere: with
+ * every 8 bytes watched alone, a loop must be seen to touch exactly what it does with all
+ * watched. */
 #ifndef REACH_H
 #define REACH_H
 
@@ -15,7 +16,8 @@ enum { LENGTH = sizeof area / sizeof(double), N = 40 };
 static int chosen[N], first_of[4] = {3, 11, 2, 7}, last_of[4] = {20, 31, 9, 38};
 static double out[LENGTH], sum;
 
-/* `watch` is stored to as a loop runs: it then watches the area, for accesses that ask by themselves. */
+/* `watch` is stored to as a loop runs: it then watches the area, for accesses that ask by
+ * themselves. */
 #define LOOP(name) static APART double name(double *p, long n, float *watch, float on)
 
 typedef double loop(double *p, long n, float *watch, float on);

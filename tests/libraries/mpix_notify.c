@@ -1,5 +1,5 @@
-/* Intel MPI's notified one-sided operations for other MPI libraries: a second window has the counters. Not for
-   MPICH 4.0, with which a counter may be seen before the data. */
+/* Intel MPI's notified one-sided operations for other MPI libraries: a second window has the
+   counters. Not for MPICH 4.0, with which a counter may be seen before the data. */
 #include "mpix_notify.h"
 #include <stddef.h>
 

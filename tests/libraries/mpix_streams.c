@@ -1,5 +1,5 @@
-/* MPICH's streams on CUDA's, for MPI libraries that were built without: each operation is a function of the host in its
- * stream, as it is in MPICH. Programs need MPI_THREAD_MULTIPLE. */
+/* MPICH's streams on CUDA's, for MPI libraries that were built without: each operation is a
+ * function of the host in its stream, as it is in MPICH. Programs need MPI_THREAD_MULTIPLE. */
 #include "mpix_streams.h"
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* What MPICH 4.1 and later declare of streams (MPIX_Stream_create and the like), for libraries that lack it. */
+/* What MPICH 4.1 and later declare of streams (MPIX_Stream_create and the like), for libraries that
+ * lack it. */
 #ifndef MPIX_STREAMS_H
 #define MPIX_STREAMS_H
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// An all-reduce of four devices by NCCL, whose algorithm shows in what moves where: `allreduce FLOATS`.
+// An all-reduce of four devices by NCCL, whose algorithm shows in what moves where: `allreduce
+// FLOATS`.
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>

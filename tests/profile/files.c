@@ -1,12 +1,12 @@
-/* Reads and writes of files in all ways: how many bytes each moves is in the comment, of reads what there is, not
- * what there would be room for. */
+/* Reads and writes of files in all ways: how many bytes each moves is in the comment, of reads what
+ * there is, not what there would be room for. */
 #include <mpi.h>
 #include <stdlib.h>
 
 enum { ROOM = 1000, MINE = 10 };
 
-/* Open MPI 4.1 waits for ever for the rest of a nonblocking read beyond the end; MPICH 4.0 says that all has come of a
- * collective one. */
+/* Open MPI 4.1 waits for ever for the rest of a nonblocking read beyond the end; MPICH 4.0 says
+ * that all has come of a collective one. */
 #ifdef OPEN_MPI
 #define UP_TO(there) (there)
 #define TOGETHER(there) ROOM

@@ -1,5 +1,6 @@
-/* Every way to move something, each of a size of its own, so that the table tells what is wrong: `kinds OUT` writes what each
- * kind, source and target must have moved, by the standard's definitions. */
+/* Every way to move something, each of a size of its own, so that the table tells what is wrong:
+ * `kinds OUT` writes what each kind, source and target must have moved, by the standard's
+ * definitions. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,7 +207,8 @@ static void neighbours(void)
 	MPI_Neighbor_alltoallv(out, c, d, MPI_INT, in, c2, d, MPI_INT, cart);
 	for (int i = 0; i + 1 < size; i++) { m(COLL, i, i + 1, 1, 8); m(COLL, i + 1, i, 1, 4); }
 	MPI_Comm_free(&cart);
-	/* A ring, of which two ranks are each other's both neighbours; pairs as a graph, in another order of ranks. */
+	/* A ring, of which two ranks are each other's both neighbours; pairs as a graph, in another order
+	 * of ranks. */
 	MPI_Comm rev;
 	int ends[MOST], edges[MOST], known = 0;
 	per[0] = 1;

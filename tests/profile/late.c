@@ -1,5 +1,6 @@
-/* Who waits for whom: a chain of late senders, one slow rank before collectives, a rank that does input and output for all.
-   Rank 0 writes what the program knows of it: kind, late rank, seconds that others wait. All ranks of a node read one clock, which MPI_Wtime need not be. */
+/* Who waits for whom: a chain of late senders, one slow rank before collectives, a rank that does
+   input and output for all. Rank 0 writes what the program knows of it: kind, late rank, seconds
+   that others wait. All ranks of a node read one clock, which MPI_Wtime need not be. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +26,8 @@ static void waited(const char *kind, int late, double seconds) {
   if (rank == 0 && seconds > 0) fprintf(out, "%s,%d,%.6f\n", kind, late, seconds);
 }
 
-/* Of a collective that nobody leaves before the last has entered; only the root waits if there is one. */
+/* Of a collective that nobody leaves before the last has entered; only the root waits if there is
+ * one. */
 static void met(const char *kind, double own, int root) {
   double all[MOST], sum = 0;
   int last = 0;

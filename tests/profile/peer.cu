@@ -1,4 +1,5 @@
-// Copies, and kernels that reach into another device's memory: what moves where is known in advance.
+// Copies, and kernels that reach into another device's memory: what moves where is known in
+// advance.
 #include <cuda_runtime.h>
 #include <mpi.h>
 

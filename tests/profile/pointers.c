@@ -1,5 +1,5 @@
-/* Files by the pointers that MPI keeps, each rank's own and the shared one, and through views: how many bytes each line
- * moves for each rank is in its comment. */
+/* Files by the pointers that MPI keeps, each rank's own and the shared one, and through views: how
+ * many bytes each line moves for each rank is in its comment. */
 #include <mpi.h>
 
 enum { MINE = 10 };

@@ -1,5 +1,6 @@
-/* Two ranks meet three more of this program, which they spawn, by one command or with `several`, or which `connect` to
- * the port that they `accept` by, told in a FILE; both jobs talk among themselves, and with each other. */
+/* Two ranks meet three more of this program, which they spawn, by one command or with `several`, or
+ * which `connect` to the port that they `accept` by, told in a FILE; both jobs talk among
+ * themselves, and with each other. */
 
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* Random communication that knows what it moves: `traffic SEED OUT` writes, for each kind, source and target,
- * how many transfers there must be and how many bytes, from the standard's definitions alone. */
+/* Random communication that knows what it moves: `traffic SEED OUT` writes, for each kind, source
+ * and target, how many transfers there must be and how many bytes, from the standard's definitions
+ * alone. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Where the time goes: each rank writes how long its calls took, by call, peer and ranks of the communicator. */
+/* Where the time goes: each rank writes how long its calls took, by call, peer and ranks of the
+ * communicator. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -3,7 +3,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Sends a value to the other of two ranks, and returns its value. If `wrong`, the buffer is reused too early. */
+/* Sends a value to the other of two ranks, and returns its value. If `wrong`, the buffer is reused
+ * too early. */
 int exchange(int value, int wrong);
 #ifdef __cplusplus
 }

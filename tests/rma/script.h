@@ -17,8 +17,8 @@ static volatile int once = 1;
 // Each number is its own, which the compiler does not know either.
 static int index_of[MEMORY];
 
-// Every `step`th element from an address on. Each is accessed as it stands there: the compiler can know
-// nothing of memory from before or after.
+// Every `step`th element from an address on. Each is accessed as it stands there: the compiler can
+// know nothing of memory from before or after.
 #define EACH(type, at, count, index, statement)                                                    \
   do {                                                                                             \
     type *const from = (type *)(at);                                                               \

@@ -1,6 +1,6 @@
-/* Rank 1 makes no MPI call that commsan sees while rank 0 writes to its window more often than commsan can remember,
- * synchronises, and then both use what was written: correct, and to be checked as far as that goes.
- * With an argument, rank 0 is killed in the middle. */
+/* Rank 1 makes no MPI call that commsan sees while rank 0 writes to its window more often than
+ * commsan can remember, synchronises, and then both use what was written: correct, and to be
+ * checked as far as that goes. With an argument, rank 0 is killed in the middle. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // A job that is looked at from outside. The first rank is where its argument says until the file
-// `go` is there, the others wait for it in MPI_Allreduce; then all end with a sum, and with how often
-// a system call was seen to be interrupted.
+// `go` is there, the others wait for it in MPI_Allreduce; then all end with a sum, and with how
+// often a system call was seen to be interrupted.
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>

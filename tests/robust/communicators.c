@@ -1,5 +1,5 @@
-// Threads that use communicators of their own, in whatever order; or one that uses two of them in another order than the other
-// rank's.
+// Threads that use communicators of their own, in whatever order; or one that uses two of them in
+// another order than the other rank's.
 #include <mpi.h>
 #include <pthread.h>
 #include <string.h>

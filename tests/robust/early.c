@@ -1,5 +1,5 @@
-// Looks for functions that nobody defines before anything else runs: `dlsym` then frees what it has said of the one
-// before, when no constructor has run yet. As a library, when it is loaded.
+// Looks for functions that nobody defines before anything else runs: `dlsym` then frees what it has
+// said of the one before, when no constructor has run yet. As a library, when it is loaded.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 

@@ -1,4 +1,5 @@
-/* Two mistakes about collectives: that the roots differ is seen in the source, that the datatypes do is not. */
+/* Two mistakes about collectives: that the roots differ is seen in the source, that the datatypes
+ * do is not. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <time.h>

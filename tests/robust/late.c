@@ -1,5 +1,6 @@
-// Loads the MPI library whose path it is given, for itself alone, and calls MPI by the addresses that it finds there,
-// as Julia and Python's ctypes do. Overwrites a buffer that is being sent. Says what MPI is asked for and lacks.
+// Loads the MPI library whose path it is given, for itself alone, and calls MPI by the addresses
+// that it finds there, as Julia and Python's ctypes do. Overwrites a buffer that is being sent.
+// Says what MPI is asked for and lacks.
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>

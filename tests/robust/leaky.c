@@ -1,4 +1,5 @@
-/* With -DLIBRARY a library that leaks a communicator, else a program that leaks a datatype of its own. */
+/* With -DLIBRARY a library that leaks a communicator, else a program that leaks a datatype of its
+ * own. */
 #include <mpi.h>
 
 void solve(MPI_Comm comm);

@@ -1,6 +1,7 @@
-/* A library of the program has functions with names of the C library's, which take and return something else.
+/* A library of the program has functions with names of the C library's, which take and return
+ * something else.
  *
- *   names */
+ * names */
 #ifdef LIBRARY
 double preadv(double a, double b, int c, int d, int e, int f, int g, int h, int i, double j) {
   return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * i + 10 * j;

@@ -1,4 +1,5 @@
-# Two ranks exchange messages by MPI's C functions, with the mistake that is asked for; then comes MPI's library.
+# Two ranks exchange messages by MPI's C functions, with the mistake that is asked for; then comes
+# MPI's library.
 import ctypes
 import sys
 

@@ -1,4 +1,5 @@
-/* Calls, operations and epochs of known numbers, in two ranks; see crates/commsan/tests/stats.rs. */
+/* Calls, operations and epochs of known numbers, in two ranks; see
+ * crates/commsan/tests/stats.rs. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -8,7 +9,8 @@ enum { N = 100 };
 
 static double data[N], more[N], window[N];
 
-/* Each rank: 10 sends and 10 receives that requests complete, and a send and a receive that do not. */
+/* Each rank: 10 sends and 10 receives that requests complete, and a send and a receive that do
+ * not. */
 static void point_to_point(int other) {
   for (int i = 0; i < 10; i++) {
     MPI_Request requests[2];

@@ -1,4 +1,5 @@
-/* Rank 1 is killed after 5 sends, when both have written what they had counted; see crates/commsan/tests/stats.rs. */
+/* Rank 1 is killed after 5 sends, when both have written what they had counted; see
+ * crates/commsan/tests/stats.rs. */
 #include <mpi.h>
 #include <signal.h>
 #include <unistd.h>

@@ -348,7 +348,8 @@ static void begin(int tag, enum kind kind, void *at, const struct operation *o,
   }
 }
 
-// ---- Touching ------------------------------------------------------------------------------------
+// ---- Touching
+// ------------------------------------------------------------------------------------
 
 struct __attribute__((packed)) two { uint16_t value; };
 struct __attribute__((packed)) four { uint32_t value; };

@@ -51,7 +51,8 @@ export async function barriers(page: Page): Promise<string[]> {
   });
 }
 
-/** How many pixels of the figure with this title are not the most common one: something is drawn. */
+/** How many pixels of the figure with this title are not the most common one: something is
+ * drawn. */
 export async function drawn(page: Page, title: string): Promise<number> {
   const canvas = page.getByRole("img", { name: title, exact: false }).and(page.locator("canvas")).first();
   await expect(canvas).toBeVisible();

@@ -1,6 +1,6 @@
 /**
- * commsan's own server and export, of a run that it has read itself. `crates/viewer-server/tests/browser.rs`
- * makes the run and sets these:
+ * commsan's own server and export, of a run that it has read itself.
+ * `crates/viewer-server/tests/browser.rs` makes the run and sets these:
  */
 
 import { readFileSync } from "node:fs";

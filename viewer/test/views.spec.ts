@@ -1,4 +1,5 @@
-/** Every view: its content, its table, its keys, its address, what assistive technology gets of it. */
+/** Every view: its content, its table, its keys, its address, what assistive technology gets of
+ * it. */
 
 import { readFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
@@ -180,7 +181,8 @@ test("bytes of an object are told at the point, and laid out in a shape of one's
   await expect(page.getByText("Give one to three sizes")).toBeVisible();
 });
 
-/** How many stripes of other colours than the most common one a row of pixels of a figure has, between two margins. */
+/** How many stripes of other colours than the most common one a row of pixels of a figure has,
+ * between two margins. */
 async function stripes(page: Page, title: RegExp, from: number, to: number, y: number): Promise<number> {
   const canvas = page.getByRole("img", { name: title }).and(page.locator("canvas"));
   await expect(canvas).toBeVisible();

@@ -20,8 +20,8 @@ pub const MOST: usize = 12;
 #[cfg(target_arch = "x86_64")]
 const MAX_CALLERS: usize = 8;
 
-/// The arguments that are integers or pointers of the function at `entry`, in which frame `at` is, as
-/// far as they are known by what its caller has passed.
+/// The arguments that are integers or pointers of the function at `entry`, in which frame `at` is,
+/// as far as they are known by what its caller has passed.
 #[cfg(target_arch = "x86_64")]
 pub fn arguments(
     unwinder: &mut Unwinder<'_>,

@@ -1,5 +1,5 @@
-//! Which processes of this machine are ranks of which job, as `/proc` and the variables of launchers
-//! tell.
+//! Which processes of this machine are ranks of which job, as `/proc` and the variables of
+//! launchers tell.
 
 use crate::modules::mappings;
 use commsan_job_shm::Membership;

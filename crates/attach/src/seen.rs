@@ -221,8 +221,8 @@ fn unnamed(frame: Frame) -> Frame {
     Frame { function: frame.function.or(Some(name)), ..frame }
 }
 
-/// The call for communication that a thread is in, seen from the user's code, and which frame is its
-/// first.
+/// The call for communication that a thread is in, seen from the user's code, and which frame is
+/// its first.
 fn call_of(stack: &[Vec<Frame>]) -> Option<(usize, Known)> {
     let mut found = None;
     for (at, frames) in stack.iter().enumerate() {

@@ -1,11 +1,11 @@
 //! Threads of other processes, stopped for a moment to copy their registers and stacks.
 //!
-//! **The job goes on undisturbed.** `PTRACE_SEIZE` and `PTRACE_INTERRUPT` send no signal. A thread is
-//! let go as soon as its registers and its stack are copied; what is made of them comes later. One
-//! that is blocked in a system call which would fail by that (`epoll_wait`, sockets with a time
+//! **The job goes on undisturbed.** `PTRACE_SEIZE` and `PTRACE_INTERRUPT` send no signal. A thread
+//! is let go as soon as its registers and its stack are copied; what is made of them comes later.
+//! One that is blocked in a system call which would fail by that (`epoll_wait`, sockets with a time
 //! limit) is not stopped at all: of it the kernel shows the call and the stack pointer. All is done
-//! on a thread of its own: whenever that ends, also by a signal that ends commsan, the kernel lets go
-//! of all it has stopped.
+//! on a thread of its own: whenever that ends, also by a signal that ends commsan, the kernel lets
+//! go of all it has stopped.
 
 use crate::memory;
 use crate::unwind::Registers;
@@ -94,8 +94,8 @@ impl Thread {
     }
 }
 
-/// What a thread does whose system call was begun again, as it is after it was stopped for a moment:
-/// the kernel does not show which call it was, the code before `pc` does.
+/// What a thread does whose system call was begun again, as it is after it was stopped for a
+/// moment: the kernel does not show which call it was, the code before `pc` does.
 #[cfg(target_arch = "x86_64")]
 fn restarted(process: libc::pid_t, pc: u64) -> Option<Doing> {
     // Those that have something left to do: for so long, with so much time.
@@ -214,8 +214,8 @@ fn copied(thread: &mut Thread) -> bool {
             let read = memory::read(thread.process, registers.sp, &mut bytes);
             bytes.truncate(read);
             thread.stack = (registers.sp, bytes);
-            // Behind a system call is behind a call for our purposes; what the kernel said when it was
-            // looked for, may be over.
+            // Behind a system call is behind a call for our purposes; what the kernel said when it
+            // was looked for, may be over.
             let is_blocked =
                 blocked.is_some_and(|known| (known.pc, known.sp) == (registers.pc, registers.sp));
             thread.is_interrupted = !is_blocked;

@@ -1,9 +1,9 @@
 //! The call stack of a thread of another process, by unwind tables (DWARF call frame information in
 //! `.eh_frame`). Frame pointers are not needed.
 //!
-//! Of a thread that was not stopped, the kernel shows the instruction and the stack pointer, but not
-//! the frame pointer, which functions with a frame of their own need. Their frame is then found by
-//! the function's prologue, else by a return address whose call is one of that very function. A
+//! Of a thread that was not stopped, the kernel shows the instruction and the stack pointer, but
+//! not the frame pointer, which functions with a frame of their own need. Their frame is then found
+//! by the function's prologue, else by a return address whose call is one of that very function. A
 //! stack is advice for people: where it cannot go on it ends.
 
 use crate::memory::Memory;

@@ -127,8 +127,8 @@ fn join(settings: &Settings, command: &[OsString]) -> Result<Joined, Failure> {
         }
         match owner(&path) {
             Some(info) if info.facts.get(JOB) != Some(&id) => return Err(setup(&error)),
-            // An earlier job of this name: a batch system has started the script anew, or its number
-            // is all that is known, and the script starts several.
+            // An earlier job of this name: a batch system has started the script anew, or its
+            // number is all that is known, and the script starts several.
             Some(info) if info.ended.is_some() && options.output.is_none() => number += 1,
             Some(_) => return path.canonicalize().map(Joined::Other).map_err(|e| setup(&e)),
             None => return Err(setup(&error)),

@@ -48,7 +48,8 @@ pub struct Arguments {
     /// File of calls to which checks of threads and collectives are restricted
     #[arg(long, value_name = "FILE")]
     checks: Option<String>,
-    /// Directory of code that is not yours: findings in it are shown at its callers; may be repeated
+    /// Directory of code that is not yours: findings in it are shown at its callers; may be
+    /// repeated
     #[arg(long, value_name = "DIR")]
     libraries: Vec<String>,
     /// Which leaked objects are listed: all has those that libraries have made on their own

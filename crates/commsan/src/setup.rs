@@ -18,10 +18,11 @@ pub struct Arguments {
 enum What {
     /// Compile the plugins that make compilers check accesses inline, or tell why there is none
     Compiler {
-        /// Compilers, such as gcc-11 or "mpicc -cc=clang-16"; all that are installed if none is named
+        /// Compilers, such as gcc-11 or "mpicc -cc=clang-16"; all that are installed if none is
+        /// named
         compilers: Vec<String>,
-        /// Install into DIR, commsan's lib directory, instead of the user's cache; then COMPILER may
-        /// also be an llvm-config
+        /// Install into DIR, commsan's lib directory, instead of the user's cache; then COMPILER
+        /// may also be an llvm-config
         #[arg(long, value_name = "DIR")]
         into: Option<PathBuf>,
     },

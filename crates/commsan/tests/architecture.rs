@@ -48,7 +48,8 @@ fn rows(text: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The chains of the paragraph on dependencies: `a, b → c → d` says that a and b depend on c, and c on d.
+/// The chains of the paragraph on dependencies: `a, b → c → d` says that a and b depend on c, and c
+/// on d.
 fn arrows(text: &str) -> Vec<(String, String)> {
     let from = text.split("Dependencies point one way:").nth(1).expect("the arrows");
     let paragraph = from.split("\n\n").next().unwrap();

@@ -99,8 +99,8 @@ fn mixed(programs: Vec<PathBuf>) -> Vec<PathBuf> {
     placed.into_iter().map(|(_, path)| path).collect()
 }
 
-/// Whether the compiler of `COMMSAN_TEST_COMPILER` is not for a program: devices have another, and only
-/// one version of LLVM's OpenMP can be installed.
+/// Whether the compiler of `COMMSAN_TEST_COMPILER` is not for a program: devices have another, and
+/// only one version of LLVM's OpenMP can be installed.
 fn is_left_out(case: &Case) -> bool {
     let Ok(chosen) = std::env::var("COMMSAN_TEST_COMPILER") else { return false };
     let needs_openmp = case.flags.iter().any(|flag| flag == "-fopenmp");
@@ -153,8 +153,8 @@ fn trials_of(case: Arc<Case>, tools: &Arc<Tools>, others: Option<&[Mpi]>) -> Vec
 /// waits since 4.2 until the program has completed its requests.
 const HANG: [&str; 1] = ["fail/request/disconnected"];
 
-/// Programs that a library ends, without commsan, too: `MPIX_Stream_comm_create_multiplex` fails in an
-/// assertion of MPICH 5.0.2's, and in 4.3.2 `MPI_Comm_free` of what it has made.
+/// Programs that a library ends, without commsan, too: `MPIX_Stream_comm_create_multiplex` fails in
+/// an assertion of MPICH 5.0.2's, and in 4.3.2 `MPI_Comm_free` of what it has made.
 const ABORT: [(&str, &str); 4] = [
     ("fail/p2p/stream_multiplex", "mpich-4.3.2"),
     ("pass/p2p/stream_multiplex", "mpich-4.3.2"),

@@ -1,5 +1,5 @@
-//! What `make install` and `make dist` lay out beside the programs: manual pages, completions, modulefiles, the CMake
-//! package, the wheel.
+//! What `make install` and `make dist` lay out beside the programs: manual pages, completions,
+//! modulefiles, the CMake package, the wheel.
 
 #[path = "support/built.rs"]
 mod built;

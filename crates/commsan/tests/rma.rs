@@ -229,7 +229,8 @@ impl Job<'_> {
         for (number, mut difference) in self.run_threads(scripts, name)? {
             let script = &scripts[number];
             let seed = script.seed;
-            // Whether such a race shows depends on how the threads meet; one run in some has to show it.
+            // Whether such a race shows depends on how the threads meet; one run in some has to
+            // show it.
             let alone = format!("rma/random/threads-script-{seed}");
             for _ in 0..RUNS_ALONE {
                 if difference.is_empty() || !difference.only_misses() {

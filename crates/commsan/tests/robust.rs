@@ -119,7 +119,8 @@ fn programs_may_look_up_functions_before_anything_has_run() {
     }
 }
 
-/// The user of a library can do nothing about what it leaks: it is counted, and listed if asked for.
+/// The user of a library can do nothing about what it leaks: it is counted, and listed if asked
+/// for.
 #[test]
 fn what_a_library_leaks_is_counted() {
     for mpi in MPIS {

@@ -1,5 +1,5 @@
-//! Programs that commsan has not compiled, or whose debug information is elsewhere: what calls, guards
-//! and the files that are there show of them, and that they run as without commsan.
+//! Programs that commsan has not compiled, or whose debug information is elsewhere: what calls,
+//! guards and the files that are there show of them, and that they run as without commsan.
 
 #[path = "support/built.rs"]
 mod built;

@@ -48,8 +48,8 @@ pub fn to_ask(compiler: &[OsString], arguments: &[OsString]) -> Vec<OsString> {
     compiler.iter().chain(arguments.iter().filter(chooses)).cloned().collect()
 }
 
-/// Compilers made of LLVM by vendors, as the first line of `--version` names them, and whether hooks
-/// can take the place of the plugin there. That line's version is not always LLVM's.
+/// Compilers made of LLVM by vendors, as the first line of `--version` names them, and whether
+/// hooks can take the place of the plugin there. That line's version is not always LLVM's.
 const VENDORS: &[(&str, Family)] = &[
     (" clang version ", Family::Clang), // AMD's (AOCC, ROCm), Cray's
     ("Intel(R) oneAPI DPC++/C++ Compiler", Family::Other),

@@ -2,8 +2,8 @@
 //!
 //! A row is `before` if it speaks before the library does what is asked, `after` if after it has
 //! done so with success, `waits` if the host knows then that work is over, by success or since the
-//! device has failed, `blocks` if the host waits for that in the call, `touches` if what is asked is
-//! a copy or a set, which may be refused, `instead` if it calls the library's function, `real`,
+//! device has failed, `blocks` if the host waits for that in the call, `touches` if what is asked
+//! is a copy or a set, which may be refused, `instead` if it calls the library's function, `real`,
 //! itself. The second name of a row is the twin for programs whose default stream is per thread:
 //! there, handle 0 means that one.
 //!

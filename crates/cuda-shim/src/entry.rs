@@ -83,8 +83,8 @@ pub(crate) fn waits(
     code
 }
 
-/// Calls the library to wait for work, which may need other ranks, and says what the host has waited
-/// for.
+/// Calls the library to wait for work, which may need other ranks, and says what the host has
+/// waited for.
 pub(crate) fn blocks(
     call: Option<&Call>,
     wait: impl FnOnce(&Call) -> HostWait,

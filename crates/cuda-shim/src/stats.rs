@@ -2,8 +2,8 @@
 //!
 //! **Soundness.** A call counts when it is made, work once the library has taken it; only a kernel
 //! that a simulated device refuses counts, too. What libraries launch from within their own calls
-//! counts as theirs. Work that is captured counts once, when it is captured; of a launch of a graph,
-//! what the graph has then.
+//! counts as theirs. Work that is captured counts once, when it is captured; of a launch of a
+//! graph, what the graph has then.
 
 use commsan_callsite::{Findings, Place};
 use commsan_cuda::nccl::waiting::{HostWait, Meeting};

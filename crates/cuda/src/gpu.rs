@@ -47,10 +47,10 @@ pub struct Ticket(pub u64);
 ///
 /// **Soundness.** Both sides of a finding touch a common byte, one of them writes, and what the
 /// CUDA Runtime API says of streams, events and the host's waits orders neither before the other
-/// (`order.rs`, `rules.rs`). Which accesses are certain is for who makes [`Work`] to say; others are
-/// no finding before an execution has shown them. Missed is what was put into streams before more
-/// than [`MAX_IN_FLIGHT`] other pieces of work that nobody has waited for, and what host threads
-/// did to memory before work on it began without being ordered before it.
+/// (`order.rs`, `rules.rs`). Which accesses are certain is for who makes [`Work`] to say; others
+/// are no finding before an execution has shown them. Missed is what was put into streams before
+/// more than [`MAX_IN_FLIGHT`] other pieces of work that nobody has waited for, and what host
+/// threads did to memory before work on it began without being ordered before it.
 pub struct Gpu {
     pages: Pages,
     order: Order,

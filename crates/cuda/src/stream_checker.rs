@@ -105,8 +105,8 @@ macro_rules! stream_calls {
             ) -> Making;
             /// Work in a stream needs other ranks.
             fn nccl_in_stream(ticket: Ticket, meeting: Meeting;);
-            /// The host is about to wait for work; whether some of it needs other ranks, so that this
-            /// rank waits for them.
+            /// The host is about to wait for work; whether some of it needs other ranks, so that
+            /// this rank waits for them.
             fn host_waits(wait: HostWait, call: &'static str; place: &dyn Place) -> bool;
             /// The host does not wait any more.
             fn host_goes_on();
@@ -183,8 +183,8 @@ macro_rules! declare {
                 out: &mut dyn Findings,
             );
 
-            /// A call of NCCL is about to be made, or has been. Returns what it needs of other ranks,
-            /// as far as it is compared with their calls.
+            /// A call of NCCL is about to be made, or has been. Returns what it needs of other
+            /// ranks, as far as it is compared with their calls.
             fn nccl(
                 &mut self,
                 act: Act,

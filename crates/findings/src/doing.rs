@@ -10,7 +10,8 @@ pub enum Doing {
     Computes,
     /// It sleeps for a time: `sleep`, `nanosleep`.
     Sleeps,
-    /// It waits for another thread: a mutex, a condition variable, a semaphore, the end of a thread.
+    /// It waits for another thread: a mutex, a condition variable, a semaphore, the end of a
+    /// thread.
     Locks,
     /// It reads from a file, pipe or socket.
     Reads,

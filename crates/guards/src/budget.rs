@@ -10,8 +10,8 @@ const AT_FIRST: Duration = Duration::from_millis(20);
 /// are, and another process that copies from them may have waited.
 const CONSEQUENCES: u32 = 2;
 
-/// What opening pages to a thread and closing them costs, in nanoseconds: two writes of the register,
-/// for which the processor waits.
+/// What opening pages to a thread and closing them costs, in nanoseconds: two writes of the
+/// register, for which the processor waits.
 const OPENING: u64 = 50;
 
 /// What a checksum costs, whatever its size, in nanoseconds; and bytes that it takes in each.

@@ -1,32 +1,35 @@
 //! Guards: pages that lie wholly inside buffers of pending operations are closed to the program, so
 //! that code which nobody has recompiled faults where it uses a buffer too early.
 //!
-//! A page is closed by giving it a protection key of memory ([`keys`]): what a thread may do with it
-//! is then a register of that thread's. Calls of MPI open it for the calling thread by one
+//! A page is closed by giving it a protection key of memory ([`keys`]): what a thread may do with
+//! it is then a register of that thread's. Calls of MPI open it for the calling thread by one
 //! instruction, and close it when they return. Threads of the library's own are created within its
-//! calls, and inherit that it is open. What other processes do to this one's memory (CMA, debuggers)
-//! the kernel does not measure by keys, nor does an adapter that moves registered memory. So the
-//! library is not disturbed in anything, and there is nothing to take back before it works.
+//! calls, and inherit that it is open. What other processes do to this one's memory (CMA,
+//! debuggers) the kernel does not measure by keys, nor does an adapter that moves registered
+//! memory. So the library is not disturbed in anything, and there is nothing to take back before it
+//! works.
 //! [`Table`] knows which pages are closed for whom, [`Budget`] what that may cost. What is started
-//! at one place again and again loses its guards first: the first [`ALWAYS`] operations of each call site are
-//! watched in any case.
+//! at one place again and again loses its guards first: the first [`ALWAYS`] operations of each
+//! call site are watched in any case.
 //!
 //! Where memory has no keys, the pages of what operations read are protected from writing
 //! ([`protection`]): nobody may do that while they are pending, not even the library.
 //!
-//! Where pages do not watch what an operation sends, checksums do ([`Prints`]): taken when it starts,
-//! compared when it is complete.
+//! Where pages do not watch what an operation sends, checksums do ([`Prints`]): taken when it
+//! starts, compared when it is complete.
 //!
-//! **Soundness.** A guard only points out an access: whether it is a mistake is decided by the bytes
-//! of the pending operations, as for accesses that hooks report. A checksum that differs shows
-//! that the buffer has changed, which nobody may do before the call that has completed the operation
-//! returns (MPI 4.1 §3.7.2). Missed is what pages and checksums do not show:
+//! **Soundness.** A guard only points out an access: whether it is a mistake is decided by the
+//! bytes of the pending operations, as for accesses that hooks report. A checksum that differs
+//! shows that the buffer has changed, which nobody may do before the call that has completed the
+//! operation returns (MPI 4.1 §3.7.2). Missed is what pages and checksums do not show:
 //! - loads, and all use of receive buffers, in pages that the buffer shares with other data, so in
 //!   all of most small buffers; and in memory that is neither allocated nor a variable of a
-//!   module: on stacks, in memory that the program has mapped itself or shares with other processes;
-//! - there, too, stores that change nothing, or what is changed back before the operation is complete;
-//! - of window memory, in which accesses are recorded for what other ranks may do there, what a page does
-//!   not show after an instruction has accessed it [`REPETITIONS`] times in one epoch;
+//!   module: on stacks, in memory that the program has mapped itself or shares with other
+//!   processes;
+//! - there, too, stores that change nothing, or what is changed back before the operation is
+//!   complete;
+//! - of window memory, in which accesses are recorded for what other ranks may do there, what a
+//!   page does not show after an instruction has accessed it [`REPETITIONS`] times in one epoch;
 //! - of an operation with more than [`MAX_RUNS`] separate runs of pages, those that follow; of more
 //!   than [`MAX_ENTRIES`] runs at a time, those of later operations;
 //! - accesses to a page after the same instruction has accessed it [`REPETITIONS`] times while the
@@ -122,13 +125,13 @@ pub struct Allowed {
     pub site: usize,
     /// Whether checksums of what it reads tell a mistake.
     pub sums: bool,
-    /// Whether what it writes may be closed: only threads that call the library, or that it has created in
-    /// its calls by `pthread_create`, write it.
+    /// Whether what it writes may be closed: only threads that call the library, or that it has
+    /// created in its calls by `pthread_create`, write it.
     pub closes_written: bool,
 }
 
-/// Where the bytes of a buffer lie, and where what lies behind them begins: at their end, or further
-/// on if the buffer ends with an allocated block that has pages of its own.
+/// Where the bytes of a buffer lie, and where what lies behind them begins: at their end, or
+/// further on if the buffer ends with an allocated block that has pages of its own.
 pub type Lie = fn(&Range<usize>) -> (Memory, usize);
 
 /// An instruction that has accessed a closed page.
@@ -287,7 +290,8 @@ impl<O: Copy + PartialEq> Guards<O> {
         self.changed(begun);
     }
 
-    /// Whether pages of what an operation reads, or writes, may be closed, which has all these runs.
+    /// Whether pages of what an operation reads, or writes, may be closed, which has all these
+    /// runs.
     fn may_close(
         &self,
         pages: &Range<usize>,
@@ -336,8 +340,8 @@ impl<O: Copy + PartialEq> Guards<O> {
         self.opened = opened;
     }
 
-    /// Many calls were made: opens all pages if that has cost more than it may. They stay open until
-    /// other operations begin.
+    /// Many calls were made: opens all pages if that has cost more than it may. They stay open
+    /// until other operations begin.
     pub fn review(&mut self) {
         let begun = Instant::now();
         self.charge_opened();
@@ -375,8 +379,8 @@ impl<O: Copy + PartialEq> Guards<O> {
         self.changed(begun);
     }
 
-    /// The instruction at `pc` accesses the closed page that holds an address: whether it has done so
-    /// often enough.
+    /// The instruction at `pc` accesses the closed page that holds an address: whether it has done
+    /// so often enough.
     pub fn is_often(&mut self, pc: usize, address: usize) -> bool {
         let page = address / PAGE;
         let known = &mut self.met[(pc ^ page) % MET];
@@ -391,8 +395,8 @@ impl<O: Copy + PartialEq> Guards<O> {
         false
     }
 
-    /// The library may write to these bytes, although a pending operation uses them: opens their pages
-    /// if it could not.
+    /// The library may write to these bytes, although a pending operation uses them: opens their
+    /// pages if it could not.
     pub fn give_way(&mut self, bytes: &Range<usize>) {
         if self.closes == Closes::Sends && !self.table.is_empty() {
             self.open(bytes);

@@ -46,8 +46,8 @@ impl<O: Copy + PartialEq> Prints<O> {
         Prints { prints: Vec::with_capacity(MAX_PRINTS), read }
     }
 
-    /// The checksum of a range; `None` if it cannot be read. What lies in memory of the program's own,
-    /// or on this thread's stack, must be there, and open to this thread.
+    /// The checksum of a range; `None` if it cannot be read. What lies in memory of the program's
+    /// own, or on this thread's stack, must be there, and open to this thread.
     #[inline]
     pub fn sum(&self, bytes: &Range<usize>, memory: Memory) -> Option<u64> {
         match memory {
@@ -103,8 +103,8 @@ impl<O: Copy + PartialEq> Prints<O> {
         self.prints.is_empty()
     }
 
-    /// From the first to the last of the parts of an operation's buffer that have changed. `lie` says
-    /// where the bytes lie now; `compared` is told of each part.
+    /// From the first to the last of the parts of an operation's buffer that have changed. `lie`
+    /// says where the bytes lie now; `compared` is told of each part.
     pub fn changed(
         &self,
         operation: O,

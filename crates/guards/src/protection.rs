@@ -3,8 +3,8 @@
 //!
 //! It is one and the same for all threads, and for the system. MPI writes to no buffer of a pending
 //! operation that only reads it, nor does the system or another process for it, so that there is
-//! nothing to take back when the library works. An adapter that registers memory may ask for the right
-//! to write to it: where there is one ([`has_adapter`]), nothing is protected.
+//! nothing to take back when the library works. An adapter that registers memory may ask for the
+//! right to write to it: where there is one ([`has_adapter`]), nothing is protected.
 //!
 //! **Soundness.** The runs that are protected are known without a lock, so that a fault within the
 //! library, or a call of commsan's, can be told from one of the program's own, and undone.
@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
-/// The protected runs: start and end of each, both 0 where there is none. Only who holds the lock of
-/// the guards changes them. Opening a part of a run takes a second place.
+/// The protected runs: start and end of each, both 0 where there is none. Only who holds the lock
+/// of the guards changes them. Opening a part of a run takes a second place.
 static RUNS: [[AtomicUsize; 2]; 2 * MAX_ENTRIES] =
     [const { [const { AtomicUsize::new(0) }; 2] }; 2 * MAX_ENTRIES];
 
@@ -42,8 +42,8 @@ pub fn is_on() -> bool {
     IS_ON.load(Relaxed)
 }
 
-/// Whether this machine has an adapter, or a driver, that registers or attaches memory with the right
-/// to write to it.
+/// Whether this machine has an adapter, or a driver, that registers or attaches memory with the
+/// right to write to it.
 pub fn has_adapter() -> bool {
     let devices = ["infiniband", "xpmem", "knem", "hfi1_0", "cxi0", "gdrdrv", "myri0"];
     devices.iter().any(|device| Path::new("/dev").join(device).exists())

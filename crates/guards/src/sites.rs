@@ -3,11 +3,12 @@
 /// Sites that are known at most.
 const SITES: usize = 256;
 
-/// Operations of a site that are watched whatever they cost: a mistake mostly shows in the first ones.
+/// Operations of a site that are watched whatever they cost: a mistake mostly shows in the first
+/// ones.
 pub const ALWAYS: u16 = 64;
 
-/// Counts by call site, the address that the call returns to. A site whose place another one has counts
-/// as watched often, so that there is a limit to what new ones may cost.
+/// Counts by call site, the address that the call returns to. A site whose place another one has
+/// counts as watched often, so that there is a limit to what new ones may cost.
 pub struct Sites([(usize, u16); SITES]);
 
 impl Sites {

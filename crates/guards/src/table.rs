@@ -56,8 +56,8 @@ impl<O: Copy + PartialEq> Table<O> {
         holding.map(|entry| entry.rights).max().unwrap_or(Rights::All)
     }
 
-    /// Leaves the program no more than `rights` to pages, until the operation is removed. If that is
-    /// impossible for any of them, nothing is changed, and false returned.
+    /// Leaves the program no more than `rights` to pages, until the operation is removed. If that
+    /// is impossible for any of them, nothing is changed, and false returned.
     pub fn add(&mut self, operation: O, pages: Range<usize>, rights: Rights, set: Set<'_>) -> bool {
         let mut done = true;
         self.each_part(&pages, &mut |part, before| {

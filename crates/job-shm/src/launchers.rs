@@ -312,7 +312,8 @@ mod tests {
     }
 
     /// What each launcher sets in rank 5 of 8, the second of four on the second of two nodes, and
-    /// nothing else. Those that were tried set more; of the others these are what their manuals say.
+    /// nothing else. Those that were tried set more; of the others these are what their manuals
+    /// say.
     const RANK_5_OF_8: [(&str, &str); 11] = [
         (
             "srun with PMIx",

@@ -6,9 +6,10 @@
 //! key belongs to a set of slots, of which it takes the one that has been written least. So an
 //! entry may be gone when others of the set have come; it is never mistaken for another.
 //!
-//! Besides the slots and the messages that ranks have sent ([`crate::sent`]), each rank has a word that shows whether it waits within a call, and there is
-//! one counter of mismatches. The launcher reads both from outside, and may ask the ranks what they
-//! wait for, the edges of the wait-for graph: a thread of each sleeps until then.
+//! Besides the slots and the messages that ranks have sent ([`crate::sent`]), each rank has a word
+//! that shows whether it waits within a call, and there is one counter of mismatches. The launcher
+//! reads both from outside, and may ask the ranks what they wait for, the edges of the wait-for
+//! graph: a thread of each sleeps until then.
 
 use crate::sent::{self, SentMessage, SentMessages};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};

@@ -2,8 +2,8 @@
 //! receiver needs to know when one of them is longer than its room.
 //!
 //! Only the sender writes, when a message is longer than all before from that place. It has a few
-//! slots, of which the oldest is overwritten; a receiver that reads one meanwhile reads nothing. What
-//! is overwritten, or on another node, is not found.
+//! slots, of which the oldest is overwritten; a receiver that reads one meanwhile reads nothing.
+//! What is overwritten, or on another node, is not found.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};

@@ -1,19 +1,19 @@
 //! Data races between the threads of one launch, found while the SIMT interpreter executes it.
 //!
-//! A [`Detector`] observes the accesses of a grid and what orders them. It knows threads, scopes and
-//! the memory model of PTX (PTX ISA chapter 8), and no API: what a kernel's memory is, and where it
-//! was launched, is the caller's to say.
+//! A [`Detector`] observes the accesses of a grid and what orders them. It knows threads, scopes
+//! and the memory model of PTX (PTX ISA chapter 8), and no API: what a kernel's memory is, and
+//! where it was launched, is the caller's to say.
 //!
-//! **What a race is.** Two accesses to the same bytes, at least one of which writes, by two threads,
-//! neither of which happens before the other, unless both are *strong* (atomic, volatile, relaxed
-//! or stronger), of the same size, and their scopes include each other (§8.7.1). Happens-before is
-//! the causality order of the launch (§8.9.5): program order; barriers of a block, by number and
-//! with their participants; `__syncwarp` with its mask; barrier objects (`mbarrier`); release and
-//! acquire, by fences and strong accesses of sufficient scope, through atomics in between; and that
-//! what a strong read has observed is before what follows. It does not depend on which warp
-//! happened to run first: lanes that execute one instruction together are not ordered by that, and
-//! neither by reconverging, nor by `shfl.sync`, `vote.sync` and their like, which order no memory
-//! accesses (CUDA C++ Programming Guide, "Warp Shuffle Functions").
+//! **What a race is.** Two accesses to the same bytes, at least one of which writes, by two
+//! threads, neither of which happens before the other, unless both are *strong* (atomic, volatile,
+//! relaxed or stronger), of the same size, and their scopes include each other (§8.7.1).
+//! Happens-before is the causality order of the launch (§8.9.5): program order; barriers of a
+//! block, by number and with their participants; `__syncwarp` with its mask; barrier objects
+//! (`mbarrier`); release and acquire, by fences and strong accesses of sufficient scope, through
+//! atomics in between; and that what a strong read has observed is before what follows. It does not
+//! depend on which warp happened to run first: lanes that execute one instruction together are not
+//! ordered by that, and neither by reconverging, nor by `shfl.sync`, `vote.sync` and their like,
+//! which order no memory accesses (CUDA C++ Programming Guide, "Warp Shuffle Functions").
 //!
 //! - [`stamp`]: an access in eight bytes. [`site`]: what instructions promise.
 //! - [`order`]: what threads know of each other. [`shadow`]: the accesses to each granule.
@@ -25,8 +25,8 @@
 //! - Of the accesses to a granule that do not race with each other, two are remembered, or two
 //!   groups of threads of a block each. Of a group whose threads the accessing one knows in part,
 //!   by flags or partial barriers, none counts.
-//! - A weak access is before or after an earlier strong write if a thread of its block has read that
-//!   by a strong read. In random kernels on few threads, all this hides one race in fifty
+//! - A weak access is before or after an earlier strong write if a thread of its block has read
+//!   that by a strong read. In random kernels on few threads, all this hides one race in fifty
 //!   (`tests/oracle.rs`).
 //! - A barrier of a block orders the threads that have exited, too.
 //! - A strong read completes its acquire at a barrier, too, not only at a fence; a fence before a

@@ -1,4 +1,5 @@
-//! An access beside what is remembered of the bytes that it accesses: whether something orders the two.
+//! An access beside what is remembered of the bytes that it accesses: whether something orders the
+//! two.
 
 use crate::order::{Block, Numbering};
 use crate::shadow::Cell;
@@ -26,7 +27,8 @@ pub(crate) struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// Compares an access with those to a granule, and remembers it. Returns one that it races with.
+    /// Compares an access with those to a granule, and remembers it. Returns one that it races
+    /// with.
     #[inline(always)]
     pub fn touch(&self, cell: &mut Cell, me: &Me, info: &Info) -> Option<Stamp> {
         let level = match (info.copies, me.several) {
@@ -103,9 +105,9 @@ impl Scene<'_> {
         race
     }
 
-    /// Whether whatever races with an earlier access races with this strong write, too. Strong reads
-    /// count as such even if they are concurrent with it, so that those that are remembered have
-    /// come after it (`was_observed`).
+    /// Whether whatever races with an earlier access races with this strong write, too. Strong
+    /// reads count as such even if they are concurrent with it, so that those that are remembered
+    /// have come after it (`was_observed`).
     fn is_represented(&self, cell: &Cell, other: Stamp, me: &Me, info: &Info) -> bool {
         let theirs = self.sites.get(other.site());
         theirs.strong
@@ -191,8 +193,8 @@ impl Scene<'_> {
     /// §8.9.5).
     fn was_observed(&self, cell: &Cell, write: Stamp, theirs: &Info, me: &Me) -> bool {
         let observes = |by: Stamp| {
-            // What a thread of this block has read, this thread may have read before: its own read is
-            // forgotten if the other comes after it.
+            // What a thread of this block has read, this thread may have read before: its own read
+            // is forgotten if the other comes after it.
             let is_mine = self.numbering.block(by.thread()) == self.block.number;
             if by.is_none() || by == write || !is_mine && !self.is_ordered(by, me) {
                 return false;

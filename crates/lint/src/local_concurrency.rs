@@ -2,7 +2,7 @@
 //! the buffers of its own pending operations, nonblocking and one-sided, and misuse of requests.
 //!
 //! ```text
-//! function ─ flat ─▶ one body ─ cells ─▶ memory as values ─ walk ─▶ violations ─ report ─▶ findings
+//! function ─ flat ─▶ one body ─ cells ─▶ memory as values ─ walk ─▶ violations ─▶ findings
 //! ```
 //!
 //! An operation uses its buffer from the call that starts it to the call that completes it (MPI 4.1

@@ -33,8 +33,8 @@ fn library_function(name: &str) -> Option<&'static Hook> {
     kinds.into_iter().find_map(|(prefix, hook)| name.starts_with(prefix).then_some(hook))
 }
 
-/// Replaces an intrinsic by its variant that never becomes a call, if there is one: LLVM 14 has none
-/// of fills, and expands those of this size anyway.
+/// Replaces an intrinsic by its variant that never becomes a call, if there is one: LLVM 14 has
+/// none of fills, and expands those of this size anyway.
 fn pin(module: Module, call: Value, name: &str) {
     let pinned = name.replacen(".p0", ".inline.p0", 1);
     if !name.contains(".inline.") && Module::has_intrinsic(&pinned) {

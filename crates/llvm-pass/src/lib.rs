@@ -13,8 +13,9 @@
 //! [`check`] inserts all other checks, [`copies`] handles copies, and [`threads`] contains what
 //! only concerns several threads. [`sections`] marks OpenMP's sections before the optimizer runs.
 //!
-//! LLVM's C interface is the same in all versions, so this library is, too. A shim for the version in
-//! question (`instrument/llvm-plugin`) is what the compiler loads; it has what C++ is needed for.
+//! LLVM's C interface is the same in all versions, so this library is, too. A shim for the version
+//! in question (`instrument/llvm-plugin`) is what the compiler loads; it has what C++ is needed
+//! for.
 //!
 //! Not checked: inline assembly, and gathers written as intrinsics of one processor.
 
@@ -101,7 +102,8 @@ pub extern "C" fn commsan_instrument(module: LLVMModuleRef) {
 /// resolvers of indirect functions. They map the filter themselves.
 const ALLOCATORS: &[&str] = &["malloc", "calloc", "realloc", "free"];
 
-/// Attributes that a function with checks must not have. Before LLVM 16, several stand for `memory`.
+/// Attributes that a function with checks must not have. Before LLVM 16, several stand for
+/// `memory`.
 const PROMISES: &[&str] = &[
     "memory",
     "readnone",

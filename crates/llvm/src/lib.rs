@@ -4,8 +4,8 @@
 //! All of these are plain references into a module. They are only used while that module lives, and
 //! only for what they are: that is the safety argument of every call below.
 //!
-//! This crate links no LLVM: a plugin finds it in the compiler, a program links it itself. What only
-//! changes modules may also call the plugin's shim, whose functions are named `commsan_…`.
+//! This crate links no LLVM: a plugin finds it in the compiler, a program links it itself. What
+//! only changes modules may also call the plugin's shim, whose functions are named `commsan_…`.
 
 #![expect(
     clippy::macro_metavars_in_unsafe,

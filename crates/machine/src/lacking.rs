@@ -1,5 +1,5 @@
-//! What only `x86_64.rs` has: protection keys of memory, and stacks of other threads. Elsewhere nothing
-//! is closed, and such stacks stay empty.
+//! What only `x86_64.rs` has: protection keys of memory, and stacks of other threads. Elsewhere
+//! nothing is closed, and such stacks stay empty.
 
 use crate::CallTo;
 use std::ffi::c_void;

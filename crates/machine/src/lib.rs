@@ -1,6 +1,6 @@
 //! What depends on the processor: registers, the time-stamp counter, assembler, and what the system
-//! calls its parts. One module a processor, all with the same items; `portable` stands in elsewhere,
-//! where commsan checks less but compiles and does no harm.
+//! calls its parts. One module a processor, all with the same items; `portable` stands in
+//! elsewhere, where commsan checks less but compiles and does no harm.
 //!
 //! Not here is what has a portable form beside it that means the same: kernels compiled for wider
 //! vectors (`simt`), and the C of `instrument/hooks`, whose `machine.h` is this file's twin.

@@ -263,8 +263,8 @@ macro_rules! weak_address {
     }};
 }
 
-/// Calls `f` with `data` on another stack, which ends at `top`, a multiple of 16. Unwinders find the
-/// callers.
+/// Calls `f` with `data` on another stack, which ends at `top`, a multiple of 16. Unwinders find
+/// the callers.
 ///
 /// # Safety
 ///
@@ -295,9 +295,9 @@ pub unsafe extern "C" fn call_on_stack(
 }
 
 /// Defines the exported function `$name`, without a frame of its own: a jump to the function at
-/// `$real`, whatever its arguments are, or to `$instead` if that is null, or one of the two flags is
-/// set. A library of the program may mean something else by the name: where `$foreign` is set, it is
-/// always that jump.
+/// `$real`, whatever its arguments are, or to `$instead` if that is null, or one of the two flags
+/// is set. A library of the program may mean something else by the name: where `$foreign` is set,
+/// it is always that jump.
 #[macro_export]
 macro_rules! interpose {
     ($name:ident, $real:path, $foreign:path, $flag:path, $other:path, $instead:path) => {

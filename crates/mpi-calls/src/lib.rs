@@ -1,8 +1,9 @@
 //! What is known of MPI without any program: the table of its calls, its predefined reductions,
 //! and the application binary interfaces of its libraries ([`abi`]).
 //!
-//! `calls.txt` is the table; [`CALLS`] holds its rows, read once, and those of OpenSHMEM's. The shim's generator uses it for
-//! names and parameters, the run-time checker for effects and accesses, lint for both.
+//! `calls.txt` is the table; [`CALLS`] holds its rows, read once, and those of OpenSHMEM's. The
+//! shim's generator uses it for names and parameters, the run-time checker for effects and
+//! accesses, lint for both.
 
 mod call;
 mod datatype;

@@ -1,9 +1,9 @@
 //! Calls that the process's MPI library lacks are absent to the program, too.
 //!
-//! The runtime has entry points for the calls of all versions of the standard, and for OpenSHMEM's. Programs and
-//! libraries, mpi4py among them, ask the loader (`dlsym`) whether a newer call exists; they would
-//! find commsan's. So the values of these symbols are cleared in the runtime's own table, which
-//! lookups pass over then.
+//! The runtime has entry points for the calls of all versions of the standard, and for OpenSHMEM's.
+//! Programs and libraries, mpi4py among them, ask the loader (`dlsym`) whether a newer call exists;
+//! they would find commsan's. So the values of these symbols are cleared in the runtime's own
+//! table, which lookups pass over then.
 //!
 //! What was bound before the library was known, weak references of a program that is linked with
 //! MPI, still finds the entry point, which returns `MPI_ERR_OTHER`.

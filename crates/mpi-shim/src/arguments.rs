@@ -535,8 +535,8 @@ fn is_active(args: &Args, rule: &Rule) -> bool {
     args.words[rule.buffer] != Mpi::IN_PLACE && is_performed(args, rule)
 }
 
-/// Whether an access takes place on this rank, by the peer, the reduction and the root that the call
-/// is given, whatever its buffer is.
+/// Whether an access takes place on this rank, by the peer, the reduction and the root that the
+/// call is given, whatever its buffer is.
 fn is_performed(args: &Args, rule: &Rule) -> bool {
     rule.peer.is_none_or(|peer| args.int(peer) != Mpi::PROC_NULL)
         && rule.op.is_none_or(|op| !Mpi.is_no_op(args.words[op]))

@@ -3,8 +3,9 @@
 //!
 //! So are statuses, arrays of requests and other results, which are memory of the program like any
 //! buffer (§2.5, §3.2.5). For a string there must be room for the longest that the library has
-//! (§7.8, §9.1, §9.4, §10, §11.9); in Fortran strings bring their lengths. Of indices, of which only as many are stored as operations complete, one
-//! is measured if there are requests, and of the statuses beside them none.
+//! (§7.8, §9.1, §9.4, §10, §11.9); in Fortran strings bring their lengths. Of indices, of which
+//! only as many are stored as operations complete, one is measured if there are requests, and of
+//! the statuses beside them none.
 //!
 //! The size of blocks that the program has allocated is known at once, those of devices included.
 //! That of variables is in debug information: their uses are written to the log, each once, and
@@ -147,8 +148,8 @@ fn result(rank: &dyn Rank, args: &Args, used: &Used, here: &Here) {
     }
 }
 
-/// In Fortran, `MPI_STATUS_IGNORE` where an array of statuses is meant, or the other way round: what
-/// the library does not know as the right one, it stores statuses in (MPI 4.1 §3.2.6).
+/// In Fortran, `MPI_STATUS_IGNORE` where an array of statuses is meant, or the other way round:
+/// what the library does not know as the right one, it stores statuses in (MPI 4.1 §3.2.6).
 fn ignored_otherwise(used: &Used, ignored: Ignored) -> Option<Wrong> {
     let (is, instead) = match (used.parameter, ignored) {
         ("statuses", Ignored::One) => ("MPI_STATUS_IGNORE", "MPI_STATUSES_IGNORE"),
@@ -331,8 +332,8 @@ fn too_long(rank: &dyn Rank, args: &Args, used: &Used, block: &Range<usize>, her
     });
 }
 
-/// Uses of variables and blocks that were checked, by a hash: another one in the same slot is checked
-/// again.
+/// Uses of variables and blocks that were checked, by a hash: another one in the same slot is
+/// checked again.
 static LOOKED_AT: [AtomicUsize; 4096] = [const { AtomicUsize::new(0) }; 4096];
 
 #[inline]

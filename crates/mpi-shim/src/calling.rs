@@ -111,7 +111,8 @@ impl Calling {
     }
 }
 
-/// The process exits, with this status if it is known: reports the error, if it is the library that ends it. Returns whether it is.
+/// The process exits, with this status if it is known: reports the error, if it is the library that
+/// ends it. Returns whether it is.
 pub fn ended(status: Option<c_int>) -> bool {
     let Some(rank) = rank().filter(|_| is_owner() && mode().is_active()) else { return false };
     thread::with(|thread| {

@@ -91,8 +91,8 @@ pub(crate) fn basics(word: usize) -> Basics {
 /// Of predefined types, by handle.
 static SIGNATURES: LazyLock<RwLock<HashMap<usize, Signature>>> = LazyLock::new(RwLock::default);
 
-/// The signature and the basic types of a predefined type, by its name in MPI, which programs rarely
-/// change.
+/// The signature and the basic types of a predefined type, by its name in MPI, which programs
+/// rarely change.
 fn of_predefined(word: usize, size: i64) -> (Signature, Basics) {
     let (name, size) = (name(word).unwrap_or_default(), size.max(0));
     let signature = Signature::predefined(&name, size as u64);

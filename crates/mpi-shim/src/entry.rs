@@ -125,8 +125,8 @@ fn opened(call: Real) -> c_int {
 }
 
 /// Whether rights may stay as they are until the library's function is [`opened`]: no page is
-/// closed, and no other thread can start an operation meanwhile. Threads that the library creates have all open
-/// nevertheless ([`commsan_guards::keys::inherited`]).
+/// closed, and no other thread can start an operation meanwhile. Threads that the library creates
+/// have all open nevertheless ([`commsan_guards::keys::inherited`]).
 fn is_open_anyway(thread: &Thread) -> bool {
     !commsan_guards::are_any() && levels::is_only(thread)
 }

@@ -4,9 +4,9 @@
 //! are read into the form the C binding would have; the library's own Fortran function does the
 //! work.
 //!
-//! **Soundness.** `ierror` counts as missing where its address cannot be that of a variable (MPI 4.1
-//! §19.1: only mpi_f08 may omit it). An address that happens to be left in its place and is one goes
-//! unnoticed; so do MPICH's calls, whose own layer takes the argument.
+//! **Soundness.** `ierror` counts as missing where its address cannot be that of a variable (MPI
+//! 4.1 §19.1: only mpi_f08 may omit it). An address that happens to be left in its place and is one
+//! goes unnoticed; so do MPICH's calls, whose own layer takes the argument.
 //!
 //! The standard ABI is one of C: layers for Fortran call C entry points.
 

@@ -1,9 +1,9 @@
 //! The MPI entry points: every call of the program comes through here.
 //!
 //! `build.rs` generates, from the call table and the prototypes of one family of MPI libraries, a
-//! function for each call and each Fortran symbol. All of them end in [`entry::around`]: before and after the library's own
-//! function it passes the call to `commsan-mpi`, which decides what it means. What an argument *is*
-//! (a handle, a sentinel, a Fortran integer) is known only here.
+//! function for each call and each Fortran symbol. All of them end in [`entry::around`]: before and
+//! after the library's own function it passes the call to `commsan-mpi`, which decides what it
+//! means. What an argument *is* (a handle, a sentinel, a Fortran integer) is known only here.
 //!
 //! Nothing is linked with an MPI library, and none is needed to build: the library's functions are
 //! found in the process ([`real`]). Without one of the features `openmpi`, `mpich` and `mpiabi`

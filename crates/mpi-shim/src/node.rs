@@ -68,8 +68,8 @@ fn has_several_nodes(ranks: usize) -> bool {
     Launcher::of_this_rank().is_some_and(|launcher| launcher.has_several_nodes(ranks))
 }
 
-/// Whether any module of the process, except for MPI and commsan, calls a constructor of windows, or
-/// OpenSHMEM, or exports or opens a device's memory: what makes memory that other ranks access.
+/// Whether any module of the process, except for MPI and commsan, calls a constructor of windows,
+/// or OpenSHMEM, or exports or opens a device's memory: what makes memory that other ranks access.
 fn shares_memory() -> bool {
     let found = loaded::visit(|module| match imports(module) {
         true => ControlFlow::Break(()),

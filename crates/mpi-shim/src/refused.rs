@@ -127,8 +127,8 @@ fn name_of(class: c_int) -> Option<&'static str> {
         "MPI_ERR_COMM",
         "MPI_ERR_RANK",
     ];
-    /// Consecutive classes: their numbers differ between families of MPI libraries, their order does
-    /// not, and the number of `MPI_ERR_TRUNCATE` is known.
+    /// Consecutive classes: their numbers differ between families of MPI libraries, their order
+    /// does not, and the number of `MPI_ERR_TRUNCATE` is known.
     const AROUND: [&str; 10] = [
         "MPI_ERR_ROOT",
         "MPI_ERR_GROUP",

@@ -1,6 +1,7 @@
 //! OpenSHMEM: what its entry points do around the library's functions.
 //!
-//! Open MPI's OpenSHMEM is a layer of its MPI, so that this runtime checks programs of either and of
+//! Open MPI's OpenSHMEM is a layer of its MPI, so that this runtime checks programs of either and
+//! of
 //! both: `shmem_init` initialises MPI too, and `shmem_finalize` finalises it, without a call that
 //! entry points of MPI would see. Nothing is linked: the library's function is the next definition
 //! of the same name, and a program that has none calls no entry point.

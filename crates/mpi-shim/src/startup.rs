@@ -29,7 +29,8 @@ pub(crate) fn begin(rank: &'static dyn Rank, args: &Args, here: &Here) {
     }
 }
 
-/// OpenSHMEM has been initialised, and MPI with it, whose thread level the program has not asked for.
+/// OpenSHMEM has been initialised, and MPI with it, whose thread level the program has not asked
+/// for.
 #[cold]
 pub(crate) fn begin_by_shmem(rank: &'static dyn Rank, args: &Args, here: &Here) {
     begin_world(rank, here);

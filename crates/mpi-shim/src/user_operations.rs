@@ -1,10 +1,10 @@
-//! Reductions of the program's own (`MPI_Op_create`): whether they access memory behind the elements
-//! that they are given.
+//! Reductions of the program's own (`MPI_Op_create`): whether they access memory behind the
+//! elements that they are given.
 //!
-//! The library gets a function of commsan's own instead of the program's, which calls that one. While
-//! it runs, memory right behind the two vectors is guarded: accesses to it are seen by the hooks of
-//! the program's code. Libraries call an operation for parts of a message (MPI 4.1 §6.9.5): what lies
-//! behind a part is another one, or memory of the library.
+//! The library gets a function of commsan's own instead of the program's, which calls that one.
+//! While it runs, memory right behind the two vectors is guarded: accesses to it are seen by the
+//! hooks of the program's code. Libraries call an operation for parts of a message (MPI 4.1
+//! §6.9.5): what lies behind a part is another one, or memory of the library.
 //!
 //! **Soundness.** Guarded is what the operation has no business with: of the call's receive buffer
 //! what lies behind the part, which the program must not access during the call (§6.1); a block of
@@ -278,8 +278,8 @@ impl Place for InOperation {
 }
 
 /// The program accesses memory while this thread is within a call: if that is an operation, and the
-/// memory is none of its, a write is reported at once. A read is kept until the operation returns, as
-/// a write mostly follows, which says more.
+/// memory is none of its, a write is reported at once. A read is kept until the operation returns,
+/// as a write mostly follows, which says more.
 #[cold]
 pub fn accessed(by: &'static str, mode: Mode, bytes: &Range<usize>, caller: Caller) {
     thread::with(|thread| {

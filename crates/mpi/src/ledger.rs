@@ -99,8 +99,8 @@ impl Ledger {
         }
     }
 
-    /// Counts a message with a new key, or the longest so far; with `None`, messages of this key are
-    /// never counted.
+    /// Counts a message with a new key, or the longest so far; with `None`, messages of this key
+    /// are never counted.
     pub fn count_new(&mut self, key: &Key, elements: usize, entry: Option<Entry>) {
         let index = entry.map_or(UNCOUNTED, |entry| self.add(entry));
         let home = slot(key);

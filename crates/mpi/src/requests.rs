@@ -211,8 +211,8 @@ impl Requests {
         freed
     }
 
-    /// This process communicates; [`pop_detached`](Self::pop_detached) has the operations that count
-    /// as complete by that.
+    /// This process communicates; [`pop_detached`](Self::pop_detached) has the operations that
+    /// count as complete by that.
     pub fn communicated(&mut self) {
         self.detached.communicated(self.next);
     }

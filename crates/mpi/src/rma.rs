@@ -19,8 +19,8 @@
 //! - races that another order of messages, locks or atomics would show; an atomic read is taken to
 //!   see all atomic writes before it;
 //! - what a receiver did between a synchronous send's receive and its return;
-//! - in shared-memory windows what [`shared`] says, and of ranks with several threads what [`clock`]
-//!   says;
+//! - in shared-memory windows what [`shared`] says, and of ranks with several threads what
+//!   [`clock`] says;
 //! - operations between nodes, and what a full ring or an overwritten clock loses; the report says
 //!   so;
 //! - races between accesses of one process that only its threads do not order.

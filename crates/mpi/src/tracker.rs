@@ -251,8 +251,8 @@ impl Tracker {
 
     /// A call has completed these requests. Libraries give several operations one handle: all short
     /// sends, of which they have copied the bytes. Hooks show where the program stores it, so which
-    /// operation is meant. Without them, the others of that handle may be those that were completed,
-    /// and what is done with their buffers from now on is no mistake that is certain.
+    /// operation is meant. Without them, the others of that handle may be those that were
+    /// completed, and what is done with their buffers from now on is no mistake that is certain.
     pub fn doubt_others_of(&mut self, done: &[Token], out: &mut dyn Findings) {
         if self.requests.stores_are_seen() || self.requests.is_empty() {
             return;

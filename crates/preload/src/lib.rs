@@ -4,7 +4,8 @@
 //! `commsan run` preloads this library into every process that it causes: shells, launchers,
 //! daemons, helpers, ranks. Its constructor only looks, except in a rank: there it executes the
 //! same program again with the runtime for that rank's MPI in `LD_PRELOAD`. On the second start it
-//! restores the environment, so that the rank's own children never load a runtime that they did not ask for.
+//! restores the environment, so that the rank's own children never load a runtime that they did not
+//! ask for.
 //!
 //! Promises: a process that is no rank runs exactly as without commsan; whatever goes wrong, the
 //! program runs, unchecked, and a `notice-PID.txt` in the run directory says why. Nothing here

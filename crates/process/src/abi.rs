@@ -131,8 +131,8 @@ pub fn notes_accesses() -> bool {
     !abi().cells.load(Ordering::Relaxed).is_null()
 }
 
-/// Called for the block of heap that holds an address, before a loop that accesses it: returns where
-/// it begins and sets its size in bytes, to 0 if it is not known.
+/// Called for the block of heap that holds an address, before a loop that accesses it: returns
+/// where it begins and sets its size in bytes, to 0 if it is not known.
 unsafe extern "C" fn block(address: usize, size: *mut usize) -> usize {
     let block = heap::block_of(address).unwrap_or_default();
     // SAFETY: the hook's own variable.

@@ -1,12 +1,12 @@
 //! Faults by which guards show accesses, and the program's own handling of these signals.
 //!
-//! From [`begin`] on this process's handler of SIGSEGV is commsan's, and that of SIGTRAP, by which a
-//! thread stops after it has executed one instruction with all pages open. What the program does
+//! From [`begin`] on this process's handler of SIGSEGV is commsan's, and that of SIGTRAP, by which
+//! a thread stops after it has executed one instruction with all pages open. What the program does
 //! about the signals is remembered, and done where they are none of a guard's: `sigaction` and
 //! `signal`, interposed, change and return that.
 //!
-//! What is to be done about a fault is done on a stack of commsan's: the handler may have to run on an
-//! alternative one of the program's, which is small.
+//! What is to be done about a fault is done on a stack of commsan's: the handler may have to run on
+//! an alternative one of the program's, which is small.
 //!
 //! A fault while the signal is blocked ends the process. So from [`want`] on no thread blocks it,
 //! nor does any handler: without guards that would make no difference to faults, but to signals
@@ -122,8 +122,8 @@ fn is_traced() -> bool {
     tracer.is_none_or(|tracer| tracer.trim() != "0")
 }
 
-/// Called in the handler, with all pages open that have keys. The instruction is repeated when it returns, so that
-/// it must have opened the page, or the thread's rights.
+/// Called in the handler, with all pages open that have keys. The instruction is repeated when it
+/// returns, so that it must have opened the page, or the thread's rights.
 pub type Observer = fn(&Fault);
 
 static OBSERVER: OnceLock<Observer> = OnceLock::new();

@@ -7,8 +7,8 @@
 //! that there are few. Large blocks are mapped each by itself: pages of theirs that are never
 //! touched, as of tables, take no memory.
 //!
-//! The lock is the standard library's, which waits by system calls. One of `pthread_mutex_lock` would
-//! count as the program's: that function is interposed, and orders threads.
+//! The lock is the standard library's, which waits by system calls. One of `pthread_mutex_lock`
+//! would count as the program's: that function is interposed, and orders threads.
 //!
 //! **Soundness.** A child of `fork` has one thread. If another one was within the allocator at that
 //! moment, the child starts over with an empty heap and never frees what it has inherited. No

@@ -21,13 +21,13 @@ pub struct Thread {
     pub python: Cell<usize>,
     /// Whether the current call may run callbacks that call MPI as the program does.
     pub calls_back: Cell<bool>,
-    /// Address of the description of the program's reduction that the library is calling; 0 if there
-    /// is none.
+    /// Address of the description of the program's reduction that the library is calling; 0 if
+    /// there is none.
     pub user_operation: Cell<usize>,
     /// The Fortran caller, while the library's Fortran layer is on its way to the C entry point.
     pub outer: Cell<Option<Caller>>,
-    /// Instructions that it executes with all pages open, and that have not been completed: one, and
-    /// in signal handlers others.
+    /// Instructions that it executes with all pages open, and that have not been completed: one,
+    /// and in signal handlers others.
     pub(crate) steps: Cell<u32>,
     /// The last fault that was none of a guard's, by a hash of address and instruction.
     pub(crate) repeated: Cell<usize>,

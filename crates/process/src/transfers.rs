@@ -1,13 +1,14 @@
-//! Functions of the C library by which the system reads and writes the program's memory. Where a page
-//! is closed to the calling thread, a system call fails instead of faulting: so they are interposed,
-//! tell what they access, and run with all pages open.
+//! Functions of the C library by which the system reads and writes the program's memory. Where a
+//! page is closed to the calling thread, a system call fails instead of faulting: so they are
+//! interposed, tell what they access, and run with all pages open.
 //!
 //! They are interposed for the whole process, and are jumps while nothing is closed. Within MPI
 //! everything is open.
 //!
 //! **Soundness.** What has been transferred counts as accessed, when the function returns: an
-//! operation that another thread completes meanwhile is not met. System calls of other functions (`getrandom`, `ioctl`, `aio_read`) fail with
-//! `EFAULT` where the program passes them memory that a pending receive writes.
+//! operation that another thread completes meanwhile is not met. System calls of other functions
+//! (`getrandom`, `ioctl`, `aio_read`) fail with `EFAULT` where the program passes them memory that
+//! a pending receive writes.
 
 use crate::caller;
 use crate::modules;

@@ -1,7 +1,7 @@
 //! What moved where, after the run: merged, named, asked and exported.
 //!
 //! ```text
-//! rank-N.traffic → Merged → Places, Stacks, Objects → pair → Model + Index → answer, export, summary
+//! rank-N.traffic → Merged → Places, Stacks, Objects → pair → Model + Index → answer, export
 //! ```
 //!
 //! Files are read one at a time; what is in memory afterwards grows with call paths × pairs of

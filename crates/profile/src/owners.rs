@@ -1,10 +1,10 @@
 //! Whose memory it is: what ranks move with MPI begins and ends at the devices that own the memory.
 //!
-//! Ranks record each other; where the memory is, each knows of its own end. Of messages, the pairing
-//! says where the other end is. Of collectives, each member has recorded in what memory it sends and
-//! receives at a line, or else in all of the calls of that name. Where one rank does that sometimes
-//! in a device's memory and sometimes in the host's, and nothing tells which, the rank stands for
-//! both. No total ever changes.
+//! Ranks record each other; where the memory is, each knows of its own end. Of messages, the
+//! pairing says where the other end is. Of collectives, each member has recorded in what memory it
+//! sends and receives at a line, or else in all of the calls of that name. Where one rank does that
+//! sometimes in a device's memory and sometimes in the host's, and nothing tells which, the rank
+//! stands for both. No total ever changes.
 
 use crate::group::Group;
 use crate::model::{End, Model, Pattern, Row};

@@ -210,8 +210,8 @@ pub(crate) fn argument<'c>(
 /// Lines of a statement at most, before that of a call and from there on.
 const LINES: (usize, usize) = (6, 16);
 
-/// The statement that a line, from 1, is a part of, without comments; other statements may share its
-/// lines.
+/// The statement that a line, from 1, is a part of, without comments; other statements may share
+/// its lines.
 pub(crate) fn statement(lines: &[String], line: u32, fortran: bool) -> Option<String> {
     let index = usize::try_from(line).ok()?.checked_sub(1)?;
     let code = |index: usize| lines.get(index).map(|line| without_comments(line, fortran));
@@ -314,8 +314,8 @@ fn qualified(function: &str) -> String {
     name.trim_end().to_owned()
 }
 
-/// The member that a constructor's allocation is for, by the column that debug information gives it,
-/// counted from 1.
+/// The member that a constructor's allocation is for, by the column that debug information gives
+/// it, counted from 1.
 pub fn member_at(line: &str, column: u32, function: &str) -> Option<String> {
     let code = without_comments(line, false);
     let at = (column as usize).checked_sub(1)?;

@@ -4,11 +4,11 @@
 //! member or Fortran array that the line of the call assigns it to, or what C++'s library is given
 //! as a template's argument. And the call: what the expression that the line passes points to, by
 //! its declarations ([`crate::designator`]). So memory that is used as another type on purpose,
-//! through a cast or another pointer, is of no certain type, nor is `void *`; nor is what the sources
-//! of either statement give another type elsewhere ([`crate::retyped`]). Sources that are newer
-//! than the program say nothing. Missed are functions that allocate for others and return `void *`,
-//! statements that hide in macros, expressions that call functions, and buffers that a function gets
-//! as `void *`.
+//! through a cast or another pointer, is of no certain type, nor is `void *`; nor is what the
+//! sources of either statement give another type elsewhere ([`crate::retyped`]). Sources that are
+//! newer than the program say nothing. Missed are functions that allocate for others and return
+//! `void *`, statements that hide in macros, expressions that call functions, and buffers that a
+//! function gets as `void *`.
 
 use crate::assigned;
 use crate::designator::{self, Place};

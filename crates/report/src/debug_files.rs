@@ -49,7 +49,8 @@ fn find(module: &Path, system: &Path, cache: &Path) -> Option<PathBuf> {
     by_id.chain(link.into_iter().flatten()).find(|path| path != module && is_of(path, id))
 }
 
-/// Whether a file holds debug information, of the build with this identifier as far as that is known.
+/// Whether a file holds debug information, of the build with this identifier as far as that is
+/// known.
 fn is_of(path: &Path, id: Option<&[u8]>) -> bool {
     let Ok(data) = File::open(path).map(ReadCache::new) else { return false };
     let Ok(file) = object::File::parse(&data) else { return false };

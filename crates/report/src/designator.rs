@@ -1,10 +1,10 @@
-//! The type of memory that an expression of the source designates: `u`, `grid->u + k`, `&p[i].x[0]`,
-//! `halo.data()`; in Fortran `u(:, 1)`, `grid%u`.
+//! The type of memory that an expression of the source designates: `u`, `grid->u + k`,
+//! `&p[i].x[0]`, `halo.data()`; in Fortran `u(:, 1)`, `grid%u`.
 //!
 //! **Soundness.** The answer is what the language's rules give by the declarations in debug
 //! information: the type that the last pointer, container or array on the way is of, of which the
-//! memory holds one or more. Whatever the reader does not know, and every cast but those to `void *`,
-//! has none: memory may have been given another type on purpose. Where a name may mean several
+//! memory holds one or more. Whatever the reader does not know, and every cast but those to `void
+//! *`, has none: memory may have been given another type on purpose. Where a name may mean several
 //! variables, all must give the same.
 
 use crate::variables::{Function, Kind, Lookup, Type};

@@ -1,9 +1,9 @@
 //! Objects that libraries have made on their own and never freed: their user can do nothing about
 //! them, so that one note counts them.
 //!
-//! **Soundness.** Set aside is what code of a library has made: its innermost frame outside MPI lies
-//! in a module in a directory of libraries. An object that a library makes and hands to the program,
-//! which is to free it through the library, is set aside as well; `--leaks=all` lists it.
+//! **Soundness.** Set aside is what code of a library has made: its innermost frame outside MPI
+//! lies in a module in a directory of libraries. An object that a library makes and hands to the
+//! program, which is to free it through the library, is set aside as well; `--leaks=all` lists it.
 
 use crate::notes::Notes;
 use crate::stack;

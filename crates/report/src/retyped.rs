@@ -4,9 +4,9 @@
 //! (C11 §6.5): a program may keep real numbers in memory that it has allocated for integers, and
 //! send them as such.
 //!
-//! **Soundness.** What a source says of a name counts for all that are called so in that file: a cast
-//! to a pointer, copies of bytes into it, input into it, and `c_loc` in Fortran. Not seen is what
-//! another file does, or a function that gets the pointer as `void *`.
+//! **Soundness.** What a source says of a name counts for all that are called so in that file: a
+//! cast to a pointer, copies of bytes into it, input into it, and `c_loc` in Fortran. Not seen is
+//! what another file does, or a function that gets the pointer as `void *`.
 
 /// Functions that copy bytes to what their first argument points to.
 const COPY: [&str; 4] = ["memcpy", "memmove", "mempcpy", "fread"];

@@ -1,8 +1,8 @@
 //! What memory of a type holds, and whether a typemap describes that (MPI 4.1 §3.3.1, §5.1).
 //!
-//! **Soundness.** Reported is a basic type of the datatype, of more than a byte, that certainly does
-//! not describe what lies there: it is of another class or size, or begins within it. Classes count
-//! as equal where values stay what they are: complex numbers are two reals, logicals and
+//! **Soundness.** Reported is a basic type of the datatype, of more than a byte, that certainly
+//! does not describe what lies there: it is of another class or size, or begins within it. Classes
+//! count as equal where values stay what they are: complex numbers are two reals, logicals and
 //! enumerations integers of their size, and pointers integers that hold an address. Of any type are
 //! characters and all other integers of a byte, unions, bit-fields, padding, and members whose type
 //! is not known. That a signed integer is passed as an unsigned one is told apart from the rest.
@@ -179,8 +179,8 @@ pub(crate) struct Mismatch {
     pub found: Leaf,
     /// Where, from the first byte that the call uses.
     pub at: u64,
-    /// The structure whose elements lie further apart, or closer, than the datatype's, in bytes: the
-    /// first element of both agrees.
+    /// The structure whose elements lie further apart, or closer, than the datatype's, in bytes:
+    /// the first element of both agrees.
     pub extents: Option<(Option<String>, u64)>,
     /// Whether only the sign is in doubt.
     pub is_sign: bool,

@@ -6,9 +6,9 @@
 //! one by its symbol. A local variable that is declared behind the call does not count: a temporary
 //! may have its memory until then. Where several may be meant (compilers let variables share memory
 //! that are not used at the same time, and Fortran's `EQUIVALENCE` and `COMMON` name it twice), all
-//! are returned, and only what is true of each is certain. Missed are variables that are not in memory as a
-//! whole at the call, those whose length is known only at run time, and modules without debug
-//! information or symbols.
+//! are returned, and only what is true of each is certain. Missed are variables that are not in
+//! memory as a whole at the call, those whose length is known only at run time, and modules without
+//! debug information or symbols.
 
 mod scope;
 mod shapes;
@@ -140,8 +140,8 @@ impl Variables {
 
 impl<'d> Lookup<'d> {
     /// The local variables of the function at `address` that may be at this distance from its frame
-    /// pointer, that which reaches furthest first. `lines` are those of the call in that function and, from there inwards, in
-    /// functions that were inlined.
+    /// pointer, that which reaches furthest first. `lines` are those of the call in that function
+    /// and, from there inwards, in functions that were inlined.
     pub fn local(&self, address: u64, distance: i64, lines: &[u32]) -> Vec<Variable> {
         let mut found = self.locals(address, distance, lines).unwrap_or_default();
         found.sort_by_key(|variable| std::cmp::Reverse(variable.available));

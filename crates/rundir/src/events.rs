@@ -3,8 +3,9 @@
 //! The file is a header of 32 bytes, little endian — `CSEVENTS`, version (4 bytes), CRC-32 of the
 //! tables (4), their length packed (8) and unpacked (8) — and [`Tables`] in postcard's encoding, as
 //! one LZ4 block. Chunks of records (`events/record.rs`) follow, in the order of time: 24 bytes —
-//! the time that the first is relative to (8), length packed (4) and unpacked (4), CRC-32 (4) of these and
-//! what follows, zero (4) — and the records as one LZ4 block. A chunk without records is the end.
+//! the time that the first is relative to (8), length packed (4) and unpacked (4), CRC-32 (4) of
+//! these and what follows, zero (4) — and the records as one LZ4 block. A chunk without records is
+//! the end.
 
 mod record;
 

@@ -55,8 +55,8 @@ pub struct RankLog {
     pub messages: HashMap<Job, Messages>,
     /// Where it waited when it was asked, and as which process, in this order.
     pub waits: Vec<(u32, RawWaiting<'static>)>,
-    /// Its further answers to roll calls, likewise: what its threads did, and how far it had come on
-    /// communicators.
+    /// Its further answers to roll calls, likewise: what its threads did, and how far it had come
+    /// on communicators.
     pub threads: Vec<(u32, RawThread<'static>)>,
     /// See [`RankLog::threads`].
     pub progress: Vec<(u32, RawProgress<'static>)>,
@@ -176,8 +176,8 @@ impl RankLog {
         }
     }
 
-    /// Reads of a log only who has written it, and the answer of a process to a roll call: much less
-    /// than all, while many ranks run.
+    /// Reads of a log only who has written it, and the answer of a process to a roll call: much
+    /// less than all, while many ranks run.
     pub fn open_answers(path: &Path, rank: u32, process: u32, roll_call: u64) -> RankLog {
         let mut log = RankLog { rank, ..RankLog::default() };
         let Ok(file) = File::open(path) else { return log };

@@ -305,8 +305,8 @@ pub enum End {
     Below(u32),
 }
 
-/// Everything but time and bytes that describes a transfer. In a file, numbers stand for call paths;
-/// in the process that counts them, `P` does.
+/// Everything but time and bytes that describes a transfer. In a file, numbers stand for call
+/// paths; in the process that counts them, `P` does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Key<P = u32> {
     /// What kind.

@@ -97,8 +97,8 @@ pub fn forked() {
     protection::open_all();
 }
 
-/// MPI is initialised: guards begin, if they are wanted. Returns why no pages, or not all, are closed,
-/// where that was asked for.
+/// MPI is initialised: guards begin, if they are wanted. Returns why no pages, or not all, are
+/// closed, where that was asked for.
 pub fn begin(options: &Options, tracker: &mut Tracker) -> Option<String> {
     let means = *MEANS.get()?;
     let is_asked_for = options.guards != Wanted::Auto;
@@ -130,9 +130,9 @@ pub fn begin(options: &Options, tracker: &mut Tracker) -> Option<String> {
     why.or_else(|| means.shortcoming()).filter(|_| is_asked_for)
 }
 
-/// Where a buffer lies, and where what lies behind it begins. A stack is there as long as its thread,
-/// and grows when it is read. What is in an allocated block, or in a
-/// variable, can be read and written.
+/// Where a buffer lies, and where what lies behind it begins. A stack is there as long as its
+/// thread, and grows when it is read. What is in an allocated block, or in a variable, can be read
+/// and written.
 fn where_it_lies(bytes: &Range<usize>) -> (Memory, usize) {
     let holds = |part: &Range<usize>| part.start <= bytes.start && bytes.end <= part.end;
     if thread::with(|thread| holds(&thread.stack_bounds())) {

@@ -30,8 +30,8 @@ const PART_READ: u8 = 1;
 const PART_WRITTEN: u8 = 2;
 const WHOLE_READ: u8 = 4;
 const WHOLE_WRITTEN: u8 = 8;
-/// Filter bits: some granule of the page was marked for reading (writing) operations when it already
-/// was, so that no mark's granules are known to be its own. Hooks ignore them.
+/// Filter bits: some granule of the page was marked for reading (writing) operations when it
+/// already was, so that no mark's granules are known to be its own. Hooks ignore them.
 const SHARED_READ: u8 = 32;
 const SHARED_WRITTEN: u8 = 64;
 /// Filter bit: others may access the page at any time, so hooks record accesses to it.

@@ -1,8 +1,8 @@
 //! Race callbacks: report to a checker that threads of one kernel race with each other.
 //!
 //! Set `COMMSAN_KERNEL_CHECKS=1`, kernels are followed by `commsan-kernel-races`. A launch carries
-//! its tag as described in [`crate::watch`], which also describes when callbacks run and under which
-//! locks. Without a checker, races are lines on standard error.
+//! its tag as described in [`crate::watch`], which also describes when callbacks run and under
+//! which locks. Without a checker, races are lines on standard error.
 
 use crate::grid::Launch;
 use crate::watch::kept;

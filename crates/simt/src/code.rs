@@ -60,8 +60,8 @@ pub enum Action {
     Read(Dynamic, Slot),
     /// Orders memory accesses.
     Fence,
-    /// Puts asynchronous copies into a group, or waits for groups: a no-op, since copies complete at
-    /// once, but observers are told.
+    /// Puts asynchronous copies into a group, or waits for groups: a no-op, since copies complete
+    /// at once, but observers are told.
     Copies(Copies),
     /// Allocates local memory: d = address of that many bytes, with that alignment.
     Alloca(Slot, Slot, u64),

@@ -38,7 +38,8 @@ pub struct Case {
     pub options: Vec<String>,
     /// Calls that the MPI library must have.
     pub needs: Vec<String>,
-    /// A file of `tests/libraries` that it is linked with, which implements what MPI libraries lack.
+    /// A file of `tests/libraries` that it is linked with, which implements what MPI libraries
+    /// lack.
     pub library: Option<String>,
     /// The only MPI library that can build it; `none` if it has nothing to do with MPI.
     pub mpi: Option<String>,

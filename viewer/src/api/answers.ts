@@ -1,4 +1,5 @@
-/** Where answers come from: the server that gave us this page, or the page itself in an HTML export. */
+/** Where answers come from: the server that gave us this page, or the page itself in an HTML
+ * export. */
 
 import { embeddedAnswers } from "./embedded";
 
@@ -15,8 +16,8 @@ export interface Answers {
 type Parameter = string | number | null | undefined;
 
 /**
- * The one way to spell a question: parameters in alphabetical order, absent ones left out. An export
- * finds its answers by this spelling.
+ * The one way to spell a question: parameters in alphabetical order, absent ones left out. An
+ * export finds its answers by this spelling.
  */
 export function address(path: string, parameters: Record<string, Parameter> = {}): string {
   const query = Object.entries(parameters)

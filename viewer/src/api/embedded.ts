@@ -22,8 +22,8 @@ function span(text: string | null): Span | null {
 const COARSE = "32";
 
 /**
- * The answer to `address`, or undefined. Part of a matrix that is in the archive as a whole is cut out of
- * it; an export does not resolve blocks of places further than it was made for.
+ * The answer to `address`, or undefined. Part of a matrix that is in the archive as a whole is cut
+ * out of it; an export does not resolve blocks of places further than it was made for.
  */
 function find(archive: Archive, address: string): unknown {
   const exact = archive[address];

@@ -135,7 +135,8 @@ export function drawDirections(painter: Painter, box: Box, palette: Palette): vo
   painter.text(box.x - 8, box.y - 34, "target →", { fill: palette.muted, anchor: "end", size: 10 });
 }
 
-/** The labels of rows, left of the box, and of columns, above it; those of `marked` blocks stand out. */
+/** The labels of rows, left of the box, and of columns, above it; those of `marked` blocks stand
+ * out. */
 export function drawLabels(
   painter: Painter,
   { rows, cols, box, grid }: Sight,

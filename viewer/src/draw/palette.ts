@@ -30,15 +30,16 @@ export function readPalette(): Palette {
 }
 
 /**
- * The colour of a share of the largest amount. Cividis is made for colour-blind readers (Nuñez et al.,
- * 2018); more is further from the background, in light and dark.
+ * The colour of a share of the largest amount. Cividis is made for colour-blind readers (Nuñez et
+ * al., 2018); more is further from the background, in light and dark.
  */
 export function heat(share: number, palette: Palette): string {
   const clamped = Math.min(1, Math.max(0, share));
   return interpolateCividis(palette.dark ? 0.12 + 0.88 * clamped : 0.95 - 0.95 * clamped);
 }
 
-/** Violet, the colour of no change, orange: apart for everybody, and the middle stands back in both themes. */
+/** Violet, the colour of no change, orange: apart for everybody, and the middle stands back in both
+ * themes. */
 const DIVERGING = {
   light: scaleLinear([-1, 0, 1], ["#542788", "#d3d6dc", "#b35806"]).clamp(true),
   dark: scaleLinear([-1, 0, 1], ["#b9a2f2", "#464e59", "#f5a742"]).clamp(true),
@@ -68,7 +69,8 @@ export function pixel(colour: string): number {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
-/** The colours from least to most, as pixels: rasters look amounts up instead of computing colours. */
+/** The colours from least to most, as pixels: rasters look amounts up instead of computing
+ * colours. */
 export function heatTable(palette: Palette, steps = 256): Uint32Array {
   return Uint32Array.from({ length: steps }, (_, step) => pixel(heat(step / (steps - 1), palette)));
 }

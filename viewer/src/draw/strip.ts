@@ -12,8 +12,8 @@ export function extentsOf(accessors: readonly Accessor[], access: Access, kinds:
 }
 
 /**
- * How often each of `cells` equal pieces of `size` bytes from `from` on was touched, at its most touched
- * byte. Pieces smaller than a byte show the byte they are in.
+ * How often each of `cells` equal pieces of `size` bytes from `from` on was touched, at its most
+ * touched byte. Pieces smaller than a byte show the byte they are in.
  */
 export function touches(extents: readonly Extent[], from: number, size: number, cells: number): Float64Array {
   const steps: [at: number, change: number][] = [];
@@ -36,7 +36,8 @@ export function touches(extents: readonly Extent[], from: number, size: number, 
   return most;
 }
 
-/** The pieces as at most `columns` of them, so that none is lost on screen: each is the most touched in it. */
+/** The pieces as at most `columns` of them, so that none is lost on screen: each is the most
+ * touched in it. */
 export function columnsOf(pieces: Float64Array, columns: number): Float64Array {
   if (columns >= pieces.length) return pieces;
   const most = new Float64Array(Math.max(1, columns));
@@ -48,8 +49,8 @@ export function columnsOf(pieces: Float64Array, columns: number): Float64Array {
 }
 
 /**
- * The same with columns that stand alone made `reach` wider on either side, so that they are more than a
- * hairline. No gap between two columns is closed.
+ * The same with columns that stand alone made `reach` wider on either side, so that they are more
+ * than a hairline. No gap between two columns is closed.
  */
 export function widened(columns: Float64Array, reach: number): Float64Array {
   const wide = columns.slice();

@@ -60,7 +60,8 @@ export function useRoute(): [Route, Shared["go"]] {
 export type Asked<T> =
   { state: "loading"; value: T | null } | { state: "ready"; value: T } | { state: "failed"; value: null; why: string };
 
-/** Asks for `address`; while a new answer is on its way, the one before stays. Null asks nothing. */
+/** Asks for `address`; while a new answer is on its way, the one before stays. Null asks
+ * nothing. */
 export function useAnswer<T>(question: string | null): Asked<T> {
   const { answers } = useShared();
   const [asked, setAsked] = useState<Asked<T>>({ state: "loading", value: null });
@@ -128,7 +129,8 @@ export function useSelection(): Asked<Selection> {
   }, [part === null, asked, run]);
 }
 
-/** The part of the run that matrices are of, in words: `in solve, 0 s to 48 ms`; empty for all of it. */
+/** The part of the run that matrices are of, in words: `in solve, 0 s to 48 ms`; empty for all of
+ * it. */
 export function partText(route: Route, run: Run): string {
   const { bins, width_seconds: width } = run.timeline;
   const region = run.regions.includes(route.region) ? `in ${route.region}` : "";

@@ -1,4 +1,5 @@
-/** A drawing: sharp on every screen, redrawn when it must be, saved as PNG or SVG, described in words. */
+/** A drawing: sharp on every screen, redrawn when it must be, saved as PNG or SVG, described in
+ * words. */
 
 import type { ComponentChildren, DOMAttributes } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";

@@ -8,7 +8,8 @@ import { useSize } from "./figure";
 /** Rows beyond the edges, so that scrolling shows no gaps. */
 const SPARE = 8;
 
-/** Which of `count` rows are in sight, and how to bring one there; `head` pixels at the top are covered. */
+/** Which of `count` rows are in sight, and how to bring one there; `head` pixels at the top are
+ * covered. */
 export function useWindow(count: number, rowHeight: number, head = 0) {
   const [scroller, size] = useSize<HTMLDivElement>();
   const [top, setTop] = useState(0);

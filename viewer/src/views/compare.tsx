@@ -178,7 +178,8 @@ interface Difference {
 
 /** Names of places or nodes as the system has them; behind these, what only the other run has. */
 export function inOrder(names: Iterable<string>, run: Pick<Run, "places" | "nodes">): string[] {
-  // Runs with many places are compared node by node, or blocks of nodes, which begin with a node's name.
+  // Runs with many places are compared node by node, or blocks of nodes, which begin with a node's
+  // name.
   const position = new Map<string, number>();
   for (const node of run.nodes) position.set(node.name, node.places[0]);
   for (const place of run.places) position.set(place.name, place.id);

@@ -1,4 +1,5 @@
-/** A place: what it reads and writes elsewhere, of which objects, by which instructions and lines. */
+/** A place: what it reads and writes elsewhere, of which objects, by which instructions and
+ * lines. */
 
 import { useMemo } from "preact/hooks";
 import type { PlaceDetail, PlaceTime } from "../api/types";

@@ -1,4 +1,5 @@
-/** When what moved, and how much of the time was spent in calls; part of the time can be selected. */
+/** When what moved, and how much of the time was spent in calls; part of the time can be
+ * selected. */
 
 import type { TargetedKeyboardEvent } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";

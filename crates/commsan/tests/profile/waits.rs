@@ -69,7 +69,7 @@ fn are_close(known: f64, told: f64) -> bool {
 fn waits_are_what_the_program_measures() {
     for mpi in MPIS {
         let of = late(mpi);
-        for (which, line) in [("chain", "late.c:49"), ("slow", "late.c:60"), ("io", "late.c:")] {
+        for (which, line) in [("chain", "late.c:51"), ("slow", "late.c:62"), ("io", "late.c:")] {
             let run = of.run(&[], 4, which);
             run.says("top waits").says("waiting for others").says(line);
             let (known, told) = (of.known(), told(&table(&of.work, &run, "waits")));

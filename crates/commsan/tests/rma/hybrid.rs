@@ -2,11 +2,11 @@
 //! race. In every third program the two are sections, in another third tasks of OpenMP, which one
 //! thread may happen to run one after the other: they are as unordered as threads.
 //!
-//! Steps are drawn in one order in which all of them can be executed, so that a program ends: whoever
-//! waits for something does so after it was drawn. The model is a graph, as in `model.rs`: what
-//! synchronises is an edge from the beginning of one step to the end of another. commsan claims
-//! more order in places that `docs/threads.md` names; of such edges all are there at once, and a
-//! race that only they prevent may be found or not.
+//! Steps are drawn in one order in which all of them can be executed, so that a program ends:
+//! whoever waits for something does so after it was drawn. The model is a graph, as in `model.rs`:
+//! what synchronises is an edge from the beginning of one step to the end of another. commsan
+//! claims more order in places that `docs/threads.md` names; of such edges all are there at once,
+//! and a race that only they prevent may be found or not.
 
 use crate::generate::Random;
 use crate::model::{Race, Verdict};
@@ -129,8 +129,8 @@ impl Script {
                 if ordered(&certain) {
                     continue;
                 }
-                // Of several like it the last stands for all; the threads of one origin are compared
-                // as far as they are remembered.
+                // Of several like it the last stands for all; the threads of one origin are
+                // compared as far as they are remembered.
                 let hidden = |one: &Use| uses.iter().filter(|other| other.is_like(one)).count() > 1;
                 let sure = !ordered(&all) && !hidden(a) && !hidden(b) && a.rank != b.rank;
                 let (first, second) = if a.is_far() { (b, a) } else { (a, b) };
@@ -163,8 +163,8 @@ impl Script {
         uses.collect()
     }
 
-    /// For each two nodes, whether one leads to the other: beginnings and ends of steps, then of the
-    /// operations that they start.
+    /// For each two nodes, whether one leads to the other: beginnings and ends of steps, then of
+    /// the operations that they start.
     fn order(&self, possible: bool) -> Vec<Vec<bool>> {
         let count = self.steps.len();
         let (begin, end) = (|step: usize| 2 * step, |step: usize| 2 * step + 1);
@@ -320,7 +320,8 @@ impl Program {
                 program.add("  }");
             }
         };
-        // A thread that comes late finds that the other one has begun both parts, unless that waits.
+        // A thread that comes late finds that the other one has begun both parts, unless that
+        // waits.
         let late = "  {\n  if (omp_get_thread_num() == 1) usleep(1000);";
         match script.strands() {
             Strands::Threads => {

@@ -2,8 +2,8 @@
 //! for a version of LLVM, `libcommsan_pass-VERSION.so`, which the compiler loads, and which loads
 //! the former.
 //!
-//! A shim fits all compilers made of that LLVM as published. For vendors' compilers, one is compiled
-//! with their own headers if they are installed; either is used if it works when tried.
+//! A shim fits all compilers made of that LLVM as published. For vendors' compilers, one is
+//! compiled with their own headers if they are installed; either is used if it works when tried.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

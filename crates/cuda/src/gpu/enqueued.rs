@@ -1,8 +1,8 @@
 //! Operations of MPI that a stream carries out (MPICH's `MPIX_Send_enqueue` and the like).
 //!
 //! An operation is work of its stream. One with a request begins in the order of its stream, and
-//! is over where a call of a stream waits for the request: in between it is work beside all streams,
-//! which the host does not wait for when it waits for a device.
+//! is over where a call of a stream waits for the request: in between it is work beside all
+//! streams, which the host does not wait for when it waits for a device.
 //!
 //! **Soundness.** A stream that receives waits for another rank, which may wait for what this host
 //! does later. So what comes after the receive in its stream counts as work that

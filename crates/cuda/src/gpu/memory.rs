@@ -88,8 +88,8 @@ impl Gpu {
         Some(self.memory.at(address)?.bytes.clone())
     }
 
-    /// What memory an address lies in, and the device that was current when it was allocated; `None`
-    /// for memory that CUDA does not know.
+    /// What memory an address lies in, and the device that was current when it was allocated;
+    /// `None` for memory that CUDA does not know.
     pub fn memory_at(&self, address: usize) -> Option<(MemoryKind, u32)> {
         self.memory.around(address).map(|block| (block.kind, block.device))
     }

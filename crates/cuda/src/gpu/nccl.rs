@@ -21,8 +21,8 @@ impl Gpu {
         self.nccl.making(origin, known, site, &self.stacks, out)
     }
 
-    /// A call of NCCL, and where ranks of the job meet. Returns what it needs of other ranks, as far
-    /// as it is compared with their calls.
+    /// A call of NCCL, and where ranks of the job meet. Returns what it needs of other ranks, as
+    /// far as it is compared with their calls.
     pub fn nccl(
         &mut self,
         act: Act,

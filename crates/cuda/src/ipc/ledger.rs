@@ -211,7 +211,8 @@ impl Ledger {
         self.0[0].load(Relaxed) != 0
     }
 
-    /// A process with this segment has opened the memory, at a place; it takes its own former entry.
+    /// A process with this segment has opened the memory, at a place; it takes its own former
+    /// entry.
     pub fn open(self, number: u64, segment: u64, at: Spot) {
         let openers = self.memory(number).into_iter().flat_map(|memory| memory.chunks_exact(2));
         for opener in openers {

@@ -323,8 +323,8 @@ mod tests {
             for known in from_accesses.iter().filter(|(.., certain)| *certain) {
                 prop_assert!(from_effects.contains(known), "{known:?}");
             }
-            // What an effect does, an access says, or more than that; that it is certain may be lost
-            // only where there are too many.
+            // What an effect does, an access says, or more than that; that it is certain may be
+            // lost only where there are too many.
             let few = accesses.len() < MAX_ACCESSES;
             for &(byte, mode, strength, certain) in &from_effects {
                 let weaker = STRENGTHS.iter().filter(|weaker| match strength {

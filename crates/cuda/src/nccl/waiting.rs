@@ -3,13 +3,13 @@
 //! **Soundness.** Work does not end before all ranks that it needs have called their part: the
 //! n-th collective of a communicator, or the other side of the n-th message between two ranks. A
 //! rank counts as having called it from before the library is, and for ever; what else is in the
-//! stream only adds to what is needed. Nothing is sure where some calls are not counted, as those of
-//! a communicator that is not compared any more, where ranks are not known by their numbers in the
-//! job, or functions of the host are in streams, which may call anything.
+//! stream only adds to what is needed. Nothing is sure where some calls are not counted, as those
+//! of a communicator that is not compared any more, where ranks are not known by their numbers in
+//! the job, or functions of the host are in streams, which may call anything.
 //!
 //! **Missed** are cycles among the work of devices when all hosts have called their part, such as
-//! `ncclSend` before `ncclRecv` on both sides without a group; ranks that wait within a call of NCCL
-//! or a blocking copy; and ranks that have ended.
+//! `ncclSend` before `ncclRecv` on both sides without a group; ranks that wait within a call of
+//! NCCL or a blocking copy; and ranks that have ended.
 
 use super::operation::Kind;
 use super::{Job, Nccl, Ranks, hashed};

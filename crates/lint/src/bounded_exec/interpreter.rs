@@ -211,8 +211,8 @@ impl<'t, 'p> Interpreter<'t, 'p> {
         }
     }
 
-    /// Compares an access with what is pending: of what is sent a load is allowed. In packaged code,
-    /// as that of `std::vector`, it is the user's call that counts.
+    /// Compares an access with what is pending: of what is sent a load is allowed. In packaged
+    /// code, as that of `std::vector`, it is the user's call that counts.
     fn touch(&mut self, address: Datum, size: i64, access: Access) {
         let Datum::Address(object, at) = address else { return };
         let meets = |pending: &&Pending| {

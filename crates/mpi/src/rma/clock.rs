@@ -148,7 +148,8 @@ impl Clock {
         self.some.as_ref().map_or(&self.any, |some| &some.all).covers(event)
     }
 
-    /// If the acting thread does not know of an event only because of threads, here or in the event's
+    /// If the acting thread does not know of an event only because of threads, here or in the
+    /// event's
     /// rank: the rank and the call by which another thread has synchronised.
     pub fn missed_by(&self, event: Event, actor: Option<&Actor>) -> Option<(u32, ByCall)> {
         let there = |by| (event.rank, by);

@@ -8,8 +8,8 @@
 //!
 //! **Soundness.** Without a limit, everything up to the clock's segment counts as known; a limit
 //! that is lost, or has no room ([`MAX_WORDS`]), only adds to what is known. A limit itself is the
-//! join of what threads knew when they released, so whatever it leaves out was done by a thread that
-//! did not synchronise with them before, neither directly nor by way of other ranks, as far as
+//! join of what threads knew when they released, so whatever it leaves out was done by a thread
+//! that did not synchronise with them before, neither directly nor by way of other ranks, as far as
 //! both kinds of synchronisation are observed.
 
 use crate::rma::clock::RankClock;

@@ -57,8 +57,8 @@ pub struct Messages {
     wildcards: usize,
     /// The threads that have sent or posted last.
     by_threads: ByThreads,
-    /// Several threads have posted receives at once, one of them of any source or tag: which has got
-    /// which message is not known any more.
+    /// Several threads have posted receives at once, one of them of any source or tag: which has
+    /// got which message is not known any more.
     doubtful: bool,
 }
 

@@ -146,8 +146,8 @@ impl Remote {
     }
 
     /// Of two operations of OpenSHMEM, with the footprints of both: whether they are atomic for the
-    /// same elements, or repetitions of one call, of which each writes what the next one replaces, or
-    /// puts of the same value.
+    /// same elements, or repetitions of one call, of which each writes what the next one replaces,
+    /// or puts of the same value.
     fn tolerates_symmetric(&self, own: &Footprint, other: &Announced, others: &Footprint) -> bool {
         match (self.atomic, other.atomic) {
             (Some(a), Some(b)) => a.size == b.size && !a.splits(own, b, others),

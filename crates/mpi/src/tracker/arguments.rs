@@ -37,8 +37,8 @@ impl Wrong {
         Wrong { freed, ..Wrong::of(Problem::Freed, parameter, problem) }
     }
 
-    /// This wrong argument as a finding of another code, with the site where the object that it names
-    /// was made or freed.
+    /// This wrong argument as a finding of another code, with the site where the object that it
+    /// names was made or freed.
     pub(super) fn of_code(self, code: Code, freed: Option<Site>) -> Wrong {
         Wrong { code, freed, ..self }
     }
@@ -144,8 +144,8 @@ impl Reporter {
         self.ended_within(args, Code::CallCrashed, Some(argument), place, out);
     }
 
-    /// Reports that a call of Fortran stores its error code at an address that is no variable's: the
-    /// argument is missing.
+    /// Reports that a call of Fortran stores its error code at an address that is no variable's:
+    /// the argument is missing.
     pub fn missing_error_code(
         &mut self,
         call: &'static Call,

@@ -133,8 +133,8 @@ impl Reporter {
         out.report(finding, operation, &self.stacks);
     }
 
-    /// Records that a call is about to use memory of a variable, whose size and type are judged after
-    /// the run, or of a block, whose type is.
+    /// Records that a call is about to use memory of a variable, whose size and type are judged
+    /// after the run, or of a block, whose type is.
     pub fn uses(
         &mut self,
         args: &Args,

@@ -1,15 +1,15 @@
 //! Accesses that guards show, of code without hooks.
 //!
 //! **Soundness.** Without hooks the order of threads is not known well enough: only operations that
-//! are pending count, none that another thread has completed. Checksums are compared before the call
-//! that has completed an operation returns, so before any thread may know that it is complete; not
-//! where something else was reported for it.
+//! are pending count, none that another thread has completed. Checksums are compared before the
+//! call that has completed an operation returns, so before any thread may know that it is complete;
+//! not where something else was reported for it.
 //!
 //! Accesses to window memory are recorded in epochs of fences, and of `MPI_Win_post`, and compared
 //! with what other ranks do in these: such an epoch completes all of it, so that no flag in memory
 //! can have ordered it (MPI 4.1 §12.5). In epochs of locks one can, and hooks only would show that.
-//! That must be asked for: a program may well let the system access its windows by calls that nobody
-//! intercepts, which fail then.
+//! That must be asked for: a program may well let the system access its windows by calls that
+//! nobody intercepts, which fail then.
 
 use super::Tracker;
 use super::concurrent::code;
@@ -46,8 +46,8 @@ pub(super) fn is_active(epoch: AccessEpoch) -> bool {
 }
 
 impl Tracker {
-    /// From now on buffers are watched while operations use them: pages are closed to the program, or
-    /// checksums compared. With `windows`, memory of windows is while it is exposed.
+    /// From now on buffers are watched while operations use them: pages are closed to the program,
+    /// or checksums compared. With `windows`, memory of windows is while it is exposed.
     pub fn watch_buffers(&mut self, guards: Guards<ClosedFor>, windows: bool) {
         self.operations.guards = Some(Box::new(guards));
         self.operations.guards_windows = windows;
@@ -74,8 +74,8 @@ impl Tracker {
         }
     }
 
-    /// A window's memory is exposed to fences' or posts' operations from now on: closes its pages, so
-    /// that accesses to them are recorded.
+    /// A window's memory is exposed to fences' or posts' operations from now on: closes its pages,
+    /// so that accesses to them are recorded.
     pub(super) fn guard_window(&mut self, handle: usize) {
         let Some(window) = self.rma.windows.get(handle) else { return };
         let Some(guards) = &mut self.operations.guards else { return };
@@ -140,8 +140,8 @@ impl Tracker {
         }
     }
 
-    /// An operation is complete, or may be from now on: reports it if what it has sent has changed since
-    /// it started.
+    /// An operation is complete, or may be from now on: reports it if what it has sent has changed
+    /// since it started.
     pub(super) fn look_for_changes(&mut self, id: OpId, out: &mut dyn Findings) {
         let Some(guards) = &mut self.operations.guards else { return };
         let Some(altered) = guards.altered(ClosedFor::Operation(id)) else { return };
@@ -172,7 +172,8 @@ impl Tracker {
         self.operations.subscribe(id, number);
     }
 
-    /// The instruction at `pc` has accessed a closed page: whether that was often enough to open it.
+    /// The instruction at `pc` has accessed a closed page: whether that was often enough to open
+    /// it.
     pub fn has_met_often(&mut self, pc: usize, address: usize) -> bool {
         let guards = self.operations.guards.as_mut();
         guards.is_none_or(|guards| guards.is_often(pc, address))

@@ -39,8 +39,8 @@ pub struct Operation {
     pub(super) known_to_all: bool,
     /// Whether a use of its buffers was found, and reported unless that was known.
     pub(super) is_reported: bool,
-    /// It may be complete: its request had the handle of another one that was completed, and nothing
-    /// shows where the program has stored the two.
+    /// It may be complete: its request had the handle of another one that was completed, and
+    /// nothing shows where the program has stored the two.
     pub(super) may_be_complete: bool,
     /// Findings that are to receive the site of its completion.
     pub(super) findings: Subscribers,

@@ -63,8 +63,8 @@ impl Operations {
     }
 
     /// Closes the pages of an operation's buffers to the program, until [`open`](Self::open). Of
-    /// what it sends elsewhere, checksums are taken, unless it is one-sided, since the end of those is
-    /// known for many at a time, or writes to what it reads (`MPI_IN_PLACE`).
+    /// what it sends elsewhere, checksums are taken, unless it is one-sided, since the end of those
+    /// is known for many at a time, or writes to what it reads (`MPI_IN_PLACE`).
     pub fn close(&mut self, id: OpId) {
         let Some(guards) = &mut self.guards else { return };
         let mut runs: Vec<(Range<usize>, bool)> = Vec::new();

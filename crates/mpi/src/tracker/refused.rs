@@ -1,13 +1,14 @@
-//! Errors of calls that only a mistake of the program causes: a message that is longer than the room
-//! for it, and communicators that are made and never freed until there is room for no more. Both are
-//! traced to their other side: the sender's line, or that which has made most communicators.
+//! Errors of calls that only a mistake of the program causes: a message that is longer than the
+//! room for it, and communicators that are made and never freed until there is room for no more.
+//! Both are traced to their other side: the sender's line, or that which has made most
+//! communicators.
 //!
 //! **Soundness.** Errors that are returned are written to the log at once, as warnings, since a
 //! program may inspect an error code without any call. They are taken back where the program asks
-//! about any error, makes error handlers of its own, or ends by `MPI_Abort`. A sender is named where
-//! it has announced a message for this receive ([`commsan_job_shm`]: of its communicator and tag) that
-//! is longer than the room; missed are those of other nodes, and messages of derived types. Of
-//! communicators, [`MANY`] or more that are not freed count as too many.
+//! about any error, makes error handlers of its own, or ends by `MPI_Abort`. A sender is named
+//! where it has announced a message for this receive ([`commsan_job_shm`]: of its communicator and
+//! tag) that is longer than the room; missed are those of other nodes, and messages of derived
+//! types. Of communicators, [`MANY`] or more that are not freed count as too many.
 
 use super::Tracker;
 use crate::buffers::{Args, Library};

@@ -106,8 +106,8 @@ impl Symmetric {
 }
 
 impl Tracker {
-    /// OpenSHMEM is initialised: this PE, how many there are, the handle of the default context, and
-    /// where the program's static variables are.
+    /// OpenSHMEM is initialised: this PE, how many there are, the handle of the default context,
+    /// and where the program's static variables are.
     pub fn shmem_begins(
         &mut self,
         (me, pes): (u32, u32),

@@ -465,8 +465,8 @@ impl Tracker {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// Needs of operations that were started before, and that the call does not wait for: the oldest
-    /// first.
+    /// Needs of operations that were started before, and that the call does not wait for: the
+    /// oldest first.
     fn pending(&self, tokens: &[Token], facts: &Facts) -> Vec<Need> {
         let mut others: Vec<_> = self
             .active()

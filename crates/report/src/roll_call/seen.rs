@@ -41,8 +41,8 @@ pub struct Together {
     /// Number of lines that they call it at.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub places: u32,
-    /// Ranks on this machine that are elsewhere in the program; of a communicator that is not known,
-    /// they need not have part in it.
+    /// Ranks on this machine that are elsewhere in the program; of a communicator that is not
+    /// known, they need not have part in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<u32>,
 }

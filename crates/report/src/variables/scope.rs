@@ -1,10 +1,11 @@
-//! Variables, members and functions by name, as the source that is compiled at an address sees them.
+//! Variables, members and functions by name, as the source that is compiled at an address sees
+//! them.
 //!
-//! **Soundness.** A name may be declared several times in a function, and where blocks begin and end
-//! is blurred by optimisation: all that it may mean are returned, and only what is true of each is
-//! certain. Functions that a compiler has made out of parts of others (lambda expressions, OpenMP's
-//! regions) may use variables of these that they do not declare: a name that such a function does
-//! not declare means nothing.
+//! **Soundness.** A name may be declared several times in a function, and where blocks begin and
+//! end is blurred by optimisation: all that it may mean are returned, and only what is true of each
+//! is certain. Functions that a compiler has made out of parts of others (lambda expressions,
+//! OpenMP's regions) may use variables of these that they do not declare: a name that such a
+//! function does not declare means nothing.
 
 use super::{Entry, Lookup, Parents, Slice, has, is_fortran};
 use crate::shape::Shape;
@@ -246,14 +247,14 @@ impl<'d> Lookup<'d> {
         self.parts(structure, dw::DW_TAG_member, name, BASES).into_iter().next()
     }
 
-    /// What the member functions of this name return, in a class or else in those that it is derived
-    /// from.
+    /// What the member functions of this name return, in a class or else in those that it is
+    /// derived from.
     pub fn method(&self, class: Type, name: &str) -> Vec<Type> {
         self.parts(class, dw::DW_TAG_subprogram, name, BASES)
     }
 
-    /// The types of parts of a structure with this name, or of those that it is derived from, `bases`
-    /// levels up.
+    /// The types of parts of a structure with this name, or of those that it is derived from,
+    /// `bases` levels up.
     fn parts(&self, structure: Type, tag: gimli::DwTag, name: &str, bases: usize) -> Vec<Type> {
         let unit = &self.units[structure.unit];
         let fortran = is_fortran(unit);
@@ -293,7 +294,8 @@ impl<'d> Lookup<'d> {
         })
     }
 
-    /// A type without names that stand for it, and without qualifiers; `None` for what leads nowhere.
+    /// A type without names that stand for it, and without qualifiers; `None` for what leads
+    /// nowhere.
     pub fn plain(&self, mut of: Type) -> Option<Type> {
         // Such a chain is short, but a damaged file may have a circle.
         for _ in 0..64 {

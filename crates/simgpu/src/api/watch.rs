@@ -33,8 +33,8 @@ extern "C" fn commsan_simgpu_failures(failed: Option<Failed>) {
     });
 }
 
-/// Registers the callback for races within kernels with a tag, as [`crate::races`] describes. `None`
-/// unregisters.
+/// Registers the callback for races within kernels with a tag, as [`crate::races`] describes.
+/// `None` unregisters.
 #[unsafe(no_mangle)]
 extern "C" fn commsan_simgpu_races(raced: Option<Raced>) {
     call(|session| {

@@ -136,7 +136,8 @@ static void large() {
     free(source);
 }
 
-// Many at once, in no order. Of the second and third, the source may change when the call has returned.
+// Many at once, in no order. Of the second and third, the source may change when the call has
+// returned.
 static void batch() {
 #if CUDART_VERSION >= 13000
     cudaStream_t s;

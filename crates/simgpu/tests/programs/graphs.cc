@@ -224,7 +224,8 @@ static void memory() {
     OK(cudaStreamDestroy(s));
 }
 
-// Adds a node that chooses from graphs which set `a` to their number, counted from 1; gives its kind.
+// Adds a node that chooses from graphs which set `a` to their number, counted from 1; gives its
+// kind.
 static cudaGraphNodeType choice(cudaGraph_t graph, cudaGraphNode_t *node, cudaGraphConditionalNodeType type,
                                 unsigned size, unsigned value) {
     cudaGraphNodeParams params = {};

@@ -1,5 +1,6 @@
-// Kernels give what the host computes: arrays, shared memory, atomics, variables of the device, printf,
-// cooperation between devices through flags; and a kernel that goes astray is an error of the device.
+// Kernels give what the host computes: arrays, shared memory, atomics, variables of the device,
+// printf, cooperation between devices through flags; and a kernel that goes astray is an error of
+// the device.
 //# nvcc: -arch=sm_90 -lineinfo
 //# devices: 2
 //# seeds: 3

@@ -1,5 +1,5 @@
-// Device code of two files, linked with -rdc=true: functions, variables and pointers to functions of the other
-// file, and what each file has for itself under the same name.
+// Device code of two files, linked with -rdc=true: functions, variables and pointers to functions
+// of the other file, and what each file has for itself under the same name.
 //# nvcc: -arch=sm_90 -rdc=true parts/linked.cu
 //# once: here 1 2
 //# once: there 3 4

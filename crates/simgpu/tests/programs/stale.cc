@@ -1,4 +1,5 @@
-// A program that forgets to synchronise sees what was there before, unless the seed runs work early.
+// A program that forgets to synchronise sees what was there before, unless the seed runs work
+// early.
 //# seeds: 12
 //# once: stale
 //# sometimes: stale

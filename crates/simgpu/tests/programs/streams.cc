@@ -10,7 +10,8 @@ static int value(int *device) {
     return result;
 }
 
-// What a blocking stream does comes before what the default stream does later, and after what it did.
+// What a blocking stream does comes before what the default stream does later, and after what it
+// did.
 static void legacy() {
     cudaStream_t s;
     OK(cudaStreamCreate(&s));

@@ -1,4 +1,5 @@
-// CUDA arrays, textures and surfaces against what the programming guide says of them, computed by the host.
+// CUDA arrays, textures and surfaces against what the programming guide says of them, computed by
+// the host.
 #include "check.h"
 #include <cmath>
 #include <vector>

@@ -1,4 +1,5 @@
-// A host that waits without calling: for a function that a stream calls, for a byte in mapped memory.
+// A host that waits without calling: for a function that a stream calls, for a byte in mapped
+// memory.
 #include "check.h"
 #include <csignal>
 #include <future>

@@ -1,5 +1,6 @@
-// Every collective gives what the host computes, whatever the type, the operation, the count, the root and
-// whether it is in place; with ranks in threads, in processes, and by one thread in a group.
+// Every collective gives what the host computes, whatever the type, the operation, the count, the
+// root and whether it is in place; with ranks in threads, in processes, and by one thread in a
+// group.
 //# devices: 1 2 3 4
 //# with: NCCL_ALGO=Ring NCCL_BUFFSIZE=4096
 //# with: NCCL_ALGO=Tree

@@ -1,5 +1,5 @@
-// Captured collectives and messages: nothing happens while they are captured, and each launch of the graph
-// does them again, after the kernel before them and before the one after.
+// Captured collectives and messages: nothing happens while they are captured, and each launch of
+// the graph does them again, after the kernel before them and before the one after.
 //# devices: 2 4
 //# seeds: 3
 #include "ranks.h"

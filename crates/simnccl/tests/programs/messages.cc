@@ -1,5 +1,5 @@
-// Sends and receives: exchanges in groups, with every peer and with oneself, in order, more than a kernel is
-// given at once; and without a group where nothing has to go on together.
+// Sends and receives: exchanges in groups, with every peer and with oneself, in order, more than a
+// kernel is given at once; and without a group where nothing has to go on together.
 //# devices: 1 2 3 4
 //# with: NCCL_BUFFSIZE=2048
 //# as: threads
@@ -25,7 +25,8 @@ static void ring(const Rank &rank, size_t count) {
     CHECK(in.values(rank.stream) == message(before, rank.number, 0, count));
 }
 
-// Each rank sends `each` messages of different sizes to every rank, asked for in some order, and receives them.
+// Each rank sends `each` messages of different sizes to every rank, asked for in some order, and
+// receives them.
 static void all(const Rank &rank, int each, size_t count) {
     std::vector<std::unique_ptr<Array<int>>> outs, ins;
     std::vector<std::vector<int>> expected;

@@ -1,5 +1,5 @@
-// Random sequences of calls, the same on all ranks, on several communicators and streams, in groups or not,
-// against the host.
+// Random sequences of calls, the same on all ranks, on several communicators and streams, in groups
+// or not, against the host.
 //# devices: 3 4
 //# seeds: 2
 //# as: threads
@@ -122,7 +122,8 @@ static void body(Rank &rank) {
     for (int round = 0; round < 30; round++) {
         std::vector<Pending> pending;
         bool grouped = random.below(3) == 0;
-        // One communicator in a stream at a time, so that ranks cannot wait for each other crosswise.
+        // One communicator in a stream at a time, so that ranks cannot wait for each other
+        // crosswise.
         size_t turn = random.below(2);
         if (grouped) NCCL(ncclGroupStart());
         for (size_t left = 1 + random.below(4); left; left--, number++) {

@@ -29,7 +29,8 @@
         }                                                                                          \
     } while (0)
 
-// A rank with its communicator, and a stream of its device, which is the current one where it is used.
+// A rank with its communicator, and a stream of its device, which is the current one where it is
+// used.
 struct Rank {
     int number, count;
     ncclComm_t comm;
@@ -94,7 +95,8 @@ inline void in_processes(int ranks, const std::function<void(Rank &)> &body, int
     }
 }
 
-// As the program's arguments say: threads, processes, or processes of two threads; and how many ranks.
+// As the program's arguments say: threads, processes, or processes of two threads; and how many
+// ranks.
 inline void as_told(char **arguments, const std::function<void(Rank &)> &body) {
     std::string how = arguments[1];
     int ranks = atoi(arguments[2]);

@@ -1,5 +1,5 @@
-// Several communicators at once: with ranks in another order, split off, of fewer ranks, made without waiting;
-// operators of the program's own; one communicator in several streams.
+// Several communicators at once: with ranks in another order, split off, of fewer ranks, made
+// without waiting; operators of the program's own; one communicator in several streams.
 //# devices: 2 4
 //# as: threads
 //# as: processes

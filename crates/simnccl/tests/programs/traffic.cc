@@ -1,4 +1,5 @@
-// What goes over each edge, to the byte: what the simulator sees kernels store into other devices' memory.
+// What goes over each edge, to the byte: what the simulator sees kernels store into other devices'
+// memory.
 //# devices: 2 3 4 5
 //# with: NCCL_ALGO=Ring
 //# with: NCCL_ALGO=Tree
@@ -14,7 +15,8 @@ struct Access {
     Word at, size;
 };
 
-// What kernels of a rank access: values that they store, counts, whose stores are strong, and what they load.
+// What kernels of a rank access: values that they store, counts, whose stores are strong, and what
+// they load.
 struct Seen {
     std::vector<Access> values, counts, loads;
 };

@@ -11,8 +11,9 @@ pub type Steps<S> = Receiver<(S, Vec<Epoch>)>;
 /// before it.
 pub type Answers = Sender<Option<(Epoch, Vec<bool>)>>;
 
-/// Executes the steps of a program, each by the thread of a new team that it names. Every thread runs
-/// `work` with the team's number. Returns for each use which earlier ones are ordered before it.
+/// Executes the steps of a program, each by the thread of a new team that it names. Every thread
+/// runs `work` with the team's number. Returns for each use which earlier ones are ordered before
+/// it.
 pub fn execute<S: Copy + Send>(
     threads: usize,
     program: &[(usize, S)],

@@ -1,5 +1,5 @@
-// Datatypes are made of nothing, of a negative number, of a null handle, into nowhere. The library is asked for
-// error codes.
+// Datatypes are made of nothing, of a negative number, of a null handle, into nowhere. The library
+// is asked for error codes.
 //# np: 1
 #include <mpi.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-// Less room than a grid has dimensions, and a graph with numbers of edges that are negative, or nodes that there are not.
+// Less room than a grid has dimensions, and a graph with numbers of edges that are negative, or
+// nodes that there are not.
 #include <mpi.h>
 
 int main(int argc, char **argv) {

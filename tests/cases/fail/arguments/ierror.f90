@@ -1,4 +1,5 @@
-! The error code is stored in what is no variable. An argument that is missing looks the same to the library.
+! The error code is stored in what is no variable. An argument that is missing looks the same to the
+! library.
 program steps
   implicit none
   include 'mpif.h'

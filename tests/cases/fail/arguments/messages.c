@@ -1,4 +1,5 @@
-// Messages with ranks, tags, counts and handles that do not exist. The library returns an error for each.
+// Messages with ranks, tags, counts and handles that do not exist. The library returns an error for
+// each.
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-// A type that was in order is freed; another one, which often has its handle, is used at the same place before it
-// is committed.
+// A type that was in order is freed; another one, which often has its handle, is used at the same
+// place before it is committed.
 //# np: 1
 #include <mpi.h>
 

@@ -1,4 +1,5 @@
-// Counts and displacements of pending collectives are changed, freed, and left on the stack of a function that returns.
+// Counts and displacements of pending collectives are changed, freed, and left on the stack of a
+// function that returns.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

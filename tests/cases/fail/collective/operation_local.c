@@ -1,4 +1,5 @@
-// A reduction of the program's own that assumes to be given all elements at once, and is given a part of them.
+// A reduction of the program's own that assumes to be given all elements at once, and is given a
+// part of them.
 //# np: 1
 #include <mpi.h>
 #include <stdlib.h>

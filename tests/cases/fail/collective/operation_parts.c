@@ -1,5 +1,6 @@
-// A reduction of the program's own that assumes to be given all elements at once: libraries give it parts of long vectors,
-// in the receive buffer or in memory of their own. The buffers have room behind them.
+// A reduction of the program's own that assumes to be given all elements at once: libraries give it
+// parts of long vectors, in the receive buffer or in memory of their own. The buffers have room
+// behind them.
 //# np: 4
 //# mpi: openmpi
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// The arrays of a persistent collective belong to MPI until its request is freed, also between its starts.
+// The arrays of a persistent collective belong to MPI until its request is freed, also between its
+// starts.
 //# mpi: mpich
 #include <mpi.h>
 

@@ -1,4 +1,5 @@
-// A persistent broadcast, as Open MPI 4 has it, is pending from MPI_Start on: the next value comes too early.
+// A persistent broadcast, as Open MPI 4 has it, is pending from MPI_Start on: the next value comes
+// too early.
 //# mpi: openmpi
 #include <mpi.h>
 #include <mpi-ext.h>

@@ -1,4 +1,5 @@
-// Two ranks have made communicators by themselves, and call different collectives on the second of them.
+// Two ranks have made communicators by themselves, and call different collectives on the second of
+// them.
 //# np: 3
 //# options: --stuck-after 1
 #include <mpi.h>

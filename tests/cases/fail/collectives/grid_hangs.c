@@ -1,4 +1,5 @@
-// The ranks make grids of different dimensions, of which some ranks are no part: Open MPI goes on, and hangs over it.
+// The ranks make grids of different dimensions, of which some ranks are no part: Open MPI goes on,
+// and hangs over it.
 //# mpi: openmpi
 //# options: --stuck-after 1
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// A rank scatters by itself what another one is to send it; that the amounts do not fit follows from that.
+// A rank scatters by itself what another one is to send it; that the amounts do not fit follows
+// from that.
 //# np: 3
 //# options: --stuck-after 1
 #include <mpi.h>

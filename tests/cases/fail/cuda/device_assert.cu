@@ -1,4 +1,5 @@
-// An assertion of a kernel fails; the host has waited, and then reads managed memory to see how far it got.
+// An assertion of a kernel fails; the host has waited, and then reads managed memory to see how far
+// it got.
 //# np: 1
 //# mpi: none
 #include <cassert>

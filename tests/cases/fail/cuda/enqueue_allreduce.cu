@@ -1,4 +1,5 @@
-// A kernel of another stream writes what a stream reduces among ranks, and memory is given back meanwhile.
+// A kernel of another stream writes what a stream reduces among ranks, and memory is given back
+// meanwhile.
 //# mpi: mpich
 //# library: mpix_streams
 #include "mpix_streams.h"

@@ -1,4 +1,5 @@
-// The host uses buffers of messages that a stream sends and receives, without having waited for the stream.
+// The host uses buffers of messages that a stream sends and receives, without having waited for the
+// stream.
 //# mpi: mpich
 //# library: mpix_streams
 #include "mpix_streams.h"

@@ -1,4 +1,5 @@
-// Operations that a stream has begun use their buffers until it waits for their requests, whatever else is waited for.
+// Operations that a stream has begun use their buffers until it waits for their requests, whatever
+// else is waited for.
 //# mpi: mpich
 //# library: mpix_streams
 #include "mpix_streams.h"

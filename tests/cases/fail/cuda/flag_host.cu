@@ -1,4 +1,5 @@
-// The host says by a flag that what it has received is there, but the kernel does not wait for that.
+// The host says by a flag that what it has received is there, but the kernel does not wait for
+// that.
 //# np: 2
 //# mpi: openmpi
 //# flags: -std=c++17

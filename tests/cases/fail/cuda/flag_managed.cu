@@ -1,5 +1,5 @@
-// The last block of a kernel releases a flag in managed memory, but the host sends what the kernel has written
-// without looking at it.
+// The last block of a kernel releases a flag in managed memory, but the host sends what the kernel
+// has written without looking at it.
 //# np: 2
 //# mpi: openmpi
 //# flags: -std=c++17

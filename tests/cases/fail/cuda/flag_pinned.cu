@@ -1,4 +1,5 @@
-// A kernel tells the host by a flag, which it stores plainly, so that nothing makes its other stores seen before.
+// A kernel tells the host by a flag, which it stores plainly, so that nothing makes its other
+// stores seen before.
 //# np: 1
 //# mpi: openmpi
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// A node is added to a graph that is being captured, but what is captured next does not come after it.
+// A node is added to a graph that is being captured, but what is captured next does not come after
+// it.
 //# np: 1
 //# mpi: openmpi
 #include <mpi.h>

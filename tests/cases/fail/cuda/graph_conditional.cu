@@ -1,5 +1,5 @@
-// A graph repeats its body until a kernel says that it is enough; the host sends what that has written without
-// having waited.
+// A graph repeats its body until a kernel says that it is enough; the host sends what that has
+// written without having waited.
 //# mpi: mpich
 //# flags: -rdc=true
 //# prints: elements are wrong

@@ -1,4 +1,5 @@
-// Memory that a graph allocates is given back while another branch may write it, and read afterwards.
+// Memory that a graph allocates is given back while another branch may write it, and read
+// afterwards.
 //# np: 1
 //# mpi: mpich
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// Kernels of nodes that were added write by a pointer from memory: the host sends what they write, and receives there
-// meanwhile.
+// Kernels of nodes that were added write by a pointer from memory: the host sends what they write,
+// and receives there meanwhile.
 //# mpi: openmpi
 //# prints: elements are wrong
 #include <mpi.h>

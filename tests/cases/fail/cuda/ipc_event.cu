@@ -1,4 +1,5 @@
-// Two ranks work on one's device memory in turn, by events that both know; the second one forgets to wait for the first.
+// Two ranks work on one's device memory in turn, by events that both know; the second one forgets
+// to wait for the first.
 //# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>

@@ -1,4 +1,5 @@
-// A rank sends device memory as soon as another one says that it has waited, but that has not waited for this one's work.
+// A rank sends device memory as soon as another one says that it has waited, but that has not
+// waited for this one's work.
 //# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>

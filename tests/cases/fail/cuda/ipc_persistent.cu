@@ -1,4 +1,5 @@
-// One rank sends its memory again and again, and another one's kernel writes it while an operation is active.
+// One rank sends its memory again and again, and another one's kernel writes it while an operation
+// is active.
 //# mpi: openmpi
 #include <mpi.h>
 

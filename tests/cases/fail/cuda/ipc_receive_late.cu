@@ -1,5 +1,5 @@
-// A rank receives into device memory that another rank's kernel still reads, and whose host has waited for it
-// when that rank looks.
+// A rank receives into device memory that another rank's kernel still reads, and whose host has
+// waited for it when that rank looks.
 //# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>

@@ -1,4 +1,5 @@
-// A rank waits for its kernel only after it has told another one, by way of a third, that it may go on.
+// A rank waits for its kernel only after it has told another one, by way of a third, that it may go
+// on.
 //# np: 3
 //# mpi: mpich
 #include <mpi.h>

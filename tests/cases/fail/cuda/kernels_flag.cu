@@ -1,4 +1,5 @@
-// Two kernels at once: one adds to the array that the other one stores, and looks at no flag but its own.
+// Two kernels at once: one adds to the array that the other one stores, and looks at no flag but
+// its own.
 //# np: 1
 //# mpi: openmpi
 //# gpu: 2

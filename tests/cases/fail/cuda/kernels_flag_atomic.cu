@@ -1,4 +1,5 @@
-// A kernel of one stream waits by an atomic for what a kernel of another one has stored to a flag of its own.
+// A kernel of one stream waits by an atomic for what a kernel of another one has stored to a flag
+// of its own.
 //# np: 1
 //# mpi: openmpi
 #include <mpi.h>

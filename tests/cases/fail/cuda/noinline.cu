@@ -1,5 +1,5 @@
-// A kernel's accesses are in functions that are not inlined and longer than the kernel; two streams run it
-// on the same arrays.
+// A kernel's accesses are in functions that are not inlined and longer than the kernel; two streams
+// run it on the same arrays.
 //# np: 1
 //# mpi: none
 

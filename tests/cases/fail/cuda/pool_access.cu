@@ -1,4 +1,5 @@
-// A kernel on one device reads another one's pool, to which it was given access, and does not wait for the kernel that fills it.
+// A kernel on one device reads another one's pool, to which it was given access, and does not wait
+// for the kernel that fills it.
 //# np: 1
 //# mpi: mpich
 //# gpu: 2

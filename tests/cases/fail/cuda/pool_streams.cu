@@ -1,5 +1,5 @@
-// Memory of cudaMallocAsync is used in another stream, which waits for neither the allocation nor the kernel: one
-// missing wait, one finding.
+// Memory of cudaMallocAsync is used in another stream, which waits for neither the allocation nor
+// the kernel: one missing wait, one finding.
 //# np: 1
 //# prints: elements are wrong
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// Memory of a device is given back by a call for memory of the host, which fails, and then by the right one.
+// Memory of a device is given back by a call for memory of the host, which fails, and then by the
+// right one.
 //# np: 1
 //# mpi: none
 

@@ -1,4 +1,5 @@
-// Elements are found by indices in memory, and nobody waits for the kernel before the memory is freed.
+// Elements are found by indices in memory, and nobody waits for the kernel before the memory is
+// freed.
 #include <mpi.h>
 
 constexpr int N = 256;

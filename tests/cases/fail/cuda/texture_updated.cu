@@ -1,4 +1,5 @@
-// A stencil reads one array by a texture and writes another by a surface, in turn, in two streams without order.
+// A stencil reads one array by a texture and writes another by a surface, in turn, in two streams
+// without order.
 //# np: 2
 #include <mpi.h>
 #include <cstdio>

@@ -1,4 +1,5 @@
-// Two ranks wait for a token, in a function by which a library copies its attribute: one has the order wrong.
+// Two ranks wait for a token, in a function by which a library copies its attribute: one has the
+// order wrong.
 //# np: 2
 //# flags: -O0
 //# options: --stuck-after 1

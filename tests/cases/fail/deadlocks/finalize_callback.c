@@ -1,4 +1,5 @@
-// A rank waits for a message of one that is in MPI_Finalize already, which has called a library back before.
+// A rank waits for a message of one that is in MPI_Finalize already, which has called a library
+// back before.
 //# np: 3
 //# options: --stuck-after 1
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// The leader of a group waits for a message from the other group, which waits for this one to join it.
+// The leader of a group waits for a message from the other group, which waits for this one to join
+// it.
 //# np: 4
 //# options: --stuck-after 1
 #include <mpi.h>

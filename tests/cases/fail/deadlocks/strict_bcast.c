@@ -1,5 +1,5 @@
-// A rank that broadcasts before it sends, to one that receives first: it goes well as long as the root of a
-// broadcast need not wait.
+// A rank that broadcasts before it sends, to one that receives first: it goes well as long as the
+// root of a broadcast need not wait.
 //# np: 3
 //# options: --stuck-after 1 --strict-collectives
 #include <mpi.h>

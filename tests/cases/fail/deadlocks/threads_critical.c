@@ -1,4 +1,5 @@
-// A thread of each rank waits for a message in a critical section, which another thread must enter to send one.
+// A thread of each rank waits for a message in a critical section, which another thread must enter
+// to send one.
 //# np: 2
 //# cc: gcc
 //# flags: -fopenmp

@@ -1,4 +1,5 @@
-// A rank waits for the end of its thread, which waits for a message that the other rank sends to its first thread later.
+// A rank waits for the end of its thread, which waits for a message that the other rank sends to
+// its first thread later.
 //# np: 2
 //# flags: -pthread
 //# options: --stuck-after 1

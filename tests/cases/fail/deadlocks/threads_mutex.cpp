@@ -1,4 +1,5 @@
-// A thread waits for an answer with a mutex locked, which the thread that is to ask the question needs.
+// A thread waits for an answer with a mutex locked, which the thread that is to ask the question
+// needs.
 //# np: 2
 //# flags: -pthread
 //# options: --stuck-after 1

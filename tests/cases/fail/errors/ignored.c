@@ -1,4 +1,5 @@
-// Errors are returned, and nobody asks about them: a message longer than its receive, alone and among several.
+// Errors are returned, and nobody asks about them: a message longer than its receive, alone and
+// among several.
 //# np: 2
 #include <mpi.h>
 #include <stdio.h>

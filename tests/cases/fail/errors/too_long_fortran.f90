@@ -1,4 +1,5 @@
-! Errors are returned, and nobody asks about them: a receive is too short for another rank's message.
+! Errors are returned, and nobody asks about them: a receive is too short for another rank's
+! message.
 !# np: 2
 program too_long_fortran
   use mpi

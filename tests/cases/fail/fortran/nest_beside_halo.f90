@@ -1,4 +1,5 @@
-! A nest of loops works on a COMMON block of which one member is received: the last plane reads that.
+! A nest of loops works on a COMMON block of which one member is received: the last plane reads
+! that.
 !# np: 2
 !# flags: -O2
 program nest_beside_halo

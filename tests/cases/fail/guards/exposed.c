@@ -1,5 +1,5 @@
-/* The owner of a window loads from and stores to it between fences and while it is posted, where other ranks put
-   something in the same epoch. Nobody has recompiled it. */
+/* The owner of a window loads from and stores to it between fences and while it is posted, where
+   other ranks put something in the same epoch. Nobody has recompiled it. */
 //# hooks: none
 //# options: --guards=windows --guard-budget 100
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// Small blocks that have pages of their own, however they were allocated, in code that nobody has recompiled.
+// Small blocks that have pages of their own, however they were allocated, in code that nobody has
+// recompiled.
 //# hooks: none
 //# options: --guards --isolate-buffers 64
 #include <cstdlib>

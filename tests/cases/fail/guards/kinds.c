@@ -1,5 +1,5 @@
-/* Each kind of access: by instructions of all sorts, in the C library, by the system. The rest of the data arrives
-   as it would. */
+/* Each kind of access: by instructions of all sorts, in the C library, by the system. The rest of
+   the data arrives as it would. */
 //# hooks: none
 //# options: --guards
 #include <mpi.h>

@@ -1,4 +1,5 @@
-! Orbitals are sent from one array, which is computed anew for the next step though nothing says that it was sent.
+! Orbitals are sent from one array, which is computed anew for the next step though nothing says
+! that it was sent.
 !# hooks: none
 !# options: --guards
 module states

@@ -1,5 +1,5 @@
-/* A grid code packs cells into a buffer through a pointer, in another function than the one that has sent
-   the buffer before, and never looks whether it was sent. */
+/* A grid code packs cells into a buffer through a pointer, in another function than the one that
+   has sent the buffer before, and never looks whether it was sent. */
 //# flags: -O1 -fno-inline
 //# hooks: none
 //# options: --guards

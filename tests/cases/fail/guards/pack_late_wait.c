@@ -1,4 +1,5 @@
-/* A grid code packs the cells of the next step into a buffer before it waits for the send of the last. */
+/* A grid code packs the cells of the next step into a buffer before it waits for the send of the
+ * last. */
 //# flags: -O1 -fno-inline
 //# hooks: none
 //# options: --guards

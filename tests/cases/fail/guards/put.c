@@ -1,5 +1,5 @@
-/* Origin and result buffers of one-sided operations are used too early, and so is the buffer of a file's
-   split collective, in code that nobody has recompiled. */
+/* Origin and result buffers of one-sided operations are used too early, and so is the buffer of a
+   file's split collective, in code that nobody has recompiled. */
 //# hooks: none
 //# options: --guards
 #include <mpi.h>

@@ -1,5 +1,5 @@
-/* What is sent is protected from writing, as where memory has no protection keys: the program, functions that it calls, and
-   the system write to it. The program goes on. */
+/* What is sent is protected from writing, as where memory has no protection keys: the program,
+   functions that it calls, and the system write to it. The program goes on. */
 //# hooks: none
 //# options: --guards=sends --guard-budget 100
 #include <fcntl.h>

@@ -1,5 +1,6 @@
-/* A buffer is used before any of the requests is waited for that have changed places, or were copied, in code
-   that nobody has recompiled. Some libraries give all short sends the same handle. */
+/* A buffer is used before any of the requests is waited for that have changed places, or were
+   copied, in code that nobody has recompiled. Some libraries give all short sends the same
+   handle. */
 //# hooks: none
 //# options: --guards --guard-budget 100
 #include <mpi.h>

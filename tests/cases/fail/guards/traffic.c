@@ -1,5 +1,6 @@
-/* Random messages of two threads; the program writes into each that is long enough, while it is being sent. Whether one of
-   the other messages shows that, is chance, too: what a page can show is found each time. */
+/* Random messages of two threads; the program writes into each that is long enough, while it is
+   being sent. Whether one of the other messages shows that, is chance, too: what a page can show is
+   found each time. */
 //# hooks: none
 //# options: --guards --guard-budget 100
 //# flags: -pthread
@@ -31,8 +32,8 @@ static unsigned draw(struct dealer *of, unsigned below) { return next(&of->state
 
 static char value(int rank, int round, int at) { return (char)(rank * 7 + round * 13 + at * 31 + at / 257); }
 
-/* As many messages as there is room for, in any order, of any size, some of bytes that others send, too, some with
-   gaps, completed in any order. */
+/* As many messages as there is room for, in any order, of any size, some of bytes that others send,
+   too, some with gaps, completed in any order. */
 static void exchange(struct dealer *of, int round) {
   MPI_Request requests[2 * MOST];
   int starts[MOST], sizes[MOST], count = 1 + (int)draw(of, MOST), space = SPACE / MOST;

@@ -1,4 +1,5 @@
-// The heap is damaged before the program goes on: a write that comes too early is found all the same, and the abort too.
+// The heap is damaged before the program goes on: a write that comes too early is found all the
+// same, and the abort too.
 //# np: 2
 //# flags: -U_FORTIFY_SOURCE
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// Steps of a stencil between two buffers in shared memory: without a barrier in each step, a thread may be
-// a step ahead.
+// Steps of a stencil between two buffers in shared memory: without a barrier in each step, a thread
+// may be a step ahead.
 //# np: 1
 //# mpi: none
 //# options: --kernel-checks

@@ -1,4 +1,5 @@
-// The last block adds up what all blocks have stored: nothing says that it was stored before the count.
+// The last block adds up what all blocks have stored: nothing says that it was stored before the
+// count.
 //# np: 1
 //# mpi: none
 //# options: --kernel-checks

@@ -1,4 +1,5 @@
-// Unless told otherwise, commsan looks for all objects that are left but groups. One line made three communicators.
+// Unless told otherwise, commsan looks for all objects that are left but groups. One line made
+// three communicators.
 //# np: 2
 #include <mpi.h>
 

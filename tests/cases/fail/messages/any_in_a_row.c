@@ -1,4 +1,5 @@
-// Two receives from anybody get a message of rank 2 and the first one of rank 1; they may get both of rank 1's.
+// Two receives from anybody get a message of rank 2 and the first one of rank 1; they may get both
+// of rank 1's.
 //# np: 3
 #include <mpi.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// Which rank's value is left in the variable is a matter of timing; what is read before the next one comes is not.
+// Which rank's value is left in the variable is a matter of timing; what is read before the next
+// one comes is not.
 //# np: 3
 #include <mpi.h>
 

@@ -1,4 +1,5 @@
-// A nonblocking receive from anybody, complete after a receive that names its source; both of any tag, in a function.
+// A nonblocking receive from anybody, complete after a receive that names its source; both of any
+// tag, in a function.
 //# np: 3
 #include <mpi.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-! A receive from any rank with room for one value may get another rank's table, which comes later here.
+! A receive from any rank with room for one value may get another rank's table, which comes later
+! here.
 !# np: 3
 program any_size_fortran
   use mpi

@@ -1,4 +1,5 @@
-// Receives from any rank, posted one after the other, whose rooms differ: what comes first goes to the first.
+// Receives from any rank, posted one after the other, whose rooms differ: what comes first goes to
+// the first.
 //# np: 3
 #include <mpi.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
-// Two rounds in which nobody knows who sends to it: synchronous sends, and a barrier that is begun when they have arrived.
-// Who leaves the first round early may send for the second while others still probe for the first.
+// Two rounds in which nobody knows who sends to it: synchronous sends, and a barrier that is begun
+// when they have arrived. Who leaves the first round early may send for the second while others
+// still probe for the first.
 //# np: 3
 #include <mpi.h>
 #include <unistd.h>

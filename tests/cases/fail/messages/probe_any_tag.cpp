@@ -1,5 +1,5 @@
-// Everybody sends each other a size, then that many values. Sizes are taken from whoever comes first: with any tag, the
-// values of a rank that is ahead may be first.
+// Everybody sends each other a size, then that many values. Sizes are taken from whoever comes
+// first: with any tag, the values of a rank that is ahead may be first.
 //# np: 3
 #include <mpi.h>
 #include <unistd.h>

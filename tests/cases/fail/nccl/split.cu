@@ -1,4 +1,5 @@
-// On a communicator that is made by a split, ranks pass different roots; on another one of the same ranks they do not.
+// On a communicator that is made by a split, ranks pass different roots; on another one of the same
+// ranks they do not.
 //# mpi: mpich
 //# gpu: 2
 //# flags: -lnccl

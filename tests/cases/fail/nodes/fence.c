@@ -1,4 +1,5 @@
-/* Ranks of two nodes write to the same element between two fences, and its owner loads what is put there. */
+/* Ranks of two nodes write to the same element between two fences, and its owner loads what is put
+ * there. */
 //# np: 4
 //# nodes: 2
 #include <mpi.h>

@@ -1,4 +1,5 @@
-/* A rank polls a flag on another node by atomic reads; what was to be there first has not been completed. */
+/* A rank polls a flag on another node by atomic reads; what was to be there first has not been
+ * completed. */
 //# np: 3
 //# nodes: 3
 #include <mpi.h>

@@ -1,4 +1,5 @@
-/* Ranks of two nodes count in a window: under locks that the standard orders only if they exclude each other. */
+/* Ranks of two nodes count in a window: under locks that the standard orders only if they exclude
+ * each other. */
 //# np: 4
 //# nodes: 2
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// Memory that is attached to a communicator or a session for buffered sends is used or released while it is.
+// Memory that is attached to a communicator or a session for buffered sends is used or released
+// while it is.
 //# needs: MPI_Comm_attach_buffer MPI_Session_attach_buffer
 #include <mpi.h>
 #include <stdlib.h>

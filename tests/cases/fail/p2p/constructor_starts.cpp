@@ -1,4 +1,5 @@
-// A function starts a receive by a constructor, whose two names are one function, and then gathers from its buffer.
+// A function starts a receive by a constructor, whose two names are one function, and then gathers
+// from its buffer.
 #include <cstdio>
 #include <mpi.h>
 #include <vector>

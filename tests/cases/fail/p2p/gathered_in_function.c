@@ -1,4 +1,5 @@
-// A function gathers through an index: called while nothing is pending, and while what it gathers is received.
+// A function gathers through an index: called while nothing is pending, and while what it gathers
+// is received.
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-// Buffers of messages on a communicator with a stream of MPICH's are used before these are complete.
+// Buffers of messages on a communicator with a stream of MPICH's are used before these are
+// complete.
 //# needs: MPIX_Stream_create
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// A communicator is disconnected while a receive on it is pending, which may be done only when all is complete.
+// A communicator is disconnected while a receive on it is pending, which may be done only when all
+// is complete.
 #include <mpi.h>
 
 int main(int argc, char **argv) {

@@ -1,5 +1,5 @@
-/* One variable for the requests of three small sends, and one wait: libraries that share a handle between sends that are
- * complete at once make no difference. */
+/* One variable for the requests of three small sends, and one wait: libraries that share a handle
+ * between sends that are complete at once make no difference. */
 #include <mpi.h>
 
 int main(int argc, char **argv) {

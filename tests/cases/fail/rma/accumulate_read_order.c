@@ -1,5 +1,5 @@
-// An atomic read of one origin after its accumulate: accumulate_ordering does not keep them in order,
-// and accumulate_ops says that they do not meet.
+// An atomic read of one origin after its accumulate: accumulate_ordering does not keep them in
+// order, and accumulate_ops says that they do not meet.
 #include <mpi.h>
 #include <stddef.h>
 

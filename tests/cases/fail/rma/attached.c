@@ -1,4 +1,5 @@
-// Memory that is attached twice, or to a window that takes none, and detached where none is attached.
+// Memory that is attached twice, or to a window that takes none, and detached where none is
+// attached.
 #include <mpi.h>
 
 static int memory[32], other[8];

@@ -1,4 +1,5 @@
-! A loop goes down every other row of a window's columns; others put into one of these (use mpi_f08).
+! A loop goes down every other row of a window's columns; others put into one of these (use
+! mpi_f08).
 !# flags: -O2
 program f08_loops
   use, intrinsic :: iso_c_binding

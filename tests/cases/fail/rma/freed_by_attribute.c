@@ -1,4 +1,5 @@
-// A library that cleans up when MPI_COMM_SELF is freed, at the beginning of MPI_Finalize, forgets a window.
+// A library that cleans up when MPI_COMM_SELF is freed, at the beginning of MPI_Finalize, forgets a
+// window.
 //# np: 2
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// A library keeps windows and a communicator as attributes of the communicator that it is given, and forgets one of the
-// windows when that one is freed.
+// A library keeps windows and a communicator as attributes of the communicator that it is given,
+// and forgets one of the windows when that one is freed.
 //# np: 2
 #include <mpi.h>
 #include <stdlib.h>

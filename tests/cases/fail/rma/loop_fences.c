@@ -1,4 +1,5 @@
-// Neighbours put their borders into each other's windows, and all go over the inner cells too early.
+// Neighbours put their borders into each other's windows, and all go over the inner cells too
+// early.
 //# flags: -O2
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// The memory of a window is gone while the window is in use: a block, a container that goes out of scope, an
-// attached block.
+// The memory of a window is gone while the window is in use: a block, a container that goes out of
+// scope, an attached block.
 //# np: 2
 #include <cstdlib>
 #include <mpi.h>

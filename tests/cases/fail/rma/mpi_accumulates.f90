@@ -1,4 +1,5 @@
-! Accumulates with derived datatypes of different elements, and an order that info gives up (use mpi).
+! Accumulates with derived datatypes of different elements, and an order that info gives up (use
+! mpi).
 program mpi_accumulates
   use mpi
   implicit none

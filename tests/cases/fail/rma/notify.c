@@ -1,5 +1,5 @@
-// A rank reads what another one puts into its window before the counter says that it is there, stores to what is being
-// got, and a rank changes what it puts before that is complete.
+// A rank reads what another one puts into its window before the counter says that it is there,
+// stores to what is being got, and a rank changes what it puts before that is complete.
 //# library: mpix_notify
 //# mpi: openmpi
 #include "mpix_notify.h"

@@ -1,4 +1,5 @@
-// The target has left the nonblocking barrier; an origin has entered it only, and does not know of the other one's put.
+// The target has left the nonblocking barrier; an origin has entered it only, and does not know of
+// the other one's put.
 //# np: 3
 #include <mpi.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// Single words of a window, hundreds of them from one line in any order: some are used otherwise as well.
+// Single words of a window, hundreds of them from one line in any order: some are used otherwise as
+// well.
 //# np: 3
 #include <mpi.h>
 

@@ -1,4 +1,5 @@
-// The origin buffer of a put is written before the flush; the window comes from the large-count call.
+// The origin buffer of a put is written before the flush; the window comes from the large-count
+// call.
 //# mpi: mpich
 #include <mpi.h>
 

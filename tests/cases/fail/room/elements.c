@@ -1,4 +1,5 @@
-// Variables are used as what they are not: reals as integers, narrow ones as wide ones, both at the root alone.
+// Variables are used as what they are not: reals as integers, narrow ones as wide ones, both at the
+// root alone.
 //# np: 2
 #include <mpi.h>
 

@@ -1,4 +1,5 @@
-// A flag of one byte is reduced as an integer of four: what is read of the operand, and what is overwritten by the result.
+// A flag of one byte is reduced as an integer of four: what is read of the operand, and what is
+// overwritten by the result.
 //# np: 2
 #include <cstdio>
 #include <mpi.h>

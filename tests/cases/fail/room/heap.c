@@ -1,4 +1,5 @@
-// Blocks of the heap are shorter than what calls use: in bytes instead of elements, from the middle, by a receive.
+// Blocks of the heap are shorter than what calls use: in bytes instead of elements, from the
+// middle, by a receive.
 //# np: 2
 #include <mpi.h>
 #include <stdlib.h>

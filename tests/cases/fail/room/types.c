@@ -1,4 +1,5 @@
-// Datatypes whose last byte lies behind the buffer: a column of one row too many, blocks at displacements.
+// Datatypes whose last byte lies behind the buffer: a column of one row too many, blocks at
+// displacements.
 //# np: 2
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// Variables are shorter than what calls use: of this function, of its caller, of the file, of a block.
+// Variables are shorter than what calls use: of this function, of its caller, of the file, of a
+// block.
 //# np: 2
 #include <mpi.h>
 

@@ -1,4 +1,5 @@
-// An array that is set to 0 at first is shorter than the message that it is to receive, also where a compiler knows its value.
+// An array that is set to 0 at first is shorter than the message that it is to receive, also where
+// a compiler knows its value.
 #include <mpi.h>
 
 int main(int argc, char **argv) {

@@ -1,4 +1,5 @@
-// One rank's accumulate into another word orders nothing for those who do not read that word atomically.
+// One rank's accumulate into another word orders nothing for those who do not read that word
+// atomically.
 //# np: 2
 #include <mpi.h>
 #include <unistd.h>

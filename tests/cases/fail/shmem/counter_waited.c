@@ -1,4 +1,5 @@
-/* PEs leave their parts at PE 0 and count themselves, but the parts may arrive later than the count. */
+/* PEs leave their parts at PE 0 and count themselves, but the parts may arrive later than the
+ * count. */
 //# mpi: openshmem
 //# np: 3
 #include <shmem.h>

@@ -1,4 +1,5 @@
-/* A fence orders what follows at the same PE; it completes nothing, and neither does shmem_sync_all. */
+/* A fence orders what follows at the same PE; it completes nothing, and neither does
+ * shmem_sync_all. */
 //# mpi: openshmem
 #include <shmem.h>
 

@@ -1,4 +1,5 @@
-// A thread fills a buffer before another one sends it: a function of the region's, that is not inlined.
+// A thread fills a buffer before another one sends it: a function of the region's, that is not
+// inlined.
 //# flags: -fopenmp
 //# cc: gcc
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// A thread fills a buffer before another one sends it: a function of the region's, that is not inlined. LLVM's runtime.
+// A thread fills a buffer before another one sends it: a function of the region's, that is not
+// inlined. LLVM's runtime.
 //# flags: -fopenmp -Wl,-rpath,/usr/lib/llvm-19/lib
 //# cc: clang
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// A thread fills and copies buffers before another one sends and receives: nothing orders that. LLVM's runtime.
+// A thread fills and copies buffers before another one sends and receives: nothing orders that.
+// LLVM's runtime.
 //# flags: -fopenmp -Wl,-rpath,/usr/lib/llvm-19/lib
 //# cc: clang
 #include <mpi.h>

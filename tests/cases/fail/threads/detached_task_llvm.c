@@ -1,4 +1,5 @@
-// A detached task is complete when its event is fulfilled, and the put only after that. LLVM's runtime.
+// A detached task is complete when its event is fulfilled, and the put only after that. LLVM's
+// runtime.
 //# flags: -fopenmp -Wl,-rpath,/usr/lib/llvm-19/lib
 //# cc: clang
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// A thread reads a result before it has flushed its operation, after another one has flushed that target, too.
+// A thread reads a result before it has flushed its operation, after another one has flushed that
+// target, too.
 //# flags: -fopenmp
 #include <mpi.h>
 #include <omp.h>

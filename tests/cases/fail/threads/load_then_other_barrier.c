@@ -1,5 +1,5 @@
-// A thread loads, and another one of its rank calls MPI_Barrier: nothing orders the load before a put after the barrier,
-// also when the other thread has used memory beside it meanwhile.
+// A thread loads, and another one of its rank calls MPI_Barrier: nothing orders the load before a
+// put after the barrier, also when the other thread has used memory beside it meanwhile.
 //# np: 2
 //# flags: -fopenmp
 #include <mpi.h>

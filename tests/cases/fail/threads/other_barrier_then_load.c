@@ -1,5 +1,5 @@
-// The main thread of the target comes to know by a barrier that the put is complete; a POSIX thread loads, and nothing orders
-// it after the barrier, though the main thread has sent a message before.
+// The main thread of the target comes to know by a barrier that the put is complete; a POSIX thread
+// loads, and nothing orders it after the barrier, though the main thread has sent a message before.
 //# flags: -pthread
 #include <mpi.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
-// A thread of the origin learns by a message that the target has loaded; another one, which nothing orders after that, puts.
+// A thread of the origin learns by a message that the target has loaded; another one, which nothing
+// orders after that, puts.
 //# flags: -fopenmp
 #include <mpi.h>
 #include <omp.h>

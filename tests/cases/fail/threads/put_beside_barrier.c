@@ -1,4 +1,5 @@
-// Two ranks put to one place, with a barrier between; but another thread of the second rank is in it than puts.
+// Two ranks put to one place, with a barrier between; but another thread of the second rank is in
+// it than puts.
 //# np: 3
 //# flags: -fopenmp
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// A thread puts and completes that, another one sends to a third rank, which sends to the target: who passes a message on
-// knows no more than it was sent.
+// A thread puts and completes that, another one sends to a third rank, which sends to the target:
+// who passes a message on knows no more than it was sent.
 //# flags: -fopenmp
 //# np: 3
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// A thread puts and completes that; another one, which nothing orders after it, calls the barrier after which the target
-// loads.
+// A thread puts and completes that; another one, which nothing orders after it, calls the barrier
+// after which the target loads.
 //# flags: -fopenmp
 #include <mpi.h>
 #include <omp.h>

@@ -1,4 +1,5 @@
-// The last of two threads to drop a reference uses the message: its count is relaxed, and orders nothing.
+// The last of two threads to drop a reference uses the message: its count is relaxed, and orders
+// nothing.
 //# flags: -fopenmp
 #include <mpi.h>
 #include <omp.h>

@@ -1,5 +1,6 @@
-// A thread stores to the window after it has sent a message itself; another one sends the message after which the origin
-// puts. That the first thread has sent something before does not order its store.
+// A thread stores to the window after it has sent a message itself; another one sends the message
+// after which the origin puts. That the first thread has sent something before does not order its
+// store.
 //# flags: -pthread
 #include <mpi.h>
 #include <pthread.h>

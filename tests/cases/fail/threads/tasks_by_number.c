@@ -1,4 +1,5 @@
-// Pairs of tasks take turns with two buffers, as if they had been executed in the order in which they were created.
+// Pairs of tasks take turns with two buffers, as if they had been executed in the order in which
+// they were created.
 //# np: 2
 //# flags: -fopenmp
 #include <mpi.h>

@@ -1,4 +1,5 @@
-! Pairs of tasks take turns with two columns, as if they had been executed in the order in which they were created.
+! Pairs of tasks take turns with two columns, as if they had been executed in the order in which
+! they were created.
 !# np: 2
 !# flags: -fopenmp
 program tasks_by_number

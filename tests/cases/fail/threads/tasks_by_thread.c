@@ -1,4 +1,5 @@
-// Tasks use a buffer that each thread has for itself, but leave it to what comes after them to wait for their sends.
+// Tasks use a buffer that each thread has for itself, but leave it to what comes after them to wait
+// for their sends.
 //# np: 2
 //# flags: -fopenmp
 #include <mpi.h>

@@ -1,4 +1,5 @@
-/* A thread sends and ends; nobody has waited for it when the main thread writes to what it sent, however late. */
+/* A thread sends and ends; nobody has waited for it when the main thread writes to what it sent,
+ * however late. */
 //# flags: -pthread
 #include <mpi.h>
 #include <pthread.h>

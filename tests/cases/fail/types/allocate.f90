@@ -1,5 +1,5 @@
-! Memory that Fortran allocates is passed with the datatype of something else: by ALLOCATE of arrays, components,
-! pointers and several at once, in modules, and as arguments.
+! Memory that Fortran allocates is passed with the datatype of something else: by ALLOCATE of
+! arrays, components, pointers and several at once, in modules, and as arguments.
 !# np: 2
 !# levels: -O0 -O2
 module fields

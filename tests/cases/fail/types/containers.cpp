@@ -1,5 +1,5 @@
-// C++ memory is passed with the datatype of something else: of containers, smart pointers, `new`, of members and of
-// template functions; structures by datatypes whose extent is not their size.
+// C++ memory is passed with the datatype of something else: of containers, smart pointers, `new`,
+// of members and of template functions; structures by datatypes whose extent is not their size.
 //# np: 2
 //# levels: -O0 -O2
 #include <complex>

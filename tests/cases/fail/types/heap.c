@@ -1,5 +1,6 @@
-// Allocated memory is passed with the datatype of something else: reals as integers, narrow numbers as wide ones,
-// pointers for what they lead to, structures by datatypes that do not fit them, in every way that C allocates.
+// Allocated memory is passed with the datatype of something else: reals as integers, narrow numbers
+// as wide ones, pointers for what they lead to, structures by datatypes that do not fit them, in
+// every way that C allocates.
 //# np: 2
 //# levels: -O0 -O2
 #define _GNU_SOURCE

@@ -1,5 +1,6 @@
-// Variables of functions and files are passed with datatypes that do not describe them: members of structures,
-// elements whose extent is not the structure's size, pointers for what they lead to, and signs.
+// Variables of functions and files are passed with datatypes that do not describe them: members of
+// structures, elements whose extent is not the structure's size, pointers for what they lead to,
+// and signs.
 //# np: 2
 //# levels: -O0 -O2
 #include <mpi.h>

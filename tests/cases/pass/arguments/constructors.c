@@ -1,4 +1,5 @@
-// Datatypes are made of nothing in a legal way, of types that are not committed, with negative strides.
+// Datatypes are made of nothing in a legal way, of types that are not committed, with negative
+// strides.
 //# np: 1
 #include <mpi.h>
 #include <stddef.h>

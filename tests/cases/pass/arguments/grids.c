@@ -1,4 +1,5 @@
-// Room for as many dimensions as a grid has, or more, and a graph of which some nodes have no edges.
+// Room for as many dimensions as a grid has, or more, and a graph of which some nodes have no
+// edges.
 #include <mpi.h>
 #include <stddef.h>
 

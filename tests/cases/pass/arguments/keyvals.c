@@ -1,4 +1,5 @@
-// A key is freed while an attribute has it: by a copy of the key that one is still found and deleted.
+// A key is freed while an attribute has it: by a copy of the key that one is still found and
+// deleted.
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-// Ranks without neighbours, which send and receive nothing, from nowhere in memory. MPICH refuses that.
+// Ranks without neighbours, which send and receive nothing, from nowhere in memory. MPICH refuses
+// that.
 //# mpi: openmpi
 #include <mpi.h>
 #include <stddef.h>

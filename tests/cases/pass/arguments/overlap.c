@@ -1,4 +1,5 @@
-// Elements that lie across each other without a byte in common, and overlaps where nothing is written.
+// Elements that lie across each other without a byte in common, and overlaps where nothing is
+// written.
 #include <mpi.h>
 
 enum { ROWS = 16, COLUMNS = 8 };

@@ -1,5 +1,5 @@
-// A type that was in order is freed; another one, which often has its handle, is committed as well, and used
-// at the same place.
+// A type that was in order is freed; another one, which often has its handle, is committed as well,
+// and used at the same place.
 //# np: 1
 #include <mpi.h>
 

@@ -1,4 +1,5 @@
-// Counts and displacements stay as they are until the collectives are complete; those that do not matter may change.
+// Counts and displacements stay as they are until the collectives are complete; those that do not
+// matter may change.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// In an exclusive prefix sum the first rank gets nothing: its buffer for the result is not significant (MPI 4.1 §6.11.2).
+// In an exclusive prefix sum the first rank gets nothing: its buffer for the result is not
+// significant (MPI 4.1 §6.11.2).
 #include <mpi.h>
 
 int main(int argc, char **argv) {

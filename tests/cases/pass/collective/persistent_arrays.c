@@ -1,4 +1,5 @@
-// The arrays of a persistent collective are read between its starts, and changed when its request is freed.
+// The arrays of a persistent collective are read between its starts, and changed when its request
+// is freed.
 //# mpi: mpich
 #include <mpi.h>
 

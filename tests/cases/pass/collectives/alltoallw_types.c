@@ -1,4 +1,5 @@
-// Ranks pass each other different types, laid out differently on both sides, and nothing to themselves.
+// Ranks pass each other different types, laid out differently on both sides, and nothing to
+// themselves.
 //# np: 3
 #include <mpi.h>
 

@@ -1,4 +1,5 @@
-// Neighbours exchange what both sides know: in a ring of which two are the same, on a line with ends, and in a graph.
+// Neighbours exchange what both sides know: in a ring of which two are the same, on a line with
+// ends, and in a graph.
 //# np: 2
 #include <mpi.h>
 

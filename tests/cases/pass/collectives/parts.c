@@ -1,4 +1,5 @@
-// Amounts of each pair of ranks fit wherever they are called from, in place, with none, between groups.
+// Amounts of each pair of ranks fit wherever they are called from, in place, with none, between
+// groups.
 //# np: 4
 #include <mpi.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-// Streams order ranks: window memory behind a message of streams, work behind one that the host lets another rank send, and
-// a rank that waits for a message of a stream whose host waits for that rank.
+// Streams order ranks: window memory behind a message of streams, work behind one that the host
+// lets another rank send, and a rank that waits for a message of a stream whose host waits for that
+// rank.
 //# mpi: mpich
 //# library: mpix_streams
 #include "mpix_streams.h"

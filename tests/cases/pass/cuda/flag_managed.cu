@@ -1,5 +1,5 @@
-// The last block of a kernel releases a flag in managed memory, which the host acquires before it sends what
-// the kernel has written.
+// The last block of a kernel releases a flag in managed memory, which the host acquires before it
+// sends what the kernel has written.
 //# np: 2
 //# mpi: openmpi
 //# flags: -std=c++17

@@ -1,4 +1,5 @@
-// A node of a graph that can be launched is given another array than that which another stream uses.
+// A node of a graph that can be launched is given another array than that which another stream
+// uses.
 //# np: 1
 //# mpi: openmpi
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// Kernels of nodes that were added write by a pointer from memory: the host waits for them, sends, and receives there
-// when they are not launched.
+// Kernels of nodes that were added write by a pointer from memory: the host waits for them, sends,
+// and receives there when they are not launched.
 //# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// One stream writes even elements, another odd ones: indices are in memory, and no two elements of a stream
-// are beside each other.
+// One stream writes even elements, another odd ones: indices are in memory, and no two elements of
+// a stream are beside each other.
 //# np: 1
 //# mpi: none
 #include <vector>

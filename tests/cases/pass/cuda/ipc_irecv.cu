@@ -1,4 +1,5 @@
-// One rank receives into its memory, and another one's kernel writes it there when the operation is complete.
+// One rank receives into its memory, and another one's kernel writes it there when the operation is
+// complete.
 #include <mpi.h>
 
 constexpr int N = 256;

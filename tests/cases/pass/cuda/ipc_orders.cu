@@ -1,4 +1,5 @@
-// A rank waits for what it has put into device memory, and tells another one, in every way that there is.
+// A rank waits for what it has put into device memory, and tells another one, in every way that
+// there is.
 #include <mpi.h>
 #include <atomic>
 #include <cstdio>

@@ -1,4 +1,5 @@
-// Two kernels at once: one waits for a flag that the other one sets when its array is complete, and adds to it.
+// Two kernels at once: one waits for a flag that the other one sets when its array is complete, and
+// adds to it.
 //# np: 1
 //# mpi: openmpi
 //# gpu: 2

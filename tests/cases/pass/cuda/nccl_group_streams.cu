@@ -1,5 +1,5 @@
-// The streams of a group of NCCL calls wait for each other before and after it (NCCL user guide, "CUDA
-// Stream Semantics").
+// The streams of a group of NCCL calls wait for each other before and after it (NCCL user guide,
+// "CUDA Stream Semantics").
 //# np: 1
 //# mpi: openmpi
 //# flags: -lnccl

@@ -1,5 +1,5 @@
-// A kernel's accesses are in functions that are not inlined and longer than the kernel; one stream runs it
-// twice.
+// A kernel's accesses are in functions that are not inlined and longer than the kernel; one stream
+// runs it twice.
 //# np: 1
 //# mpi: none
 

@@ -1,5 +1,6 @@
-// cudaMemcpy has read pageable memory when it returns, and written it; what it has copied from there is taken to
-// be in place for streams that do not wait for the default stream, for MPI and, in managed memory, for the host.
+// cudaMemcpy has read pageable memory when it returns, and written it; what it has copied from
+// there is taken to be in place for streams that do not wait for the default stream, for MPI and,
+// in managed memory, for the host.
 //# np: 1
 //# mpi: mpich
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// Memory of a device is given back by a call for memory of the host, which fails: it is there as before.
+// Memory of a device is given back by a call for memory of the host, which fails: it is there as
+// before.
 //# np: 1
 //# mpi: none
 

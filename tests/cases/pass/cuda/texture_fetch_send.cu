@@ -1,4 +1,5 @@
-// A kernel reads memory by a texture object while it is received into: what it reads is another part.
+// A kernel reads memory by a texture object while it is received into: what it reads is another
+// part.
 #include <mpi.h>
 
 constexpr int N = 256;

@@ -1,4 +1,5 @@
-// A library's function by which attributes are copied passes on a token, and takes its time before and after that.
+// A library's function by which attributes are copied passes on a token, and takes its time before
+// and after that.
 //# np: 2
 //# options: --stuck-after 1
 #include <mpi.h>

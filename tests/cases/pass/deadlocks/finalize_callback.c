@@ -1,4 +1,5 @@
-// A rank waits for a message that a library sends when MPI_Finalize calls it back, which takes it some time.
+// A rank waits for a message that a library sends when MPI_Finalize calls it back, which takes it
+// some time.
 //# np: 3
 //# options: --stuck-after 1
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// Thousands of messages that take longer than a deadlock has to last, small as they are, while both ranks wait for them.
+// Thousands of messages that take longer than a deadlock has to last, small as they are, while both
+// ranks wait for them.
 //# np: 2
 //# flags: -rdynamic
 //# options: --stuck-after 1

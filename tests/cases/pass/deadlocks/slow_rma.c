@@ -1,4 +1,5 @@
-// One-sided operations that take longer than a deadlock has to last, while their target waits in a barrier: nothing but time is in their way.
+// One-sided operations that take longer than a deadlock has to last, while their target waits in a
+// barrier: nothing but time is in their way.
 //# np: 2
 //# flags: -rdynamic
 //# options: --stuck-after 1

@@ -1,4 +1,5 @@
-// Collectives that may wait for all ranks do so on communicators of all kinds, and change no result.
+// Collectives that may wait for all ranks do so on communicators of all kinds, and change no
+// result.
 //# np: 4
 //# options: --stuck-after 1 --strict-collectives
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// Each rank sends while a task receives: if the send waits, another thread goes on with the task, though here it is the same
-// one that comes to it first.
+// Each rank sends while a task receives: if the send waits, another thread goes on with the task,
+// though here it is the same one that comes to it first.
 //# flags: -fopenmp
 #include <mpi.h>
 #include <omp.h>

@@ -1,4 +1,5 @@
-// A thread of each rank waits for a message that another thread sends before a barrier of both, after a while.
+// A thread of each rank waits for a message that another thread sends before a barrier of both,
+// after a while.
 //# np: 2
 //# cc: gcc
 //# flags: -fopenmp

@@ -1,5 +1,5 @@
-// A thread of each rank is long in a critical section, which another thread must enter to send the message that the
-// other rank waits for.
+// A thread of each rank is long in a critical section, which another thread must enter to send the
+// message that the other rank waits for.
 //# np: 2
 //# cc: gcc
 //# flags: -fopenmp

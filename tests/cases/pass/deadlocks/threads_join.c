@@ -1,4 +1,5 @@
-// A rank waits for the end of its thread, which takes its time before it sends what the other rank waits for.
+// A rank waits for the end of its thread, which takes its time before it sends what the other rank
+// waits for.
 //# np: 2
 //# flags: -pthread
 //# options: --stuck-after 1

@@ -1,5 +1,5 @@
-// A task waits for a message of the other rank, which a task of that one sends that takes its time: threads in
-// barriers and those that wait for tasks run it.
+// A task waits for a message of the other rank, which a task of that one sends that takes its time:
+// threads in barriers and those that wait for tasks run it.
 //# np: 2
 //# cc: gcc
 //# flags: -fopenmp

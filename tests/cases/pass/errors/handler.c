@@ -1,4 +1,5 @@
-// A handler of the program's own is told of the error; and errors that a program finds out something by.
+// A handler of the program's own is told of the error; and errors that a program finds out
+// something by.
 //# np: 2
 #include <mpi.h>
 

@@ -1,4 +1,5 @@
-// A handler makes memory readable at its first use, which is in MPI; as in programs that fill memory when it is needed.
+// A handler makes memory readable at its first use, which is in MPI; as in programs that fill
+// memory when it is needed.
 #include <mpi.h>
 #include <signal.h>
 #include <sys/mman.h>

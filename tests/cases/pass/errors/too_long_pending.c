@@ -1,4 +1,5 @@
-// Errors are returned, and nobody asks about them: a pending receive has room for another rank's message.
+// Errors are returned, and nobody asks about them: a pending receive has room for another rank's
+// message.
 //# np: 2
 #include <mpi.h>
 #include <stdio.h>

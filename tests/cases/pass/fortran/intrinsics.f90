@@ -1,4 +1,5 @@
-! Intrinsic functions that the runtime library does read and write buffers after their operations are complete.
+! Intrinsic functions that the runtime library does read and write buffers after their operations
+! are complete.
 program intrinsics
   use mpi
   implicit none

@@ -1,4 +1,5 @@
-! A nest of loops works on a COMMON block of which one member is received, and leaves that alone until it is there.
+! A nest of loops works on a COMMON block of which one member is received, and leaves that alone
+! until it is there.
 !# np: 2
 !# flags: -O2
 program nest_beside_halo

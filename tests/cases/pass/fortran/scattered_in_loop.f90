@@ -1,4 +1,5 @@
-! A nest of loops scatters through an index while nothing is pending, and into the column that is not sent.
+! A nest of loops scatters through an index while nothing is pending, and into the column that is
+! not sent.
 program scattered_in_loop
   use mpi
   implicit none

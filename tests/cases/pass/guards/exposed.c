@@ -1,5 +1,6 @@
-/* The owner of a window loads from and stores to it between fences and while it is posted, where no other rank puts
-   anything, and where others do once the epoch has ended. Nobody has recompiled it. */
+/* The owner of a window loads from and stores to it between fences and while it is posted, where no
+   other rank puts anything, and where others do once the epoch has ended. Nobody has recompiled
+   it. */
 //# hooks: none
 //# options: --guards=windows --guard-budget 100
 #include <mpi.h>

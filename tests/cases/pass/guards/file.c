@@ -1,4 +1,5 @@
-/* A file is written and read by nonblocking calls, for which the C library has threads of its own. */
+/* A file is written and read by nonblocking calls, for which the C library has threads of its
+ * own. */
 //# hooks: none
 //# options: --guards
 #include <mpi.h>

@@ -1,6 +1,6 @@
-/* What the program does with signals, threads and processes while pages of its buffers are closed: all of it works as
-   without. It reads what is being sent, in a signal handler, in a thread that blocks all signals and in system calls;
-   it handles its own faults; a child reads everything. */
+/* What the program does with signals, threads and processes while pages of its buffers are closed:
+   all of it works as without. It reads what is being sent, in a signal handler, in a thread that
+   blocks all signals and in system calls; it handles its own faults; a child reads everything. */
 //# hooks: none
 //# options: --guards
 //# flags: -pthread

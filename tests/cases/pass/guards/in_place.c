@@ -1,5 +1,5 @@
-/* Nonblocking collectives change the buffers that they read where these are also what they write. Nobody has
-   recompiled the program. */
+/* Nonblocking collectives change the buffers that they read where these are also what they write.
+   Nobody has recompiled the program. */
 //# hooks: none
 //# np: 3
 //# options: --guards

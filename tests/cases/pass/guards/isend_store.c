@@ -1,4 +1,5 @@
-/* Code that nobody has recompiled loads from a message that is being sent, and stores to it afterwards. */
+/* Code that nobody has recompiled loads from a message that is being sent, and stores to it
+ * afterwards. */
 //# hooks: none
 //# options: --guards
 #include <mpi.h>

@@ -1,4 +1,5 @@
-/* A file is read into memory of which a part is being received: the data do not come as far, and a second time there are none. */
+/* A file is read into memory of which a part is being received: the data do not come as far, and a
+ * second time there are none. */
 //# hooks: none
 //# options: --guards
 #include <mpi.h>

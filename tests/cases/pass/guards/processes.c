@@ -1,5 +1,5 @@
-/* While operations are pending, the program creates processes in every way, and handles page faults of memory of
-   its own; a child reads what is being sent. Nobody has recompiled it. */
+/* While operations are pending, the program creates processes in every way, and handles page faults
+   of memory of its own; a child reads what is being sent. Nobody has recompiled it. */
 //# hooks: none
 //# options: --guards --guard-budget 100
 #define _GNU_SOURCE

@@ -1,6 +1,6 @@
-/* What is sent is protected from writing, as where memory has no protection keys: it is used again when its
-   operations are complete, also when a reply shows that; MPI and the system write to it then. The program handles
-   faults of pages of its own. */
+/* What is sent is protected from writing, as where memory has no protection keys: it is used again
+   when its operations are complete, also when a reply shows that; MPI and the system write to it
+   then. The program handles faults of pages of its own. */
 //# hooks: none
 //# options: --guards=sends --guard-budget 100
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* Messages smaller than a page, on a stack and in allocated memory, are complete before they change, in
-   code that nobody has recompiled. What lies beside them changes at any time. */
+/* Messages smaller than a page, on a stack and in allocated memory, are complete before they
+   change, in code that nobody has recompiled. What lies beside them changes at any time. */
 //# hooks: none
 //# options: --guards
 #include <mpi.h>

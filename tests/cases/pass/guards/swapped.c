@@ -1,5 +1,5 @@
-/* Requests change places, and are copied, before they are waited for, in code that nobody has recompiled. Some
-   libraries give all short sends the same handle. */
+/* Requests change places, and are copied, before they are waited for, in code that nobody has
+   recompiled. Some libraries give all short sends the same handle. */
 //# hooks: none
 //# options: --guards --guard-budget 100
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// Calls that MPI 4.1 has added and that have no buffers: error classes that are removed, types with an index, what the
-// hardware is.
+// Calls that MPI 4.1 has added and that have no buffers: error classes that are removed, types with
+// an index, what the hardware is.
 //# needs: MPI_Remove_error_class MPI_Type_get_value_index MPI_Get_hw_resource_info
 #include <mpi.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-// A library has a session of its own beside MPI_Init; it begins before that and ends after MPI_Finalize.
+// A library has a session of its own beside MPI_Init; it begins before that and ends after
+// MPI_Finalize.
 //# np: 2
 //# mpi: mpich
 #include <mpi.h>

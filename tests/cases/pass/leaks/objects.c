@@ -1,5 +1,5 @@
-// Objects of every kind are made and freed, some by the library that has made them, at the end; what is nothing needs
-// no freeing.
+// Objects of every kind are made and freed, some by the library that has made them, at the end;
+// what is nothing needs no freeing.
 //# np: 2
 //# options: --leaks
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// MPI_Finalize frees nothing, which is no error: objects that are left are not told where nobody wants to know.
+// MPI_Finalize frees nothing, which is no error: objects that are left are not told where nobody
+// wants to know.
 //# np: 2
 //# options: --leaks=false
 #include <mpi.h>

@@ -1,5 +1,5 @@
-/* Times and names are written into the buffers of sends before these begin; a last word, which needs no terminator, is
- * looked for while its text is sent. */
+/* Times and names are written into the buffers of sends before these begin; a last word, which
+ * needs no terminator, is looked for while its text is sent. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// Receives that name their sources after receives from anybody, and do not take each other's messages.
+// Receives that name their sources after receives from anybody, and do not take each other's
+// messages.
 //# np: 3
 #include <mpi.h>
 #include <string.h>

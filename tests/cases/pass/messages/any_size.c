@@ -1,4 +1,5 @@
-// A receive from any rank with room for one value cannot get a rank's table, which has a tag of its own.
+// A receive from any rank with room for one value cannot get a rank's table, which has a tag of its
+// own.
 //# np: 3
 #include <mpi.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-! A receive from any rank with room for one value cannot get another rank's table, which has a tag of its own.
+! A receive from any rank with room for one value cannot get another rank's table, which has a tag
+! of its own.
 !# np: 3
 program any_size_fortran
   use mpi

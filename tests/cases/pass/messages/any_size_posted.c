@@ -1,5 +1,5 @@
-// Receives from any rank, posted one after the other, whose rooms differ: the large message is only sent
-// when the rank has got the small one.
+// Receives from any rank, posted one after the other, whose rooms differ: the large message is only
+// sent when the rank has got the small one.
 //# np: 3
 #include <mpi.h>
 

@@ -1,4 +1,5 @@
-// Which of two messages comes first decides what is received next: if it is rank 1's second, its first has been buffered.
+// Which of two messages comes first decides what is received next: if it is rank 1's second, its
+// first has been buffered.
 //# np: 3
 #include <mpi.h>
 #include <unistd.h>

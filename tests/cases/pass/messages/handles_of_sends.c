@@ -1,5 +1,6 @@
 //# np: 2
-// Sends of which MPICH makes one handle, having buffered them or nothing to send; each is waited for in good time.
+// Sends of which MPICH makes one handle, having buffered them or nothing to send; each is waited
+// for in good time.
 #include <mpi.h>
 
 int main(int argc, char **argv) {

@@ -1,4 +1,5 @@
-// Messages that are found for one receive alone are received by it, blocking or not, and one is from nowhere.
+// Messages that are found for one receive alone are received by it, blocking or not, and one is
+// from nowhere.
 #include <mpi.h>
 
 int main(int argc, char **argv) {

@@ -1,5 +1,5 @@
-// Everybody sends each other a size, then that many values. Sizes are taken from whoever comes first: by their
-// tag, whoever is ahead.
+// Everybody sends each other a size, then that many values. Sizes are taken from whoever comes
+// first: by their tag, whoever is ahead.
 //# np: 3
 #include <mpi.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
-// Messages of two kinds from whoever comes first, told apart by the tag in the status; those that have not come when all
-// of the first kind are there are received by their sender's name. Then a length for each sender, known before.
+// Messages of two kinds from whoever comes first, told apart by the tag in the status; those that
+// have not come when all of the first kind are there are received by their sender's name. Then a
+// length for each sender, known before.
 //# np: 3
 #include <mpi.h>
 

@@ -1,4 +1,5 @@
-// The order of two receives depends on whether the second message is there, for then the first has been buffered.
+// The order of two receives depends on whether the second message is there, for then the first has
+// been buffered.
 #include <mpi.h>
 #include <unistd.h>
 

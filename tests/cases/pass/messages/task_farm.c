@@ -1,5 +1,5 @@
-// A task farm: the master takes results of whoever has one, of different lengths, and looks at tag and size before it
-// receives; a worker that has nothing left to do says so by another tag.
+// A task farm: the master takes results of whoever has one, of different lengths, and looks at tag
+// and size before it receives; a worker that has nothing left to do says so by another tag.
 //# np: 4
 #include <mpi.h>
 #include <stdlib.h>
@@ -36,7 +36,8 @@ int main(int argc, char **argv) {
     free(values);
   }
   MPI_Barrier(MPI_COMM_WORLD); // nothing of what follows is meant for the probes
-  // The same with a receive that has room for all, and one result of each rank that is received by its name.
+  // The same with a receive that has room for all, and one result of each rank that is received by
+  // its name.
   int value = rank;
   if (rank > 0) {
     MPI_Send(&value, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);

@@ -1,4 +1,5 @@
-// A rank answers before it receives a message if a later one has come, for then that one has been buffered.
+// A rank answers before it receives a message if a later one has come, for then that one has been
+// buffered.
 #include <mpi.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-// The order of two receives depends on a window, in which the sender says that the first message has been buffered.
+// The order of two receives depends on a window, in which the sender says that the first message
+// has been buffered.
 #include <mpi.h>
 #include <unistd.h>
 

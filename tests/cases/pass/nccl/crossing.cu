@@ -1,5 +1,5 @@
-// Ranks agree by MPI before they reduce by NCCL. On one of them a kernel takes longer than a deadlock is waited for, and the
-// other one waits for it: in the reduction, and in MPI after that.
+// Ranks agree by MPI before they reduce by NCCL. On one of them a kernel takes longer than a
+// deadlock is waited for, and the other one waits for it: in the reduction, and in MPI after that.
 //# mpi: openmpi
 //# gpu: 2
 //# options: --stuck-after 1

@@ -29,7 +29,8 @@ int main(int argc, char **argv) {
   ncclBroadcast(p, p, N, ncclInt, 1, one, stream);
   ncclReduce(p, p, N, ncclInt, ncclSum, 1, other, stream);
 
-  // The first communicator is used in another order of arguments, and one rank gets none of the last.
+  // The first communicator is used in another order of arguments, and one rank gets none of the
+  // last.
   ncclBroadcast(p, p, N, ncclInt, 0, comm, stream);
   ncclComm_t own;
   ncclCommSplit(comm, rank == 0 ? 0 : NCCL_SPLIT_NOCOLOR, 0, &own, nullptr);

@@ -1,4 +1,5 @@
-/* Ranks of two nodes write to elements of their own between two fences, and the owner loads after the next. */
+/* Ranks of two nodes write to elements of their own between two fences, and the owner loads after
+ * the next. */
 //# np: 4
 //# nodes: 2
 #include <mpi.h>

@@ -1,4 +1,5 @@
-/* A rank polls a flag on another node by atomic reads, and gets what was put and completed before. */
+/* A rank polls a flag on another node by atomic reads, and gets what was put and completed
+ * before. */
 //# np: 3
 //# nodes: 3
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// A function that is called when an attribute is deleted writes to the buffer of a send that is complete.
+// A function that is called when an attribute is deleted writes to the buffer of a send that is
+// complete.
 //# np: 2
 #include <mpi.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-// Memory that was attached to a communicator or a session is used when it is detached, or the communicator is freed.
+// Memory that was attached to a communicator or a session is used when it is detached, or the
+// communicator is freed.
 //# needs: MPI_Comm_attach_buffer MPI_Session_attach_buffer
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// Memory that is attached for buffered sends is released when it was given back, and may be a variable.
+// Memory that is attached for buffered sends is released when it was given back, and may be a
+// variable.
 //# np: 2
 //# mpi: openmpi
 #include <mpi.h>

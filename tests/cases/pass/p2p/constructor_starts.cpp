@@ -1,4 +1,5 @@
-// A function starts a receive by a constructor, whose two names are one function, after it has gathered from its buffer.
+// A function starts a receive by a constructor, whose two names are one function, after it has
+// gathered from its buffer.
 #include <cstdio>
 #include <mpi.h>
 #include <vector>

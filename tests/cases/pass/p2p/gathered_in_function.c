@@ -1,4 +1,5 @@
-// A function gathers through an index: called while nothing is pending, and after what it gathers was received.
+// A function gathers through an index: called while nothing is pending, and after what it gathers
+// was received.
 #include <mpi.h>
 #include <stdio.h>
 

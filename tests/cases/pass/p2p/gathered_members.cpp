@@ -1,4 +1,5 @@
-// A loop gathers from vectors that are members, through an index: what is being received is left for later.
+// A loop gathers from vectors that are members, through an index: what is being received is left
+// for later.
 //# np: 2
 //# flags: -O2
 #include <cstdio>

@@ -1,5 +1,5 @@
-/* Requests change places, and are copied, before they are waited for, in code that nobody has recompiled; without guards. Some
-   libraries give all short sends the same handle. */
+/* Requests change places, and are copied, before they are waited for, in code that nobody has
+   recompiled; without guards. Some libraries give all short sends the same handle. */
 //# hooks: none
 //# options: --guards=false
 #include <mpi.h>

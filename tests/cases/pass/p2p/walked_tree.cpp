@@ -1,4 +1,5 @@
-// Functions that call each other walk through a tree: before a node is received into, and afterwards.
+// Functions that call each other walk through a tree: before a node is received into, and
+// afterwards.
 #include <cstdio>
 #include <memory>
 #include <mpi.h>

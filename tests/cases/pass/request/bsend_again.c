@@ -1,4 +1,5 @@
-// A buffered send is started again before its message has left, for which Open MPI gives the request another handle.
+// A buffered send is started again before its message has left, for which Open MPI gives the
+// request another handle.
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-// A communicator is freed while a receive on it is pending, and another one is disconnected when all is complete.
+// A communicator is freed while a receive on it is pending, and another one is disconnected when
+// all is complete.
 #include <mpi.h>
 
 int main(int argc, char **argv) {

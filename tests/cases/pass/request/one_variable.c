@@ -1,5 +1,5 @@
-/* One variable for the requests of small sends, whose handles are kept elsewhere, change places, and are waited for in
- * another order; buffers are used again as soon as their send is complete. */
+/* One variable for the requests of small sends, whose handles are kept elsewhere, change places,
+ * and are waited for in another order; buffers are used again as soon as their send is complete. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-// Accumulates of one origin with different operations: they are done in its order (MPI 4.1 §12.7.2).
+// Accumulates of one origin with different operations: they are done in its order (MPI 4.1
+// §12.7.2).
 #include <mpi.h>
 
 int main(int argc, char **argv) {

@@ -1,4 +1,5 @@
-// Memory is attached in regions that touch each other, detached by its beginning, and attached again.
+// Memory is attached in regions that touch each other, detached by its beginning, and attached
+// again.
 #include <mpi.h>
 
 static int memory[32];

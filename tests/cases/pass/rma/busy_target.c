@@ -1,4 +1,5 @@
-// A burst of puts, flushed, while their target waits in a barrier: they are complete when it leaves.
+// A burst of puts, flushed, while their target waits in a barrier: they are complete when it
+// leaves.
 #include <mpi.h>
 #include <stdlib.h>
 

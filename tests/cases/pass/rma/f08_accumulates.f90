@@ -1,4 +1,5 @@
-! Accumulates with derived datatypes of the same elements, and an order that info keeps (use mpi_f08).
+! Accumulates with derived datatypes of the same elements, and an order that info keeps (use
+! mpi_f08).
 program f08_accumulates
   use mpi_f08
   implicit none

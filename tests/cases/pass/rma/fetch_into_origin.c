@@ -1,4 +1,5 @@
-// The result of a fetch goes elsewhere; where nothing is combined, the operand is not used, and may be the result.
+// The result of a fetch goes elsewhere; where nothing is combined, the operand is not used, and may
+// be the result.
 #include <mpi.h>
 
 int main(int argc, char **argv) {

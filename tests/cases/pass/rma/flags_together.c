@@ -1,5 +1,5 @@
-/* Flags that are read together, by one operation and by one with a request, and a counter that whoever comes last sets
- * back. */
+/* Flags that are read together, by one operation and by one with a request, and a counter that
+ * whoever comes last sets back. */
 //# np: 3
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// A library completes and frees what it has made when MPI_COMM_SELF is freed, at the beginning of MPI_Finalize.
+// A library completes and frees what it has made when MPI_COMM_SELF is freed, at the beginning of
+// MPI_Finalize.
 //# np: 2
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// A library keeps a window, a communicator and a receive as attributes of the communicator that it is given: they
-// are completed and freed when that one is.
+// A library keeps a window, a communicator and a receive as attributes of the communicator that it
+// is given: they are completed and freed when that one is.
 //# np: 2
 #include <mpi.h>
 #include <stdlib.h>

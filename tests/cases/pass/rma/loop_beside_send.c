@@ -1,4 +1,5 @@
-// A loop writes a part of a window beside elements that are being sent, and beside one that somebody puts.
+// A loop writes a part of a window beside elements that are being sent, and beside one that
+// somebody puts.
 //# flags: -O2
 #include <mpi.h>
 #include <stdio.h>

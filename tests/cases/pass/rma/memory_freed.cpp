@@ -1,4 +1,5 @@
-// The memory of a window is released when the window is gone or the memory detached, or is not used any more.
+// The memory of a window is released when the window is gone or the memory detached, or is not used
+// any more.
 //# np: 2
 #include <cstdlib>
 #include <mpi.h>

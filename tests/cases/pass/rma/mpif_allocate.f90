@@ -1,4 +1,5 @@
-! Owners read memory that MPI has allocated when others have put into it (include 'mpif.h', Cray pointers).
+! Owners read memory that MPI has allocated when others have put into it (include 'mpif.h', Cray
+! pointers).
 !# flags: -fcray-pointer
 program mpif_allocate
   implicit none

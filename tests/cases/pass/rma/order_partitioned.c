@@ -1,5 +1,5 @@
-// Partitions that have arrived order what their sender did before MPI_Pready, whatever it does then. Open MPI 4.1 has
-// none, and MPI_Parrived of MPICH 4.0 says so before they are ready.
+// Partitions that have arrived order what their sender did before MPI_Pready, whatever it does
+// then. Open MPI 4.1 has none, and MPI_Parrived of MPICH 4.0 says so before they are ready.
 //# mpi: mpich
 #include <mpi.h>
 #include <unistd.h>

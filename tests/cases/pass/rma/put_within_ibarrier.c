@@ -1,4 +1,5 @@
-// The target leaves the nonblocking barrier early; the second origin puts only after it has left it, too.
+// The target leaves the nonblocking barrier early; the second origin puts only after it has left
+// it, too.
 //# np: 3
 #include <mpi.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// Single words of a window, hundreds of them from one line in any order: nothing else uses them meanwhile.
+// Single words of a window, hundreds of them from one line in any order: nothing else uses them
+// meanwhile.
 //# np: 3
 #include <mpi.h>
 

@@ -1,4 +1,5 @@
-// In the separate memory model, the owner of a window stores before and after the window is exposed.
+// In the separate memory model, the owner of a window stores before and after the window is
+// exposed.
 //# options: --memory-model separate
 #include <mpi.h>
 

@@ -1,4 +1,5 @@
-// Variables are used as what they are, or as what may be anything: bytes, characters, members of unions.
+// Variables are used as what they are, or as what may be anything: bytes, characters, members of
+// unions.
 //# np: 2
 #include <complex.h>
 #include <mpi.h>

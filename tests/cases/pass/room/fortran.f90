@@ -1,4 +1,5 @@
-! Arrays that are used up to their ends; blocks that are common to several procedures, each with arrays of its own.
+! Arrays that are used up to their ends; blocks that are common to several procedures, each with
+! arrays of its own.
 !# np: 2
 module work
   implicit none

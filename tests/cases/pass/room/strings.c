@@ -1,4 +1,5 @@
-/* Strings that MPI stores need room for the longest that the library has, whatever this one's length. */
+/* Strings that MPI stores need room for the longest that the library has, whatever this one's
+ * length. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

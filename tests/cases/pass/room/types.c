@@ -1,4 +1,5 @@
-// Datatypes that end with the buffer, although their extent does not; and one whose parts lie in several blocks.
+// Datatypes that end with the buffer, although their extent does not; and one whose parts lie in
+// several blocks.
 //# np: 2
 #include <mpi.h>
 #include <stdlib.h>

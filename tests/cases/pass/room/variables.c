@@ -1,5 +1,5 @@
-// Calls use variables up to their ends: scalars, rows of a matrix, members of a structure, arrays of a length that
-// is known at run time only, literals.
+// Calls use variables up to their ends: scalars, rows of a matrix, members of a structure, arrays
+// of a length that is known at run time only, literals.
 //# np: 2
 #include <mpi.h>
 #include <stdalign.h>

@@ -1,4 +1,5 @@
-// One rank's accumulate into a word orders what was before it for those who read that word atomically.
+// One rank's accumulate into a word orders what was before it for those who read that word
+// atomically.
 //# np: 2
 #include <mpi.h>
 

@@ -1,5 +1,5 @@
-/* PEs of a node load from and store to each other's memory, by shmem_ptr, and tell each other by such stores: commsan does not
-   follow these, and reports nothing that they may order. */
+/* PEs of a node load from and store to each other's memory, by shmem_ptr, and tell each other by
+   such stores: commsan does not follow these, and reports nothing that they may order. */
 //# mpi: openshmem
 #include <shmem.h>
 

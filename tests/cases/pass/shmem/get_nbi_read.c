@@ -1,4 +1,5 @@
-/* The result of a nonblocking get is read after shmem_quiet, shmem_barrier_all or shmem_ctx_destroy. */
+/* The result of a nonblocking get is read after shmem_quiet, shmem_barrier_all or
+ * shmem_ctx_destroy. */
 //# mpi: openshmem
 #include <shmem.h>
 

@@ -1,4 +1,5 @@
-/* MPI and OpenSHMEM in one program: both see their own operations, and neither is ended by the other. */
+/* MPI and OpenSHMEM in one program: both see their own operations, and neither is ended by the
+ * other. */
 //# mpi: openshmem
 #include <mpi.h>
 #include <shmem.h>

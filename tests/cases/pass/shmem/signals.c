@@ -1,5 +1,6 @@
-/* A token goes round twice, by flags and by atomics, a counter is fetched at another PE and tested, and locks are tried:
-   whoever waits for what another one has stored comes after what that has done. */
+/* A token goes round twice, by flags and by atomics, a counter is fetched at another PE and tested,
+   and locks are tried: whoever waits for what another one has stored comes after what that has
+   done. */
 //# mpi: openshmem
 //# np: 3
 #include <shmem.h>

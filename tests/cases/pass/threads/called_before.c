@@ -1,4 +1,5 @@
-// A thread fills a buffer before another one sends it: a function of the region's, that is not inlined, and says so.
+// A thread fills a buffer before another one sends it: a function of the region's, that is not
+// inlined, and says so.
 //# flags: -fopenmp
 //# cc: gcc
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// A detached task is complete when its event is fulfilled: who depends on it comes after who fulfils.
+// A detached task is complete when its event is fulfilled: who depends on it comes after who
+// fulfils.
 //# flags: -fopenmp
 //# cc: gcc
 #include <mpi.h>

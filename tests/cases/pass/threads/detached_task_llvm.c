@@ -1,4 +1,5 @@
-// A detached task is complete when its event is fulfilled: who depends on it comes after who fulfils. LLVM's runtime.
+// A detached task is complete when its event is fulfilled: who depends on it comes after who
+// fulfils. LLVM's runtime.
 //# flags: -fopenmp -Wl,-rpath,/usr/lib/llvm-19/lib
 //# cc: clang
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// Both threads of the target receive a message that says that the put is complete, one after the other; the second loads.
+// Both threads of the target receive a message that says that the put is complete, one after the
+// other; the second loads.
 //# flags: -fopenmp
 #include <mpi.h>
 #include <omp.h>

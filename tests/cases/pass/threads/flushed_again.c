@@ -1,5 +1,5 @@
-// A thread puts; another one happens to complete that, and so does the first one, which then calls the barrier. Threads that
-// pass messages on come after each other.
+// A thread puts; another one happens to complete that, and so does the first one, which then calls
+// the barrier. Threads that pass messages on come after each other.
 //# flags: -fopenmp
 #include <mpi.h>
 #include <omp.h>

@@ -1,5 +1,5 @@
-// A thread loads; at a barrier of the threads another one comes after that, and calls MPI_Barrier, after which the memory is
-// written.
+// A thread loads; at a barrier of the threads another one comes after that, and calls MPI_Barrier,
+// after which the memory is written.
 //# np: 2
 //# flags: -fopenmp
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// The main thread of the target comes to know by a barrier that the put is complete, and hands that to the thread that loads
-// under a mutex.
+// The main thread of the target comes to know by a barrier that the put is complete, and hands that
+// to the thread that loads under a mutex.
 //# flags: -pthread
 #include <mpi.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-// A thread of the origin learns by a message that the target has loaded; another one, which comes after it at a barrier of
-// the threads, puts.
+// A thread of the origin learns by a message that the target has loaded; another one, which comes
+// after it at a barrier of the threads, puts.
 //# flags: -fopenmp
 #include <mpi.h>
 #include <omp.h>

@@ -1,5 +1,5 @@
-// Two ranks put to one place, with a barrier between: in the second, one thread is in it, and another one puts after a barrier
-// of the threads.
+// Two ranks put to one place, with a barrier between: in the second, one thread is in it, and
+// another one puts after a barrier of the threads.
 //# np: 3
 //# flags: -fopenmp
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// A thread puts and completes that; another one, which comes after it at a barrier of the threads, sends to a third rank, and
-// that one to the target.
+// A thread puts and completes that; another one, which comes after it at a barrier of the threads,
+// sends to a third rank, and that one to the target.
 //# flags: -fopenmp
 //# np: 3
 #include <mpi.h>

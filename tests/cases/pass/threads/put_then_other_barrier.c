@@ -1,4 +1,5 @@
-// A thread puts and completes that; another one comes after it at a barrier of the threads, and calls MPI_Barrier.
+// A thread puts and completes that; another one comes after it at a barrier of the threads, and
+// calls MPI_Barrier.
 //# flags: -fopenmp
 #include <mpi.h>
 #include <omp.h>

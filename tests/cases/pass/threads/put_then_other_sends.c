@@ -1,5 +1,5 @@
-// A POSIX thread puts and completes that; the main thread waits for it before it sends the message after which the target
-// loads.
+// A POSIX thread puts and completes that; the main thread waits for it before it sends the message
+// after which the target loads.
 //# flags: -pthread
 #include <mpi.h>
 #include <pthread.h>

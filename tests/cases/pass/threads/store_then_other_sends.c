@@ -1,5 +1,5 @@
-// A thread stores to the window and then sets an atomic flag, which the thread waits for that sends the message after which
-// the origin puts.
+// A thread stores to the window and then sets an atomic flag, which the thread waits for that sends
+// the message after which the origin puts.
 //# flags: -pthread
 #include <mpi.h>
 #include <pthread.h>

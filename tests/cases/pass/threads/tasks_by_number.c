@@ -1,4 +1,5 @@
-// Tasks use the part of a buffer that belongs to the thread which executes them, one after the other.
+// Tasks use the part of a buffer that belongs to the thread which executes them, one after the
+// other.
 //# np: 2
 //# flags: -fopenmp
 #include <mpi.h>

@@ -1,4 +1,5 @@
-! Tasks use the column of an array that belongs to the thread which executes them, one after the other.
+! Tasks use the column of an array that belongs to the thread which executes them, one after the
+! other.
 !# np: 2
 !# flags: -fopenmp
 program tasks_by_number

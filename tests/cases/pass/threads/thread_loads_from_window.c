@@ -1,4 +1,5 @@
-// A thread reads the window after another one has heard, before a barrier, that the put is complete.
+// A thread reads the window after another one has heard, before a barrier, that the put is
+// complete.
 //# flags: -fopenmp
 #include <mpi.h>
 #include <omp.h>

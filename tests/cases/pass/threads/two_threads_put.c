@@ -1,5 +1,5 @@
-// Two threads put to the same place at the target, one after the other; both accumulate there, in any order, and put to
-// places of their own.
+// Two threads put to the same place at the target, one after the other; both accumulate there, in
+// any order, and put to places of their own.
 //# flags: -fopenmp
 #include <mpi.h>
 #include <omp.h>

@@ -1,5 +1,5 @@
-/* Threads send and end; the main thread writes to what they sent when it has waited for them, one by a semaphore, as
- * it is detached. */
+/* Threads send and end; the main thread writes to what they sent when it has waited for them, one
+ * by a semaphore, as it is detached. */
 //# flags: -pthread
 #include <mpi.h>
 #include <pthread.h>

@@ -1,5 +1,6 @@
-! Memory that Fortran allocates is passed with the datatype that it is of, or as what the standard allows: arrays,
-! components, pointers, several at once, in modules, as arguments, and storage that is used as another type.
+! Memory that Fortran allocates is passed with the datatype that it is of, or as what the standard
+! allows: arrays, components, pointers, several at once, in modules, as arguments, and storage that
+! is used as another type.
 !# np: 2
 !# levels: -O0 -O2
 module fields

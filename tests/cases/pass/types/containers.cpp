@@ -1,5 +1,6 @@
-// C++ memory is passed with the datatype that it is of: containers, smart pointers, `new`, members, template functions,
-// structures by datatypes of their size; and as what the standard allows, or after a cast.
+// C++ memory is passed with the datatype that it is of: containers, smart pointers, `new`, members,
+// template functions, structures by datatypes of their size; and as what the standard allows, or
+// after a cast.
 //# np: 2
 //# levels: -O0 -O2
 #include <complex>

@@ -1,5 +1,6 @@
-// Allocated memory is passed with the datatype that it is of, or as what the standard allows: bytes, packed data,
-// members of unions, characters, parts of structures, and storage that is used as another type on purpose.
+// Allocated memory is passed with the datatype that it is of, or as what the standard allows:
+// bytes, packed data, members of unions, characters, parts of structures, and storage that is used
+// as another type on purpose.
 //# np: 2
 //# levels: -O0 -O2
 #define _GNU_SOURCE

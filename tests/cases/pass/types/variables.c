@@ -1,4 +1,5 @@
-// Variables of functions and files are passed with datatypes that describe them, or parts of them, or bytes.
+// Variables of functions and files are passed with datatypes that describe them, or parts of them,
+// or bytes.
 //# np: 2
 //# levels: -O0 -O2
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// A datatype that is committed after its first use, and a communicator that a function frees which knows the variable.
+// A datatype that is committed after its first use, and a communicator that a function frees which
+// knows the variable.
 #include <mpi.h>
 
 static MPI_Comm work;

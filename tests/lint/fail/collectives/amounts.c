@@ -1,4 +1,5 @@
-/* Counts and datatypes that the rank decides, of collectives to which all ranks pass the same amount. */
+/* Counts and datatypes that the rank decides, of collectives to which all ranks pass the same
+ * amount. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-// A function reduces what it is given by address, but what decides how often all go round is not among that.
+// A function reduces what it is given by address, but what decides how often all go round is not
+// among that.
 #include <mpi.h>
 
 static MPI_Comm grid;

@@ -1,4 +1,5 @@
-/* One call on a communicator that the rank chooses: each rank waits for all of the one that it names. */
+/* One call on a communicator that the rank chooses: each rank waits for all of the one that it
+ * names. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-// All that a call writes may differ, not its first element only; a broadcast makes the same what it writes, no more.
+// All that a call writes may differ, not its first element only; a broadcast makes the same what it
+// writes, no more.
 #include <mpi.h>
 
 static struct {

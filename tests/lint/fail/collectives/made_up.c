@@ -1,4 +1,5 @@
-/* Conditions on the rank that may make up for each other, and threads that may be as many as calls elsewhere. */
+/* Conditions on the rank that may make up for each other, and threads that may be as many as calls
+ * elsewhere. */
 #include <mpi.h>
 
 int main(int argc, char **argv) {

@@ -1,4 +1,5 @@
-// Objects of one class, made and read by the same functions: those that depend on the rank are asked.
+// Objects of one class, made and read by the same functions: those that depend on the rank are
+// asked.
 #include <mpi.h>
 #include <cstdio>
 #include <memory>

@@ -1,4 +1,5 @@
-/* Searches that end with what is the rank's own, as nobody else has it, and a place that is the rank's own. */
+/* Searches that end with what is the rank's own, as nobody else has it, and a place that is the
+ * rank's own. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

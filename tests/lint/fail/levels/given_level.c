@@ -1,4 +1,5 @@
-// The level is given on the command line: this is a library, called by a parallel region's one thread.
+// The level is given on the command line: this is a library, called by a parallel region's one
+// thread.
 //# options: --thread-level funneled --initial-context single
 #include <mpi.h>
 

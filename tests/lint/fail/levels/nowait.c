@@ -1,4 +1,5 @@
-// Two reductions in `single` regions; after `nowait` another thread is in the second meanwhile (Listing 1.2).
+// Two reductions in `single` regions; after `nowait` another thread is in the second meanwhile
+// (Listing 1.2).
 #include <mpi.h>
 
 static int mine, sum[2];

@@ -1,5 +1,5 @@
-/* One of several functions is called by all threads at once, which one the input says: it may be the one that
- * calls MPI. */
+/* One of several functions is called by all threads at once, which one the input says: it may be
+ * the one that calls MPI. */
 #include <mpi.h>
 #include <stdlib.h>
 

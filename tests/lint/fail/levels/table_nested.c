@@ -1,5 +1,5 @@
-/* One of several functions is called by one thread, which one the input says: it may be the one that all threads
- * must come to. */
+/* One of several functions is called by one thread, which one the input says: it may be the one
+ * that all threads must come to. */
 #include <mpi.h>
 #include <stdlib.h>
 

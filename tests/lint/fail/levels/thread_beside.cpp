@@ -1,4 +1,5 @@
-// A thread of C++ calls a collective while its maker, or another such thread, calls one on the same communicator.
+// A thread of C++ calls a collective while its maker, or another such thread, calls one on the same
+// communicator.
 #include <mpi.h>
 #include <thread>
 

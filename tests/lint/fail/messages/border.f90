@@ -1,4 +1,5 @@
-! A part of an array that a procedure is handed, sent to the next rank, which the last one has none of.
+! A part of an array that a procedure is handed, sent to the next rank, which the last one has none
+! of.
 module exchange
   implicit none
   include 'mpif.h'

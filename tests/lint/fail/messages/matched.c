@@ -1,4 +1,5 @@
-// Messages whose two sides do not fit: another type, too long, never received; all through functions and members.
+// Messages whose two sides do not fit: another type, too long, never received; all through
+// functions and members.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// A vector grows while its elements are being sent: it moves to other memory, and releases what MPI still reads.
+// A vector grows while its elements are being sent: it moves to other memory, and releases what MPI
+// still reads.
 #include <mpi.h>
 
 #include <vector>

@@ -1,4 +1,5 @@
-// Calls that use more than their buffers are, as the numbers come out that functions and ranks compute.
+// Calls that use more than their buffers are, as the numbers come out that functions and ranks
+// compute.
 #include <mpi.h>
 #include <stdlib.h>
 

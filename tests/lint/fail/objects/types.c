@@ -1,5 +1,5 @@
-/* Datatypes that nobody commits: in the function that makes them, through a structure, and where only the type it
- * was made of is committed. */
+/* Datatypes that nobody commits: in the function that makes them, through a structure, and where
+ * only the type it was made of is committed. */
 #include <mpi.h>
 
 struct halo {

@@ -1,4 +1,5 @@
-/* A macro that evaluates the call once more to tell of its failure, and a request that is overwritten besides. */
+/* A macro that evaluates the call once more to tell of its failure, and a request that is
+ * overwritten besides. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-/* Buffers that a nonblocking collective uses on some ranks only, and that all of them use before it is complete. */
+/* Buffers that a nonblocking collective uses on some ranks only, and that all of them use before it
+ * is complete. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-// Two columns are packed into one buffer, one after the other, while the first is being sent. Requests are counted in the
-// structure that holds the buffers.
+// Two columns are packed into one buffer, one after the other, while the first is being sent.
+// Requests are counted in the structure that holds the buffers.
 #include <mpi.h>
 #include <stdlib.h>
 

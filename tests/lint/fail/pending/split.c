@@ -1,4 +1,5 @@
-/* Buffers of split collectives of files, used between the call that begins one and the call that ends it. */
+/* Buffers of split collectives of files, used between the call that begins one and the call that
+ * ends it. */
 #include <mpi.h>
 #include <stdio.h>
 

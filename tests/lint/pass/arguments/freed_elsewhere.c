@@ -1,5 +1,5 @@
-/* Handles that another function frees, which is given the address of the variable, after their last use or before the variable
-   holds another one. */
+/* Handles that another function frees, which is given the address of the variable, after their last
+   use or before the variable holds another one. */
 #include <mpi.h>
 
 static int data[8];

@@ -1,4 +1,5 @@
-// Datatypes that are committed before their first use, one made of another, and a communicator made anew in a global variable.
+// Datatypes that are committed before their first use, one made of another, and a communicator made
+// anew in a global variable.
 #include <mpi.h>
 
 static MPI_Comm work;

@@ -1,4 +1,5 @@
-/* Amounts that are the same, or that need not be: at the root alone, in place, for each rank, in other pieces. */
+/* Amounts that are the same, or that need not be: at the root alone, in place, for each rank, in
+ * other pieces. */
 #include <mpi.h>
 #include <stdio.h>
 

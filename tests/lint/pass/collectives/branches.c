@@ -1,4 +1,5 @@
-/* Both sides of a condition call the same, with the same root and reduction; what differs is what may. */
+/* Both sides of a condition call the same, with the same root and reduction; what differs is what
+ * may. */
 #include <mpi.h>
 
 static double local[4], total[4];

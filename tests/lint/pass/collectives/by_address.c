@@ -1,5 +1,5 @@
-// A function reduces what it is given by address, on a communicator of its own: what it is called with in other places
-// does not matter.
+// A function reduces what it is given by address, on a communicator of its own: what it is called
+// with in other places does not matter.
 #include <mpi.h>
 
 static MPI_Comm grid;

@@ -1,4 +1,5 @@
-/* Rank 0 tells the others by broadcasts what to call next; what it decides on the way, it decides alone. */
+/* Rank 0 tells the others by broadcasts what to call next; what it decides on the way, it decides
+ * alone. */
 #include <mpi.h>
 #include <stdio.h>
 

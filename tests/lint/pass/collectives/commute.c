@@ -1,4 +1,5 @@
-/* Nonblocking collectives of two communicators, in another order on rank 0: each communicator's own order is the same. */
+/* Nonblocking collectives of two communicators, in another order on rank 0: each communicator's own
+ * order is the same. */
 #include <mpi.h>
 
 int main(int argc, char **argv) {

@@ -1,5 +1,5 @@
-// A function that looks at what is at an address is called for the number of ranks first, then for the rank:
-// what it returned before does not differ.
+// A function that looks at what is at an address is called for the number of ranks first, then for
+// the rank: what it returned before does not differ.
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-! One rank reads the input for itself, in a mode that leaves alone what decides later; then all read it.
+! One rank reads the input for itself, in a mode that leaves alone what decides later; then all read
+! it.
 module input
   implicit none
   character(len=80) :: line

@@ -1,4 +1,5 @@
-// The functions that a pure virtual one stands for are known, so that what they are given stays known, too.
+// The functions that a pure virtual one stands for are known, so that what they are given stays
+// known, too.
 #include <mpi.h>
 
 struct Ranks {

@@ -1,4 +1,5 @@
-// One rank prints what all have computed: neither the stream, the text nor the map differs for that.
+// One rank prints what all have computed: neither the stream, the text nor the map differs for
+// that.
 #include <mpi.h>
 #include <fstream>
 #include <map>

@@ -1,5 +1,6 @@
-! One function reduces several variables, whose parts regions of OpenMP compute: only the variable that it is given becomes
-! the same on all ranks, and only the one that a region is given may differ.
+! One function reduces several variables, whose parts regions of OpenMP compute: only the variable
+! that it is given becomes the same on all ranks, and only the one that a region is given may
+! differ.
 module kernels
   implicit none
   include 'mpif.h'

@@ -1,5 +1,5 @@
-! A line of text that one rank has read, and that is written anew by all: from a file that all read, by units of
-! different numbers.
+! A line of text that one rank has read, and that is written anew by all: from a file that all read,
+! by units of different numbers.
 module input
   implicit none
   character(len=80) :: line

@@ -1,4 +1,5 @@
-// A collective in a `single` region needs MPI_THREAD_SERIALIZED (Listing 1.1 of Saillard et al. 2015).
+// A collective in a `single` region needs MPI_THREAD_SERIALIZED (Listing 1.1 of Saillard et al.
+// 2015).
 #include <mpi.h>
 
 static int mine, sum;

@@ -1,5 +1,5 @@
-/* One of several functions is called by all threads at once, which one the input says: none of them calls
- * MPI. */
+/* One of several functions is called by all threads at once, which one the input says: none of them
+ * calls MPI. */
 #include <mpi.h>
 #include <stdlib.h>
 

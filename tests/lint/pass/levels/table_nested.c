@@ -1,5 +1,5 @@
-/* One of several functions is called by all threads, which one the input says: it may be the one that all
- * must come to. */
+/* One of several functions is called by all threads, which one the input says: it may be the one
+ * that all must come to. */
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-// Tasks outside parallel regions, and of teams of one thread, are run by the thread that makes them.
+// Tasks outside parallel regions, and of teams of one thread, are run by the thread that makes
+// them.
 #include <mpi.h>
 #include <omp.h>
 

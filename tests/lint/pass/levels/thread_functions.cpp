@@ -1,4 +1,5 @@
-// Threads of C++ run functions and members, of which one calls MPI, and its maker does so when it is joined.
+// Threads of C++ run functions and members, of which one calls MPI, and its maker does so when it
+// is joined.
 #include <cstdio>
 #include <mpi.h>
 #include <thread>

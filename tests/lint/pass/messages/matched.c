@@ -1,4 +1,5 @@
-// Messages whose two sides fit: rows of a struct as its parts, bytes, results of a split, a chain of ranks.
+// Messages whose two sides fit: rows of a struct as its parts, bytes, results of a split, a chain
+// of ranks.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// Calls that use all that their buffers are, and no more; a buffer of the root that is none elsewhere.
+// Calls that use all that their buffers are, and no more; a buffer of the root that is none
+// elsewhere.
 #include <mpi.h>
 #include <stdlib.h>
 

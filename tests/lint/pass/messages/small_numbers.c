@@ -1,4 +1,5 @@
-// Counts and tags that are the numbers of handles in the standard's ABI: 257 is MPI_COMM_WORLD, 521 MPI_INT.
+// Counts and tags that are the numbers of handles in the standard's ABI: 257 is MPI_COMM_WORLD, 521
+// MPI_INT.
 #include <mpi.h>
 
 struct job {

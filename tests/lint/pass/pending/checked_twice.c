@@ -1,4 +1,5 @@
-/* A macro that evaluates the call once more to tell of its failure: a call that has failed has started nothing. */
+/* A macro that evaluates the call once more to tell of its failure: a call that has failed has
+ * started nothing. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-/* Buffers that a nonblocking collective writes on some ranks only, used before it is complete on the others. */
+/* Buffers that a nonblocking collective writes on some ranks only, used before it is complete on
+ * the others. */
 #include <mpi.h>
 #include <stdio.h>
 

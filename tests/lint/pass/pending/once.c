@@ -1,4 +1,5 @@
-/* What guards a start is asked together with something else, by bits, and never holds again once it has held. */
+/* What guards a start is asked together with something else, by bits, and never holds again once it
+ * has held. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-// What one loop starts, another one uses: the operations of its first iteration have the first elements.
+// What one loop starts, another one uses: the operations of its first iteration have the first
+// elements.
 #include <mpi.h>
 #include <stdio.h>
 

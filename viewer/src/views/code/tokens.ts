@@ -1,4 +1,5 @@
-/** Source text in parts that are set apart: comments, strings, keywords, numbers. No more than eyes need. */
+/** Source text in parts that are set apart: comments, strings, keywords, numbers. No more than eyes
+ * need. */
 
 export type Language = "c" | "fortran" | "python" | "plain";
 

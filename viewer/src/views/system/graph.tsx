@@ -80,7 +80,8 @@ function towards(from: Point, to: Point, distance: number): Point {
   return { x: from.x + ((to.x - from.x) / length) * distance, y: from.y + ((to.y - from.y) / length) * distance };
 }
 
-/** Pixels of the thickest of so many edges: the more there are, the thinner, or they hide each other. */
+/** Pixels of the thickest of so many edges: the more there are, the thinner, or they hide each
+ * other. */
 function thickest(edges: number): number {
   return Math.max(1.5, Math.min(6, 6 * Math.sqrt(64 / Math.max(1, edges))));
 }

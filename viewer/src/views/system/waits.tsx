@@ -8,7 +8,8 @@ import { Bar, ObjectLink, PlaceLink, SourceLink } from "../../ui/parts";
 /** How many late calls are listed. */
 const LISTED = 5;
 
-/** At most three sentences, each with its evidence and what people do about it; nothing where nothing is unusual. */
+/** At most three sentences, each with its evidence and what people do about it; nothing where
+ * nothing is unusual. */
 export function UnusualInRun() {
   const { run } = useShared();
   if (run.unusual.length === 0) return null;

@@ -1,8 +1,8 @@
 //! MPI's modules for flang that earlier runs have compiled, in the user's cache.
 //!
 //! What the modules depend on is in the name of their directory: this program, the compiler, and
-//! the library's headers. Files appear by `rename`, complete, the module after its bitcode. Whatever
-//! fails here, the modules are compiled.
+//! the library's headers. Files appear by `rename`, complete, the module after its bitcode.
+//! Whatever fails here, the modules are compiled.
 
 use commsan_compiler_wrapper::plugin::{Cache, marker};
 use std::fmt::Write;
@@ -16,8 +16,8 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The modules that `flang` has made of the headers in a directory; `None` if there is no cache,
-    /// or something that they depend on is not found.
+    /// The modules that `flang` has made of the headers in a directory; `None` if there is no
+    /// cache, or something that they depend on is not found.
     pub fn of(flang: &str, headers: &Path) -> Option<Kept> {
         let mut identity = String::new();
         let mut add = |path: &Path| -> Option<()> {

@@ -106,8 +106,8 @@ impl<'a> Call<'a> {
         Some([self.int("PE_start")?, self.int("logPE_stride")?, self.int("PE_size")?])
     }
 
-    /// What a collective accesses, by parameter. All of it is symmetric, though the standard demands
-    /// that of every argument only where other PEs access it.
+    /// What a collective accesses, by parameter. All of it is symmetric, though the standard
+    /// demands that of every argument only where other PEs access it.
     pub fn collective(&self) -> SmallVec<[(&'static str, Mode, Elements); 2]> {
         let mut all = SmallVec::new();
         let size = self.int("PE_size").unwrap_or(1).max(0) as usize;

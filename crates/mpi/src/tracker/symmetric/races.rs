@@ -25,8 +25,8 @@
 //! Missed is besides that puts of a PE to itself may not be complete when they return; repetitions
 //! of a put by one call, whose order nothing ensures, and puts of one element with equal values;
 //! variables of libraries, and variables that are first used late
-//! ([`super::variables`]); and what an operation on a static variable meets that was accessed before
-//! `shmem_init`.
+//! ([`super::variables`]); and what an operation on a static variable meets that was accessed
+//! before `shmem_init`.
 
 use super::Symmetric;
 use super::call::{Call, Elements};
@@ -81,7 +81,8 @@ fn atomic(call: &Call) -> Option<Atomic> {
     call.kind.is_atomic().then(|| Atomic { datatype: 0, size, op, rules: Rules::default() })
 }
 
-/// What a call stores that stores one element and is not atomic, as a number; 0 if that is not known.
+/// What a call stores that stores one element and is not atomic, as a number; 0 if that is not
+/// known.
 fn stored(call: &Call) -> u64 {
     let bytes = call.bytes();
     let value = match (call.word("value"), call.word("source")) {

@@ -1,4 +1,5 @@
-// An iteration fills what another one sends. One thread executes both, by chance of schedule(dynamic).
+// An iteration fills what another one sends. One thread executes both, by chance of
+// schedule(dynamic).
 //# flags: -fopenmp
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// An iteration fills what another one sends. One thread executes both, by chance of schedule(runtime).
+// An iteration fills what another one sends. One thread executes both, by chance of
+// schedule(runtime).
 //# flags: -fopenmp
 #include <mpi.h>
 #include <omp.h>

@@ -1,4 +1,5 @@
-// Two threads probe for messages of one source and tag, and take what they find; or one after the other.
+// Two threads probe for messages of one source and tag, and take what they find; or one after the
+// other.
 //# flags: -fopenmp
 //# cc: gcc
 #include <mpi.h>

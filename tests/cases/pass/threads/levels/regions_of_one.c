@@ -1,4 +1,5 @@
-// MPI is initialised for a program of one thread: regions that call it have but one, others compute.
+// MPI is initialised for a program of one thread: regions that call it have but one, others
+// compute.
 //# flags: -fopenmp
 //# cc: gcc
 #include <mpi.h>

@@ -1,4 +1,5 @@
-// Each thread asks for the group of the same communicator and frees what it got: libraries count how often they give one away.
+// Each thread asks for the group of the same communicator and frees what it got: libraries count
+// how often they give one away.
 //# flags: -pthread
 #include <mpi.h>
 #include <pthread.h>

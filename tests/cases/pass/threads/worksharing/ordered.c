@@ -1,4 +1,5 @@
-// Iterations, sections and tasks that the program orders: by locks, `ordered`, dependences, barriers, a schedule.
+// Iterations, sections and tasks that the program orders: by locks, `ordered`, dependences,
+// barriers, a schedule.
 //# flags: -fopenmp
 //# np: 1
 #include <mpi.h>

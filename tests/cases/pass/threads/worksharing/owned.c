@@ -1,4 +1,5 @@
-// Iterations and sections of one thread share what that thread has for itself, in every way to have it.
+// Iterations and sections of one thread share what that thread has for itself, in every way to have
+// it.
 //# flags: -fopenmp
 //# np: 1
 #include <mpi.h>
