@@ -120,7 +120,7 @@ compilers: build ## run and measure test programs with other versions of gcc and
 check: lint ## unit tests and clippy: minutes
 	$(CARGO) test --workspace --features commsan-runtime/serial --lib --bins
 	$(CARGO) test -p commsan-report -p commsan-shadow -p commsan-rundir -p commsan-profile --tests
-	$(CARGO) test -p commsan --test docs
+	$(CARGO) test -p commsan --test docs --test comments --test architecture --test architecture_circles
 
 case: NEEDS := test
 case: PROFILE := dev
