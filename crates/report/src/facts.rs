@@ -477,9 +477,12 @@ impl<'o> Facts<'o> {
         )
     }
 
-    /// Label of the site of a call that leads to the others.
+    /// Label of the site of another rank's call that leads to the others, if that is a
+    /// synchronisation: what leads to an error of MPI is the message itself.
     pub fn causes(&self, site: &RawSite<'_>) -> Option<String> {
-        let call = site.call.as_deref().filter(|_| site.rank.is_some())?;
+        let is_error =
+            matches!(self.observation.finding.code, Code::CallFailed | Code::ErrorIgnored);
+        let call = site.call.as_deref().filter(|_| site.rank.is_some() && !is_error)?;
         Some(format!("{call} synchronises with other ranks"))
     }
 

@@ -85,6 +85,9 @@ fn of_requests(row: &Wording) -> Observation {
     if !problem.is_empty() {
         observation.finding.argument = Some(RawArgument::new("", problem, None));
     }
+    if matches!(row.code, Code::CallFailed | Code::ErrorIgnored) {
+        sent_by_another_rank(&mut observation);
+    }
     if row.case == Case::OtherExtent {
         observation.finding.argument = Some(RawArgument {
             parameter: "buf".into(),
@@ -165,6 +168,16 @@ fn between_sites_of_threads(observation: &mut Observation, code: Code) {
     observation.finding.sites.to_mut()[0].thread = 2;
     if code == Code::ReceiveBufferRead {
         observation.completed = None;
+    }
+}
+
+/// The message that an error is about: who has posted the receive, which rank has sent it.
+fn sent_by_another_rank(observation: &mut Observation) {
+    for (call, rank) in [("MPI_Irecv", None), ("MPI_Isend", Some(observation.rank + 1))] {
+        let place = observation.finding.sites[0].clone();
+        let site = RawSite { role: Role::Cause, call: Some(call.into()), rank, ..place };
+        observation.finding.sites.to_mut().push(site);
+        observation.stacks.push(observation.stacks[0].clone());
     }
 }
 
