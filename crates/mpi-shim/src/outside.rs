@@ -22,15 +22,17 @@ use std::ptr::null_mut;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
+/// How calls are named that may be made at any time, besides those whose effect says so.
+const ALWAYS: [&str; 4] =
+    ["MPI_Info_", "MPI_Add_error_", "MPI_Errhandler_free", "MPI_Get_library_version"];
+
 /// A call is about to be made while nothing is followed.
 #[cold]
 pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
     use Effect::{Abort, Begin, Session, SessionEnd};
     let may_always = matches!(args.call.effect, Abort | Session | SessionEnd)
         || args.call.explains_errors
-        || ["MPI_Info_", "MPI_Add_error_", "MPI_Errhandler_free"]
-            .iter()
-            .any(|name| args.call.name.starts_with(name));
+        || ALWAYS.iter().any(|name| args.call.name.starts_with(name));
     let is_other = has_owner() && !is_owner();
     if may_always || is_other || !rank.checks() || phase::are_live() {
         return;

@@ -1,5 +1,4 @@
-// Kernels as programs with MPI and CUDA have them: solvers, halos, and the waits of tests for
-// races.
+// Kernels as programs with MPI and CUDA have them: solvers, halos, waits of tests for races.
 
 // Delays: whatever they compute, they end.
 __global__ void delayed_by_clock(int *a, int n, long long cycles) {

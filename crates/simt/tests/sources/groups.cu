@@ -1,5 +1,4 @@
-// Parts of blocks and warps that work together; tests/groups.rs computes their results again on the
-// host.
+// Parts of blocks and warps that work together; tests/groups.rs computes their results again.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
