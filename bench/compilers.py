@@ -14,7 +14,8 @@ import shutil
 import sys
 import tempfile
 
-import run as bench
+import run
+import workshop
 
 COMPILERS = ["gcc-11", "gcc-12", "clang-14", "clang-15", "clang-16", "clang-19"]
 WIDE = ["-march=haswell", "-O3", "-fopenmp-simd"]
@@ -31,16 +32,16 @@ TARGETS = {"none": 1.3, "columns": 3.0}
 def build(directory, compiler, name, how):
     """The stencil, native or checked, by Open MPI's wrapper of that compiler."""
     target = directory / f"{compiler}-{name}-{how}"
-    sources = [bench.PROGRAMS / source for source in ("peak.c", "stencil.c")]
-    prefix = [bench.COMMSAN, "cc"] if how == "commsan" else []
-    options = [*bench.CFLAGS, *CODE[name], "-DCPU_TIME"]
+    sources = [workshop.PROGRAMS / source for source in ("peak.c", "stencil.c")]
+    prefix = [workshop.COMMSAN, "cc"] if how == "commsan" else []
+    options = [*workshop.CFLAGS, *CODE[name], "-DCPU_TIME"]
     command = [*prefix, "mpicc.openmpi", *options, *sources, "-o", target, "-lm"]
-    bench.call(command, {"OMPI_CC": compiler})
+    workshop.call(command, {"OMPI_CC": compiler})
     return target
 
 
 def comparisons(directory, compilers, size):
-    shop = bench.Workshop(directory)
+    shop = workshop.Workshop(directory)
     for compiler in compilers:
         for name in CODE:
             hows = ("native", "commsan")
@@ -50,12 +51,12 @@ def comparisons(directory, compilers, size):
                 arguments = (*size.small, pending, size.seconds)
                 return shop.run("Open MPI", 1, program, *arguments, checked=is_checked)
 
-            variants = [bench.Variant("native", command(native, "none", False))]
+            variants = [workshop.Variant("native", command(native, "none", False))]
             for pending, target in TARGETS.items():
                 what = f"{'nothing' if pending == 'none' else pending} pending"
-                variants.append(bench.Variant(what, command(checked, pending, True), target))
-            comparison = bench.Comparison("stencil", f"{compiler}, {name}", "ns/cell", 1e9, variants)
-            bench.measure(shop, size, comparison)
+                variants.append(workshop.Variant(what, command(checked, pending, True), target))
+            comparison = workshop.Comparison("stencil", f"{compiler}, {name}", "ns/cell", 1e9, variants)
+            run.measure(shop, size, comparison)
             yield comparison
 
 
@@ -67,12 +68,12 @@ def main():
     parser.add_argument("compilers", nargs="*", metavar="COMPILER", help="default: all installed")
     arguments = parser.parse_args()
     compilers = arguments.compilers or [name for name in COMPILERS if shutil.which(name)]
-    bench.prepare_environment()
-    size = bench.Size(rounds=arguments.rounds, seconds=arguments.seconds)
+    run.prepare_environment()
+    size = workshop.Size(rounds=arguments.rounds, seconds=arguments.seconds)
     with tempfile.TemporaryDirectory(prefix="commsan-compilers-") as directory:
         found = list(comparisons(pathlib.Path(directory), compilers, size))
-    print(bench.table(found))
-    missed = [text for met, text in bench.verdicts(found) if not met]
+    print(run.table(found))
+    missed = [text for met, text in run.verdicts(found) if not met]
     print("".join(f"\nMissed: {text}" for text in missed))
     sys.exit(1 if missed and arguments.check else 0)
 

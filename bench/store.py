@@ -16,7 +16,8 @@ import sys
 import tempfile
 import time
 
-import run as bench
+import run
+import workshop
 
 COUNTS = [10_000, 1_000_000, 100_000_000]
 SIZE_TARGET = 1 << 20  # bytes
@@ -31,7 +32,7 @@ def ended(command):
     now = time.time()
     end = re.search(r"ended ([0-9.]+)", done.stdout + done.stderr)
     if done.returncode != 0 or not end:
-        sys.exit(f"{' '.join(map(str, command))}\n{bench.tail(done.stdout + done.stderr)}")
+        sys.exit(f"{' '.join(map(str, command))}\n{workshop.tail(done.stdout + done.stderr)}")
     return now - float(end[1]), now - begin
 
 
@@ -39,7 +40,7 @@ def transfers(directory, count):
     """What the stored table says, which must be all that was sent."""
     out = directory.parent / "csv"
     shutil.rmtree(out, ignore_errors=True)
-    subprocess.run([bench.COMMSAN, "export", "--csv", out, directory], check=True,
+    subprocess.run([workshop.COMMSAN, "export", "--csv", out, directory], check=True,
                    stdin=subprocess.DEVNULL, capture_output=True)
     with open(out / "transfers.csv", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -54,12 +55,12 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, metavar="N")
     parser.add_argument("--counts", type=int, nargs="+", default=COUNTS, metavar="MESSAGES")
     options = parser.parse_args()
-    bench.prepare_environment()
+    run.prepare_environment()
     missed = False
     print("| messages | native | profiled | rows | on disk | after the end, native | profiled |")
     print("|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as scratch:
-        shop = bench.Workshop(pathlib.Path(scratch))
+        shop = workshop.Workshop(pathlib.Path(scratch))
         program = shop.build("messages")
         directory = pathlib.Path(scratch) / "messages.commsan"
         for count in options.counts:
