@@ -16,10 +16,12 @@
 
 static GTY(()) tree declarations[HOOKS];
 static GTY(()) tree preserving_type;
+static GTY(()) tree error_code;
 
 static const ggc_root_tab roots[] = {
     {declarations, HOOKS, sizeof(tree), &gt_ggc_mx_tree_node, &gt_pch_nx_tree_node},
     {&preserving_type, 1, sizeof(tree), &gt_ggc_mx_tree_node, &gt_pch_nx_tree_node},
+    {&error_code, 1, sizeof(tree), &gt_ggc_mx_tree_node, &gt_pch_nx_tree_node},
     LAST_GGC_ROOT_TAB};
 
 #if BUILDING_GCC_MAJOR >= 10
@@ -94,6 +96,7 @@ static tree type_of(hook which) {
                                     long_unsigned_type_node, long_unsigned_type_node, NULL_TREE);
   case SYNCHRONISE:
     return build_function_type_list(void_type_node, ptr_type_node, integer_type_node, NULL_TREE);
+  case MISSING_IERROR:
   case ENTRY: return build_function_type_list(void_type_node, ptr_type_node, NULL_TREE);
   case EXIT:
   case EXIT_MARK: return build_function_type_list(void_type_node, NULL_TREE);
@@ -106,7 +109,8 @@ static tree declare(hook which) {
       "__commsan_read",     "__commsan_write", "__tsan_read_range", "__tsan_write_range",
       "__commsan_lanes",    "__commsan_copy",  "__commsan_clear",   "__tsan_func_entry",
       "__tsan_func_exit",   "__commsan_range_clear", "__commsan_span_clear",
-      "__commsan_object_clear", "__commsan_pointee", "__commsan_read_sweep", "__commsan_write_sweep", "__tsan_func_exit", "__commsan_share", "__commsan_synchronise"};
+      "__commsan_object_clear", "__commsan_pointee", "__commsan_read_sweep", "__commsan_write_sweep", "__tsan_func_exit", "__commsan_share", "__commsan_synchronise",
+      "__commsan_missing_ierror"};
   tree declaration = plain_declaration(names[which], type_of(which));
   DECL_VISIBILITY(declaration) = VISIBILITY_HIDDEN;
   DECL_VISIBILITY_SPECIFIED(declaration) = 1;
@@ -121,6 +125,20 @@ static tree declare(hook which) {
 tree hook_declaration(hook which) {
   if (!declarations[which]) declarations[which] = declare(which);
   return declarations[which];
+}
+
+tree hook_error_code() {
+  if (!error_code) {
+    error_code = build_decl(UNKNOWN_LOCATION, VAR_DECL, get_identifier("__commsan_ierror"),
+                            integer_type_node);
+    TREE_PUBLIC(error_code) = 1;
+    DECL_EXTERNAL(error_code) = 1;
+    DECL_ARTIFICIAL(error_code) = 1;
+    TREE_ADDRESSABLE(error_code) = 1;
+    DECL_VISIBILITY(error_code) = VISIBILITY_HIDDEN;
+    DECL_VISIBILITY_SPECIFIED(error_code) = 1;
+  }
+  return error_code;
 }
 
 void set_up_hooks() {

@@ -94,6 +94,7 @@ static void treat_function(function *f) {
   FOR_EACH_BB_FN(block, f) blocks.safe_push(block);
   for (basic_block b : blocks) treat_block(b, unchecked);
   tell_synchronisation(f);
+  tell_missing_ierror(f);
 }
 
 static bool is_excluded(tree declaration) {

@@ -128,6 +128,8 @@ bool is_outlined(tree function);
 void find_sharing(void *, void *);
 /* Inserts reports of atomic operations, fences and writes to volatile variables. */
 void tell_synchronisation(function *f);
+/* Marks calls of MPI's Fortran procedures without the argument for the error code. */
+void tell_missing_ierror(function *f);
 
 /* calm.cc: `unchecked` are statements that need no check, in functions and loops that exist twice
  * and only run so while nothing is pending or exposed. */
@@ -185,9 +187,12 @@ enum hook {
   EXIT_MARK, /* like EXIT, inserted by mark_exceptional_exit */
   SHARE,
   SYNCHRONISE,
+  MISSING_IERROR,
   HOOKS
 };
 tree hook_declaration(hook);
+/* A variable for error codes that nobody asks for. */
+tree hook_error_code();
 /* Declares a function that the compiler treats as an ordinary one, whatever its name. */
 tree plain_declaration(const char *name, tree type);
 void set_up_hooks();

@@ -25,6 +25,9 @@ void commsan_mark(LLVMModuleRef);
 void commsan_instrument(LLVMModuleRef);
 }
 
+// Marks calls of MPI's Fortran procedures without the argument for the error code.
+void commsan_tell_missing_ierror(llvm::Module &module);
+
 namespace {
 
 using Callback = void (*)(LLVMModuleRef);
@@ -39,12 +42,17 @@ struct Run : PassInfoMixin<Run> {
   static bool isRequired() { return true; }
 };
 
+void instrument(LLVMModuleRef module) {
+  commsan_tell_missing_ierror(*unwrap(module));
+  commsan_instrument(module);
+}
+
 void add_passes(PassBuilder &builder) {
   // Later versions pass the phase of link-time optimization, too.
   builder.registerPipelineStartEPCallback(
       [](ModulePassManager &passes, auto &&...) { passes.addPass(Run(commsan_mark)); });
   builder.registerOptimizerLastEPCallback(
-      [](ModulePassManager &passes, auto &&...) { passes.addPass(Run(commsan_instrument)); });
+      [](ModulePassManager &passes, auto &&...) { passes.addPass(Run(instrument)); });
 }
 
 } // namespace

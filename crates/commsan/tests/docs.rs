@@ -86,6 +86,54 @@ fn the_table_of_counters_is_that_of_the_code() {
     }
 }
 
+/// What plugins of compilers know of MPI's Fortran procedures: how many arguments they have. Those
+/// with strings, whose lengths come behind the others, are left out.
+#[test]
+fn fortran_calls_are_those_of_the_call_table() {
+    let path = root().join("instrument/hooks/fortran_calls.h");
+    let rows = commsan_mpi_calls::CALLS.iter().filter(|call| call.name.starts_with("MPI_"));
+    let rows = rows.filter(|call| !call.params.is_empty() || call.name == "MPI_Finalize");
+    let rows: BTreeSet<String> = rows
+        .filter(|call| call.fortran_arguments().1 == 0)
+        .map(|call| {
+            let (arguments, _) = call.fortran_arguments();
+            format!("      {{\"{}_\", {arguments}}},\n", call.name.to_ascii_lowercase())
+        })
+        .collect();
+    let expected = format!("{FORTRAN_CALLS_BEGIN}{}{FORTRAN_CALLS_END}", String::from_iter(rows));
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, &expected).unwrap();
+    }
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text == expected, "fortran_calls.h: `make bless` writes it anew");
+}
+
+const FORTRAN_CALLS_BEGIN: &str = r#"/* MPI's Fortran procedures and how many arguments they have, `ierror` included: for both compilers'
+ * plugins. Generated from crates/mpi-calls/src/calls.txt by `make bless`. */
+#ifndef COMMSAN_FORTRAN_CALLS_H
+#define COMMSAN_FORTRAN_CALLS_H
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Whether a call passes one argument less than the procedure has. */
+static inline bool commsan_lacks_ierror(const char *name, unsigned arguments) {
+  static const struct {
+    const char *name;
+    unsigned arguments;
+  } procedures[] = {
+"#;
+
+const FORTRAN_CALLS_END: &str = r#"  };
+  if (strncmp(name, "mpi_", 4)) return false;
+  for (unsigned i = 0; i < sizeof procedures / sizeof *procedures; i++)
+    if (!strcmp(name, procedures[i].name)) return arguments + 1 == procedures[i].arguments;
+  return false;
+}
+
+#endif
+"#;
+
 /// Targets of the Markdown links in `text`, code aside.
 fn links(text: &str) -> Vec<&str> {
     let mut is_code = false;

@@ -242,7 +242,7 @@ fn outside(
         at.drop_innermost();
         let address = address(signal, info).unwrap_or(0);
         return rank.crashed(thread, &mut |tracker, out| {
-            tracker.reporter.missing_error_code(call, address, &at, out);
+            tracker.reporter.missing_error_code(call, Some(address), &at, out);
         });
     }
     let problem = at_address(name(signal), address(signal, info));

@@ -5,8 +5,10 @@
 //! work.
 //!
 //! **Soundness.** `ierror` counts as missing where its address cannot be that of a variable (MPI
-//! 4.1 §19.1: only mpi_f08 may omit it). An address that happens to be left in its place and is one
-//! goes unnoticed; so do MPICH's calls, whose own layer takes the argument.
+//! 4.1 §19.1: only mpi_f08 may omit it), and where the compiler saw a call that passes one argument
+//! less than the procedure has (instrument/hooks/ierror.c). Of code that was not compiled with
+//! `commsan fc`, an address that happens to be left in its place and is one goes unnoticed; so do
+//! MPICH's calls, whose own layer takes the argument.
 //!
 //! The standard ABI is one of C: layers for Fortran call C entry points.
 
@@ -18,6 +20,7 @@ use crate::handles::{
     comm_from_fortran, datatype_from_fortran, file_from_fortran, group_from_fortran,
     info_from_fortran, op_from_fortran, request_from_fortran, win_from_fortran,
 };
+use crate::library;
 use crate::rank::{mode, rank};
 use crate::real;
 use crate::sys;
@@ -68,7 +71,7 @@ pub(crate) unsafe fn fortran<const N: usize>(
         // Optional in mpi_f08.
         raw[at] = &raw mut own_error as usize;
     } else if !may_be_variable(raw[at], caller) {
-        report_missing(table_row, raw[at], caller);
+        report_missing(table_row, Some(raw[at]), caller);
         raw[at] = &raw mut own_error as usize;
     }
     let mut own_status = std::mem::MaybeUninit::<sys::MPI_Status>::uninit();
@@ -126,15 +129,33 @@ fn may_be_variable_at_all(address: usize, caller: Caller) -> bool {
     !is_below_stack && memory::is_mapped(address) && !is_constant()
 }
 
+/// A procedure of MPI's is about to be called without the argument for its error code, as the
+/// compiler has seen, in code at `caller`.
+pub fn without_error_code(procedure: &str, caller: Caller) {
+    let is_it = |call: &&Call| {
+        let name = procedure.strip_suffix('_');
+        name.is_some_and(|name| call.name.eq_ignore_ascii_case(name))
+    };
+    if let Some(call) = CALLS.iter().find(is_it) {
+        report_missing(call, None, caller);
+    }
+}
+
 /// Reports that the error code's argument is missing.
 #[cold]
-fn report_missing(call: &'static Call, address: usize, caller: Caller) {
-    let Some(rank) = rank().filter(|_| mode().is_active()) else { return };
+fn report_missing(call: &'static Call, address: Option<usize>, caller: Caller) {
+    let Some(rank) = rank().filter(|rank| rank.checks()) else { return };
     let Some(inside) = Inside::enter() else { return };
     let here = Here::new(inside.outer.get().unwrap_or(caller), &inside);
-    rank.with(here.thread, &mut |tracker, out| {
-        tracker.reporter.missing_error_code(call, address, &here, out);
-    });
+    if mode().is_active() {
+        rank.with(here.thread, &mut |tracker, out| {
+            tracker.reporter.missing_error_code(call, address, &here, out);
+        });
+    } else if call.effect == Effect::Begin {
+        rank.early(here.thread, library::version(), &mut |tracker, out| {
+            tracker.reporter.missing_error_code(call, address, &here, out);
+        });
+    }
 }
 
 /// A string as C would have it: Fortran's end with blanks.

@@ -101,6 +101,7 @@ pub use rank::{Rank, Shared, World, connect, set_mode};
 pub use {
     calling::{ended, prepare},
     entry::{collect_strictly, send_strictly},
+    fortran::without_error_code,
     library::Mpi,
     objects::follow_objects,
     outside::left,

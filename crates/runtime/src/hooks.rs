@@ -182,6 +182,24 @@ unsafe extern "C" fn on_leave(pc: *const c_void, frame: *const c_void) {
     state::with(&inside, |checker, out| checker.leave(frame as usize, &here, out));
 }
 
+/// Code compiled with `commsan fc` is about to call a procedure of MPI's without the argument for
+/// the error code.
+///
+/// # Safety
+/// `procedure` is a C string.
+#[cfg(not(feature = "serial"))]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn commsan_api_missing_ierror(
+    procedure: *const c_char,
+    pc: *const c_void,
+    frame: *const c_void,
+) {
+    // SAFETY: by the caller.
+    let Ok(procedure) = unsafe { CStr::from_ptr(procedure) }.to_str() else { return };
+    let caller = Caller { pc: pc as usize, frame: frame as usize, sp: 0 };
+    commsan_mpi_shim::without_error_code(procedure, caller);
+}
+
 /// Memory is given back while something is pending somewhere.
 pub fn on_release(by: &'static str, bytes: Range<usize>, caller: Caller) {
     if !state::may_conflict(&bytes, Mode::Write) && !state::may_be_exposed(&bytes) {

@@ -21,6 +21,7 @@ pub const GCC: &[Source] = sources![
     "gcc-plugin/check.cc",
     "gcc-plugin/frames.cc",
     "gcc-plugin/hooks.cc",
+    "gcc-plugin/ierror.cc",
     "gcc-plugin/interval.cc",
     "gcc-plugin/interval.h",
     "gcc-plugin/lanes.cc",
@@ -30,16 +31,19 @@ pub const GCC: &[Source] = sources![
     "gcc-plugin/reach.cc",
     "gcc-plugin/threads.cc",
     "hooks/commsan_abi.h",
+    "hooks/fortran_calls.h",
     "hooks/harmless.h",
 ];
 
 /// The part of the pass plugin that depends on LLVM's version.
 pub const LLVM: &[Source] = sources![
+    "llvm-plugin/ierror.cc",
     "llvm-plugin/reach.cc",
     "llvm-plugin/reach.h",
     "llvm-plugin/regions.cc",
     "llvm-plugin/shim.cc",
     "hooks/commsan_abi.h",
+    "hooks/fortran_calls.h",
     "hooks/harmless.h",
 ];
 

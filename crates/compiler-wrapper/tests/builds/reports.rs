@@ -185,6 +185,21 @@ fn fortran_statements_and_assignments() {
     }
 }
 
+/// They are reported, and the library gets a variable for the code.
+#[test]
+fn fortran_calls_without_the_error_code() {
+    let plugin = has_plugin().then_some("gfortran");
+    let flang = has("flang-new-19").then_some("flang-new-19");
+    for compiler in plugin.into_iter().chain(flang) {
+        for options in ["-O0", "-O2", "-O2 -flto"] {
+            let place = Place::new();
+            place.ok("gcc -O1 -w -c SRC/ierror.c -o library.o");
+            place.ok(&format!("@fc {compiler} {options} SRC/ierror.f90 library.o -o program"));
+            assert_eq!(place.ok("./program"), "passed\n", "{compiler} {options}");
+        }
+    }
+}
+
 #[test]
 fn the_fast_path_is_a_handful_of_instructions() {
     let place = Place::new();

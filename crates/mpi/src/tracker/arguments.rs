@@ -144,12 +144,12 @@ impl Reporter {
         self.ended_within(args, Code::CallCrashed, Some(argument), place, out);
     }
 
-    /// Reports that a call of Fortran stores its error code at an address that is no variable's:
-    /// the argument is missing.
+    /// Reports that a call of Fortran stores its error code at an address that is no variable's,
+    /// as the argument is missing; `None` if that is known from the call's code.
     pub fn missing_error_code(
         &mut self,
         call: &'static Call,
-        address: usize,
+        address: Option<usize>,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
@@ -157,8 +157,12 @@ impl Reporter {
             return;
         }
         let site = self.site(call, place);
-        let problem =
-            format!("is missing: what the call gets instead, {address:#x}, is no variable");
+        let problem = match address {
+            Some(address) => {
+                format!("is missing: what the call gets instead, {address:#x}, is no variable")
+            }
+            None => "is missing: the call passes one argument less than there are".to_owned(),
+        };
         let argument = RawArgument::new("ierror", problem, Some(Problem::Missing));
         let operation = RawOperation::of(&call.name);
         let sites = [(Role::Operation, site)];
