@@ -2,6 +2,7 @@
 
 use crate::child;
 use crate::command_line;
+use crate::ctest;
 use crate::cuda::Cuda;
 use crate::exec;
 use crate::exit_code;
@@ -107,6 +108,7 @@ pub fn supervise(
     let ended = watch.finish();
     let code = child::shell_code(status);
     info.end(code);
+    info.tests = ctest::names(&run);
     save(&run, &info);
 
     let mut summary = match options.check {

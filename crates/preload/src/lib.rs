@@ -8,7 +8,8 @@
 //!
 //! Promises: a process that is no rank runs exactly as without commsan; whatever goes wrong, the
 //! program runs, unchecked, and a `notice-PID.txt` in the run directory says why. Nothing here
-//! panics, and nothing allocates before a restart is decided. The variables that carry the restart
+//! panics, and nothing allocates before a restart is decided, except in what CTest has started,
+//! whose environment gets the name of the job. The variables that carry the restart
 //! are described in `docs/run-directory.md`.
 
 mod environment;
@@ -16,6 +17,7 @@ mod libraries;
 mod notice;
 mod restart;
 mod sanitizers;
+mod testing;
 mod verdict;
 
 use std::ffi::{c_char, c_int};
@@ -30,6 +32,7 @@ extern "C" fn construct(_argc: c_int, argv: *const *const c_char, _envp: *const 
     if environment::get(restart::RESTORE).is_some() {
         return restart::restore();
     }
+    testing::name_job();
     match verdict::decide(&verdict::Facts::gather()) {
         verdict::Verdict::NoRank => {}
         verdict::Verdict::Rank(mpi) | verdict::Verdict::MaybeRank(mpi) => {
