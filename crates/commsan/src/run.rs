@@ -250,7 +250,7 @@ fn explain_silence(
     } else if code != 0 {
         help.push(format!("the command failed with exit code {code}: see its output"));
     }
-    if let Some(Obstacle { found, mend }) = obstacle {
+    if let Some(Obstacle { found, mend }) = obstacle.or_else(unreached::suspected) {
         help.push(format!("{found}: {mend}"));
     } else if let Some(program) = program.filter(|program| !program::is_shell(program)) {
         let facts = child::find(program).ok().and_then(|path| crate::elf::read(&path).ok());

@@ -14,6 +14,7 @@
 
 mod environment;
 mod libraries;
+mod linked_in;
 mod notice;
 mod restart;
 mod sanitizers;
@@ -45,6 +46,13 @@ extern "C" fn construct(_argc: c_int, argv: *const *const c_char, _envp: *const 
                 b"was not checked: it is built with ",
                 name.as_bytes(),
                 b", beside which commsan cannot work. Build it without, to have it checked.",
+            ],
+        ),
+        verdict::Verdict::LinkedIn => notice::write(
+            run_dir,
+            &[
+                b"was not checked: an MPI library is linked into it, and nothing can come between the two. \
+                  Link it with the MPI's shared library.",
             ],
         ),
         verdict::Verdict::Mixed => {
