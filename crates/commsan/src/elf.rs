@@ -26,6 +26,9 @@ pub struct Program {
     pub mpi: Vec<(MpiFamily, PathBuf)>,
     /// Whether MPI itself is linked statically.
     pub static_mpi: bool,
+    /// Whether that may be so: its symbols were removed, but it has the names of calls in its text, as
+    /// libraries have for their messages.
+    pub may_have_mpi: bool,
     /// The library of OpenSHMEM that it loads.
     pub shmem: Option<String>,
     /// Whether commsan's hooks are linked in.
@@ -55,6 +58,12 @@ impl Program {
                  shared library, without `-static`"
             ));
         }
+        if self.may_have_mpi {
+            return Some(format!(
+                "`{name}` seems to have MPI linked in, so that commsan cannot come between the two: link it with \
+                 the MPI's shared library; if it loads that later, say which by `--mpi`"
+            ));
+        }
         if !self.dynamic {
             return Some(format!(
                 "`{name}` is linked statically, so that nothing can be preloaded: link it without `-static`"
@@ -73,6 +82,12 @@ impl Program {
         }
         if !self.mpi.is_empty() {
             return None;
+        }
+        let of_mpi = |name: &&String| MpiFamily::of_library(name.as_bytes()).is_some();
+        if let Some(library) = self.missing.iter().find(of_mpi) {
+            return Some(format!(
+                "`{name}` needs {library}, which is not found: set LD_LIBRARY_PATH, or load the module of its MPI"
+            ));
         }
         match &self.cuda {
             Some(cuda) if cuda.runtime.is_none() => cuda
@@ -138,7 +153,17 @@ pub fn read(path: &Path) -> io::Result<Program> {
         }
         program.cuda = Cuda::read(&elf, &names);
     }
+    program.may_have_mpi = !program.static_mpi && program.mpi.is_empty() && names_calls(&elf);
     Ok(program)
+}
+
+/// Whether the program's constants have the names of calls that few programs call, let alone name.
+fn names_calls<'data>(elf: &impl Object<'data>) -> bool {
+    let Some(section) = elf.section_by_name(".rodata") else { return false };
+    let Ok(text) = section.data() else { return false };
+    [&b"MPI_Get_library_version"[..], b"MPI_Type_create_darray", b"MPI_Intercomm_merge"]
+        .iter()
+        .all(|name| text.windows(name.len()).any(|part| part == *name))
 }
 
 /// The name of the interpreter that runs the script of this name, if it is a script.

@@ -6,6 +6,7 @@ mod cli;
 mod command_line;
 mod compile;
 mod config;
+mod ctest;
 mod cuda;
 mod doctor;
 mod elf;

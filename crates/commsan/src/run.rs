@@ -2,6 +2,7 @@
 
 use crate::child;
 use crate::command_line;
+use crate::ctest;
 use crate::cuda::Cuda;
 use crate::exec;
 use crate::exit_code;
@@ -107,6 +108,7 @@ pub fn supervise(
     let ended = watch.finish();
     let code = child::shell_code(status);
     info.end(code);
+    info.tests = ctest::names(&run);
     save(&run, &info);
 
     let mut summary = match options.check {
@@ -248,7 +250,7 @@ fn explain_silence(
     } else if code != 0 {
         help.push(format!("the command failed with exit code {code}: see its output"));
     }
-    if let Some(Obstacle { found, mend }) = obstacle {
+    if let Some(Obstacle { found, mend }) = obstacle.or_else(unreached::suspected) {
         help.push(format!("{found}: {mend}"));
     } else if let Some(program) = program.filter(|program| !program::is_shell(program)) {
         let facts = child::find(program).ok().and_then(|path| crate::elf::read(&path).ok());

@@ -49,10 +49,18 @@ pub const EXPORTS: [&str; 2] = ["SLURM_EXPORT_ENV", "SBATCH_EXPORT"];
 pub fn obstacle(command: &[OsString], library: &Path, run: &Path) -> Option<Obstacle> {
     let index = program::position(command).unwrap_or(command.len());
     let contained = command.get(index).and_then(|word| {
-        container(word, library, run).filter(|_| !mentions(&command[index..], library))
+        let words = &command[index..];
+        let unmounted = container(word, library, run).filter(|_| !mentions(words, library));
+        unmounted.or_else(|| cleared(words))
     });
     let variable = |name: &str| std::env::var(name).ok();
     contained.or_else(|| not_exported(&command[..index], &variable))
+}
+
+/// What may have kept ranks from being checked whose launcher a script has started.
+pub fn suspected() -> Option<Obstacle> {
+    let (name, value) = EXPORTS.iter().find_map(|name| Some((name, std::env::var(name).ok()?)))?;
+    (!passes(&value)).then(|| partial(name, &value))
 }
 
 /// What a command that runs others in a container needs for them to be checked.
@@ -69,6 +77,25 @@ pub fn container(command: &OsStr, library: &Path, run: &Path) -> Option<Obstacle
              unless commsan's directory is mounted"
         ),
         mend: format!("add `{}` to {name}'s options", options.join(" ")),
+    })
+}
+
+/// Whether apptainer is told to give the program none of the environment.
+fn cleared(words: &[OsString]) -> Option<Obstacle> {
+    let name = base_name(words.first()?);
+    ["apptainer", "singularity"].contains(&name.as_str()).then_some(())?;
+    let words: Vec<_> = words.iter().skip(2).map(|word| word.to_string_lossy()).collect();
+    // Up to the image, or the program behind it: an option may have a value.
+    let is_option = |index: usize| words[index].starts_with('-');
+    let mut options =
+        (0..words.len()).take_while(|&index| is_option(index) || index > 0 && is_option(index - 1));
+    let clearing = ["-e", "--cleanenv", "-C", "--containall"];
+    let option = &words[options.find(|&index| clearing.contains(&&*words[index]))?];
+    Some(Obstacle {
+        found: format!(
+            "`{name} {option}` starts the program with an environment of its own, in which LD_PRELOAD is not"
+        ),
+        mend: format!("leave out `{option}`"),
     })
 }
 
@@ -93,15 +120,20 @@ fn not_exported(
     // The last of several counts, and any of them before the environment.
     let inherited = || Some((EXPORTS[0].to_owned(), variable(EXPORTS[0])?));
     let (name, value) = given.last().or_else(inherited)?;
-    (!passes(&value)).then(|| Obstacle {
+    (!passes(&value)).then(|| partial(&name, &value))
+}
+
+/// An export that lacks something.
+fn partial(name: &str, value: &str) -> Obstacle {
+    Obstacle {
         found: format!(
             "`{name}={value}` lets only some variables through to the ranks, and LD_PRELOAD is not one of them"
         ),
-        mend: match &*name {
+        mend: match name {
             "--export" => "use `--export=ALL`, or add ALL to its list".to_owned(),
             _ => format!("`unset {name}`, or give srun `--export=ALL`"),
         },
-    })
+    }
 }
 
 /// Whether a value of `--export` lets commsan's variables through.
@@ -134,6 +166,14 @@ mod tests {
         assert_eq!(mend("app"), None);
         assert!(mentions(&words("apptainer exec --bind /opt/c/lib/commsan:/x i app"), library));
         assert!(!mentions(&words("apptainer exec i app"), library));
+        let found = |command: &str| cleared(&words(command)).map(|obstacle| obstacle.mend);
+        assert_eq!(
+            found("apptainer exec --cleanenv --bind x i app").as_deref(),
+            Some("leave out `--cleanenv`")
+        );
+        assert_eq!(found("apptainer exec --bind x i app"), None);
+        assert_eq!(found("apptainer exec --nv i app -e"), None);
+        assert_eq!(found("docker run -e LD_PRELOAD i app"), None);
     }
 
     #[test]

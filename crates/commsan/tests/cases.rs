@@ -6,9 +6,11 @@
 //! `cargo test -p commsan --test cases -- irecv` runs the trials whose names contain `irecv`.
 //!
 //! With `COMMSAN_TEST_MPIS=target/mpis`, where `scripts/mpis.sh` has installed other MPI libraries,
-//! the C programs on one node run with each of these instead (`make matrix`). With
-//! `COMMSAN_TEST_EVERY=N` about every `N`th program runs, with `COMMSAN_TEST_COMPILER=gcc-11` those
-//! in C and C++ are compiled by that compiler (`make compilers`).
+//! the C programs on one node, and those in Fortran where the library has modules, run with each of
+//! these instead (`make matrix`). With `COMMSAN_TEST_EVERY=N` about every `N`th program runs, with
+//! `COMMSAN_TEST_COMPILER=gcc-11` those in C and C++ are compiled by that compiler
+//! (`make compilers`). Without all these, a few programs run with two of the other libraries, if
+//! they are installed.
 
 #[path = "cases/tools.rs"]
 mod tools;
@@ -41,7 +43,17 @@ fn main() -> ExitCode {
         return libtest_mimic::run(&arguments, vec![trial]).exit_code();
     }
     let mpis = others.clone().unwrap_or(Mpi::DISTRIBUTED.to_vec());
-    let tools = match Tools::find(&repository, &mpis) {
+    let newer = match others {
+        Some(_) => Vec::new(),
+        None => newer(&repository),
+    };
+    if others.is_none() && newer.len() < NEWER.len() {
+        // Where they cannot be fetched, nothing else fails for it.
+        let missing = format!("run `scripts/mpis.sh {}`", NEWER.join(" "));
+        let trial = Trial::test("other libraries are installed", move || Err(missing.into()));
+        trials.push(trial.with_ignored_flag(true));
+    }
+    let tools = match Tools::find(&repository, &[&mpis[..], &newer].concat()) {
         Ok(tools) => Arc::new(tools),
         Err(missing) => {
             let trial = Trial::test("tools", move || Err(missing.into()));
@@ -56,7 +68,7 @@ fn main() -> ExitCode {
             Ok(case) => trials.extend(
                 case.each_level()
                     .into_iter()
-                    .flat_map(|case| trials_of(Arc::new(case), &tools, others.as_deref())),
+                    .flat_map(|case| trials_of(Arc::new(case), &tools, others.as_deref(), &newer)),
             ),
             Err(problem) => trials.push(Trial::test(name.clone(), move || Err(problem.into()))),
         }
@@ -107,7 +119,27 @@ fn is_left_out(case: &Case) -> bool {
     case.name.contains("/cuda/") || (needs_openmp && chosen.starts_with("clang"))
 }
 
-fn trials_of(case: Arc<Case>, tools: &Arc<Tools>, others: Option<&[Mpi]>) -> Vec<Trial> {
+/// Other libraries that some programs always run with: the newest Open MPI, and the ABI of which the
+/// distribution has no library.
+const NEWER: [&str; 2] = ["openmpi-5.0.11", "mpich-5.0.2-abi"];
+
+/// One in so many programs does, and those that need calls which the distribution's libraries lack.
+const NEWER_EVERY: usize = 32;
+
+/// Those that are installed.
+fn newer(repository: &Path) -> Vec<Mpi> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let directory = target.unwrap_or_else(|| repository.join("target")).join("mpis");
+    let all = Installation::all(&directory).into_iter();
+    all.filter(|it| NEWER.contains(&&*it.name)).map(Mpi::Other).collect()
+}
+
+fn trials_of(
+    case: Arc<Case>,
+    tools: &Arc<Tools>,
+    others: Option<&[Mpi]>,
+    newer: &[Mpi],
+) -> Vec<Trial> {
     // What devices do does not depend on the MPI library: each is used for half of these programs.
     let sum = case.name.bytes().map(usize::from).sum::<usize>();
     let first = sum % Mpi::DISTRIBUTED.len();
@@ -115,14 +147,10 @@ fn trials_of(case: Arc<Case>, tools: &Arc<Tools>, others: Option<&[Mpi]>) -> Vec
     if !sum.is_multiple_of(every.unwrap_or(1)) || is_left_out(&case) {
         return Vec::new();
     }
+    let fits = case.mpi.is_none() && case.nodes < 2 && !HANG.contains(&&*case.name);
+    let has_newer = fits && (sum.is_multiple_of(NEWER_EVERY) || !case.needs.is_empty());
     let libraries = match &case.mpi {
-        _ if others.is_some() => {
-            let is_chosen = case.mpi.is_none()
-                && case.nodes < 2
-                && !HANG.contains(&&*case.name)
-                && tools::language(&case.source) == Some(tools::Language::C);
-            others.filter(|_| is_chosen).unwrap_or_default().to_vec()
-        }
+        _ if others.is_some() => others.filter(|_| fits).unwrap_or_default().to_vec(),
         Some(name) => {
             let every = [&Mpi::DISTRIBUTED[..], &[Mpi::Shmem, Mpi::None]].concat();
             every.into_iter().filter(|mpi| mpi.name() == name).collect()
@@ -137,9 +165,15 @@ fn trials_of(case: Arc<Case>, tools: &Arc<Tools>, others: Option<&[Mpi]>) -> Vec
         }
         None => Mpi::DISTRIBUTED.to_vec(),
     };
+    let newer = newer.iter().filter(|_| has_newer).copied();
     libraries
         .into_iter()
-        .filter(|mpi| mpi.has(&case.needs) && !ABORT.contains(&(&*case.name, mpi.name())))
+        .chain(newer)
+        .filter(|mpi| {
+            mpi.has(&case.needs)
+                && mpi.speaks(&case.source)
+                && !ABORT.contains(&(&*case.name, mpi.name()))
+        })
         .map(|mpi| {
             let (case, tools) = (Arc::clone(&case), Arc::clone(tools));
             let name = format!("{} [{}]", case.name, mpi.name());

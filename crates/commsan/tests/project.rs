@@ -5,6 +5,7 @@
 mod built;
 
 use built::{Installed, MPIS, Work};
+use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
@@ -47,5 +48,22 @@ fn a_cmake_project_is_checked_under_ctest() {
             [(format!("{program}_right"), true), (format!("{program}_wrong"), false)]
         });
         assert_eq!(verdicts, expected.collect::<Vec<_>>(), "{}", tested.text());
+
+        // All tests as one run, at the same time: each finding has the name of its test.
+        let launcher = format!("-DMPIEXEC_EXECUTABLE:STRING={}", mpi.tool("mpirun"));
+        run(&mut work.command("cmake", &[&launcher, "build"])).ends_with(0);
+        let job = ["ctest", "--test-dir", "build", "-j", "3"];
+        let together = work.run_job(&[], &job);
+        let report = together.ends_with(66).report();
+        let jobs = report["run"]["jobs"].as_array().unwrap();
+        let of =
+            |finding: &Value| finding["job"].as_u64().map(|job| &jobs[job as usize - 1]["name"]);
+        let found = report["findings"].as_array().unwrap().iter().filter_map(of);
+        let mut found: Vec<_> = found.filter_map(Value::as_str).collect();
+        found.sort_unstable();
+        found.dedup();
+        let expected = ["in_c_wrong", "in_cxx_wrong", "in_fortran_wrong"];
+        assert_eq!(found, expected, "{}", together.text());
+        assert_eq!(jobs.len(), 6, "{}", together.text());
     }
 }

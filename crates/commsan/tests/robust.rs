@@ -307,6 +307,95 @@ fn programs_with_a_sanitizer_run_as_ever() {
     work.run_job(&[], &["./helper"]).ends_with(3);
 }
 
+/// Debian has the library of MPICH as an archive.
+#[test]
+fn programs_with_mpi_linked_in_run_as_ever() {
+    let work = Work::new("linked_in", Mpi::Mpich);
+    let program = work.path("linked_in");
+    let link = "-l:libmpich.a -Wl,--push-state,--as-needed -lhwloc -lucp -lucs -lpthread -lm";
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/robust/pending.c");
+    let compile = |output: &Path, options: &str| {
+        let mut command = work.command("gcc", &["-g", "-I/usr/include/x86_64-linux-gnu/mpich"]);
+        command.arg(&source).arg("-o").arg(output).args(options.split(' '));
+        work.finish(&mut command).ends_with(0);
+    };
+    compile(&program, link);
+    let words = program.to_str().unwrap();
+    let job = format!("mpirun.mpich -n 2 {words}");
+    let why = "was not checked: an MPI library is linked into it";
+    for job in [vec!["mpirun.mpich", "-n", "2", words], vec!["sh", "-c", &job]] {
+        let run = work.run_job(&[], &job);
+        run.ends_with(0).says("no MPI program was checked").says(why);
+    }
+    let doctor =
+        |program: &Path| work.finish(&mut work.commsan(&["doctor", program.to_str().unwrap()]));
+    doctor(&program).ends_with(1).says("linked into the program, and nothing");
+    let bare = work.path("bare");
+    let strip = ["-o", bare.to_str().unwrap(), words];
+    work.finish(&mut work.command("strip", &strip)).ends_with(0);
+    doctor(&bare).says("linked into the program, as it seems");
+    work.run_job(&[], &["mpirun.mpich", "-n", "2", bare.to_str().unwrap()])
+        .ends_with(0)
+        .says("seems to have MPI linked in");
+    // For the look alone: not all of what MPICH needs is there as archives.
+    let alone = work.path("static");
+    compile(&alone, "-static -l:libmpich.a -lpthread -Wl,--unresolved-symbols=ignore-all");
+    doctor(&alone).ends_with(1).says("is linked statically").says("linked into the program");
+    // One that MPI's shared library is linked with, and helpers of ranks, are not meant.
+    let shared = work.path("shared");
+    work.compile_plain(&shared, "robust/empty.c", &[]);
+    doctor(&shared).is_silent_about("linked into");
+    work.run_job(&[], &["mpirun.mpich", "-n", "2", "true"]).ends_with(0).is_silent_about(why);
+}
+
+/// Linked with an MPI library that is not there any more, as without the module of that MPI.
+#[test]
+fn a_library_of_mpi_that_is_not_found_is_named() {
+    let work = Work::new("lost", Mpi::Mpich);
+    fs::write(work.path("mpi.c"), "int MPI_Init(int *c, char ***v) { return !c || !v; }").unwrap();
+    fs::write(work.path("app.c"), "int MPI_Init(); int main() { return MPI_Init(0, 0); }").unwrap();
+    let library = ["-shared", "-Wl,-soname,libmpi.so.12", "mpi.c", "-o", "libmpi.so.12"];
+    work.finish(&mut work.command("gcc", &library)).ends_with(0);
+    let program = ["app.c", "-o", "app", "./libmpi.so.12"];
+    work.finish(&mut work.command("gcc", &program)).ends_with(0);
+    fs::remove_file(work.path("libmpi.so.12")).unwrap();
+    let lost = "needs libmpi.so.12, which is not found: set LD_LIBRARY_PATH";
+    work.run_job(&[], &["./app"]).ends_with(127).says(lost);
+    let doctor = work.finish(&mut work.commsan(&["doctor", "./app"]));
+    doctor.ends_with(1).says("not found: libmpi.so.12").is_silent_about("link it with mpicc");
+}
+
+/// A container as far as ranks can see: neither commsan's variables nor its files are there.
+#[test]
+fn containers_that_lack_something_are_told() {
+    let work = Work::new("contained", Mpi::Mpich);
+    let program = work.compile("robust/empty.c", &[]);
+    let tool = work.path("apptainer");
+    let script = "#!/bin/sh\nwhile [ $# -gt 0 -a x$1 != ximage.sif ]; do [ $1 = --bind ] && bound=1; shift; done\n\
+                  shift; [ $bound ] || unset LD_PRELOAD COMMSAN_RUN_DIR; exec \"$@\"\n";
+    fs::write(&tool, script).unwrap();
+    fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+    let (tool, program) = (tool.to_str().unwrap(), program.to_str().unwrap());
+    let run = |options: &[&str]| {
+        let launch = ["mpirun.mpich", "-n", "2", tool, "exec"];
+        work.run_job(&[], &[&launch[..], options, &["image.sif", program]].concat())
+    };
+    let lacking = run(&[]);
+    lacking.ends_with(0).says("no MPI program was checked");
+    assert_eq!(
+        lacking.err.matches("in which LD_PRELOAD names a file").count(),
+        2,
+        "{}",
+        lacking.text()
+    );
+    let help = lacking.err.split("add `").nth(1).unwrap().split('`').next().unwrap();
+    // What the help says is what helps.
+    let options: Vec<_> = help.split(' ').collect();
+    run(&options).ends_with(0).says("no findings in 2 ranks").is_silent_about("LD_PRELOAD");
+    run(&[&options[..], &["--cleanenv"]].concat()).says("leave out `--cleanenv`");
+    work.finish(&mut work.commsan(&["doctor", tool])).says("starts the program in a container");
+}
+
 /// Also where the program itself touches no memory, and with its symbols removed.
 #[test]
 fn the_doctor_sees_whether_a_program_was_compiled_by_commsan() {

@@ -260,4 +260,24 @@ fn an_environment_that_does_not_arrive_is_told(slurm: &Slurm, mpi: Mpi) {
     let silent = job("--export=NONE");
     silent.ends_with(0).says("no MPI program was checked").says("--export=ALL");
     job("--export=ALL").ends_with(0).finds(&[]).is_silent_about("--export");
+
+    // In a batch job that was submitted so; commsan sees no srun.
+    let directory = place.work.fresh("run");
+    let mut words = place.own("run", &directory);
+    let script = format!("{} {} collective", place.srun().join(" "), shown(&place.program));
+    words.extend(["sh".to_owned(), "-c".to_owned(), script]);
+    let mut batch = place.command(&words);
+    place
+        .work
+        .finish(batch.env("SLURM_EXPORT_ENV", "NONE"))
+        .ends_with(0)
+        .says("unset SLURM_EXPORT_ENV");
+
+    // What each rank starts itself needs nothing from there.
+    let directory = place.work.fresh("run");
+    let mut words = place.srun();
+    words.push("--export=NONE".to_owned());
+    words.extend(place.own("exec", &directory));
+    words.extend([shown(&place.program), "mismatch".to_owned()]);
+    Run { directory, ..place.finish(&words) }.finds(&["CS-COL-02 mismatch"]);
 }

@@ -180,6 +180,12 @@ pub struct Start<'a> {
     /// What the processes of one job have in common, and no others; empty if nothing is known.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub job: Cow<'a, str>,
+    /// Of rank 0: the first arguments of the program.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<Cow<'a, str>>,
+    /// Of rank 0: what the environment calls the job, see `docs/run-directory.md`; empty if nothing.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub name: Cow<'a, str>,
 }
 
 /// An executable or library mapped into the rank, or a function of a script.

@@ -15,6 +15,13 @@ pub fn get(name: &CStr) -> Option<&'static CStr> {
     (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })
 }
 
+/// Sets a variable; without memory for it, nothing changes.
+pub fn set(name: &CStr, value: &CStr) {
+    // SAFETY: both are C strings; constructors run before the program can start threads that use
+    // the environment.
+    unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 1) };
+}
+
 /// The value of a variable as a number.
 pub fn number(name: &CStr) -> Option<u64> {
     get(name)?.to_str().ok()?.parse().ok()

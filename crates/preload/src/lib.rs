@@ -9,14 +9,17 @@
 //!
 //! Promises: a process that is no rank runs exactly as without commsan; whatever goes wrong, the
 //! program runs, unchecked, and a `notice-PID.txt` in the run directory says why. Nothing here
-//! panics, and nothing allocates before a restart is decided. The variables that carry the restart
+//! panics, and nothing allocates before a restart is decided, except in what CTest has started,
+//! whose environment gets the name of the job. The variables that carry the restart
 //! are described in `docs/run-directory.md`.
 
 mod environment;
 mod libraries;
+mod linked_in;
 mod notice;
 mod restart;
 mod sanitizers;
+mod testing;
 mod verdict;
 
 use std::ffi::{c_char, c_int};
@@ -31,6 +34,7 @@ extern "C" fn construct(_argc: c_int, argv: *const *const c_char, _envp: *const 
     if environment::get(restart::RESTORE).is_some() {
         return restart::restore();
     }
+    testing::name_job();
     match verdict::decide(&verdict::Facts::gather()) {
         verdict::Verdict::NoRank => {}
         verdict::Verdict::Rank(mpi) | verdict::Verdict::MaybeRank(mpi) => {
@@ -43,6 +47,13 @@ extern "C" fn construct(_argc: c_int, argv: *const *const c_char, _envp: *const 
                 b"was not checked: it is built with ",
                 name.as_bytes(),
                 b", beside which commsan cannot work. Build it without, to have it checked.",
+            ],
+        ),
+        verdict::Verdict::LinkedIn => notice::write(
+            run_dir,
+            &[
+                b"was not checked: an MPI library is linked into it, and nothing can come between the two. \
+                  Link it with the MPI's shared library.",
             ],
         ),
         verdict::Verdict::Mixed => {

@@ -1,7 +1,7 @@
 //! Whether a process is an MPI rank, and of which MPI.
 
 use crate::environment;
-use crate::{libraries, sanitizers};
+use crate::{libraries, linked_in, sanitizers};
 use commsan_mpi_abi::MpiFamily;
 use std::ffi::{CStr, c_char};
 
@@ -18,6 +18,8 @@ pub enum Verdict {
     Serial,
     /// It would be restarted, had it not the sanitizer of this name, which excludes the runtime.
     Sanitized(&'static str),
+    /// An MPI library is linked into it; nothing can come between.
+    LinkedIn,
     /// It has two MPI libraries; no runtime could know whose calls it sees.
     Mixed,
     /// It uses the first MPI, but the launcher of the second one started it.
@@ -31,6 +33,8 @@ pub struct Facts<'a> {
     pub linked: Option<MpiFamily>,
     /// Number of different MPI libraries loaded.
     pub distinct: usize,
+    /// Whether the program has an MPI library linked in, where that matters.
+    pub linked_in: bool,
     /// `--mpi`.
     pub forced: Option<MpiFamily>,
     /// `--mpi none`.
@@ -86,20 +90,26 @@ impl Facts<'static> {
         let process = u64::from(unsafe { libc::getpid() }.unsigned_abs());
         // SAFETY: getppid has no preconditions.
         let parent = u64::from(unsafe { libc::getppid() }.unsigned_abs());
+        let task = pmi || launcher.is_some() || TASKS.into_iter().any(set);
+        let child_of_rank =
+            environment::number(crate::restart::RANK).is_some_and(|rank| rank != process);
+        let program = program();
+        let may_be_static = task && loaded.distinct == 0 && !child_of_rank;
         Facts {
             linked: loaded.mpi(),
             distinct: loaded.distinct,
+            linked_in: may_be_static && !starts_others(program) && linked_in::has_mpi(),
             forced,
             serial: named == Some(b"none"),
             cuda: loaded.cudart.is_some(),
             sanitizer: sanitizers::loaded(),
             launcher,
-            task: pmi || launcher.is_some() || TASKS.into_iter().any(set),
+            task,
             // Under two launchers at once nothing can be said about the inner one's size.
             ranks: if both { 1 } else { size.unwrap_or(1) },
             direct: environment::number(c"COMMSAN_PARENT") == Some(parent),
-            child_of_rank: environment::number(crate::restart::RANK).is_some_and(|p| p != process),
-            program: program(),
+            child_of_rank,
+            program,
         }
     }
 }
@@ -218,6 +228,9 @@ fn role(facts: &Facts<'_>) -> Verdict {
             _ => Verdict::NoRank,
         };
     }
+    if facts.linked_in {
+        return Verdict::LinkedIn;
+    }
     match (facts.forced, facts.launcher) {
         (Some(mpi), _) if interpreter || !STARTERS.contains(&facts.program) => {
             Verdict::MaybeRank(mpi)
@@ -303,6 +316,14 @@ mod tests {
         assert_eq!(decide(&Facts { sanitizer, ..under(OpenMpi, b"python3") }), verdict);
         assert_eq!(decide(&Facts { sanitizer, ..under(OpenMpi, b"tee") }), Verdict::NoRank);
         assert_eq!(sanitizers::loaded(), None);
+    }
+
+    #[test]
+    fn a_rank_with_a_library_linked_in_is_noticed() {
+        let facts = Facts { linked_in: true, ..under(Mpich, b"app") };
+        assert_eq!(decide(&facts), Verdict::LinkedIn);
+        assert_eq!(decide(&Facts { forced: Some(Mpich), ..facts }), Verdict::LinkedIn);
+        assert_eq!(decide(&Facts { child_of_rank: true, ..facts }), Verdict::NoRank);
     }
 
     #[test]

@@ -143,6 +143,8 @@ struct Article<'r> {
     class: &'static str,
     /// How often and by whom.
     seen: String,
+    /// Of which job it is, if the run had several.
+    job: Option<String>,
     listings: Vec<Listing<'r>>,
 }
 
@@ -156,7 +158,8 @@ impl<'r> Article<'r> {
             .into_iter()
             .map(|(file, sites)| Listing::new(report, sources, finding, file, &sites))
             .collect();
-        Article { number, finding, class, seen: capitalised(&seen(finding)), listings }
+        let job = finding.job.map(|job| report.run.job_title(job));
+        Article { number, finding, class, seen: capitalised(&seen(finding)), job, listings }
     }
 }
 

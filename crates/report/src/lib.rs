@@ -191,7 +191,7 @@ impl Report {
         let starts = jobs.iter().flatten().filter_map(|log| log.start.as_ref());
         let hosts: BTreeSet<_> = starts.map(|start| start.host.to_string()).collect();
         let stats = Statistics::of(&jobs);
-        let jobs: Vec<_> = jobs.iter().map(|logs| Job::of(logs)).collect();
+        let jobs: Vec<_> = jobs.iter().map(|logs| Job::of(logs, &info.tests)).collect();
         let run = Run {
             command: info.command,
             program,

@@ -338,6 +338,8 @@ mod tests {
             program: "/bin/app".into(),
             instrumented: false,
             job: "".into(),
+            arguments: vec![],
+            name: "".into(),
         };
         let end = how.map(|how| End { how, dropped: 0 });
         RankLog { rank, start: Some(start), end, ..RankLog::default() }

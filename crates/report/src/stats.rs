@@ -322,6 +322,8 @@ mod tests {
             program: "".into(),
             instrumented: true,
             job: "".into(),
+            arguments: vec![],
+            name: "".into(),
         };
         let counts = counts
             .map(|counts| counts.iter().map(|(key, count)| ((*key).to_owned(), *count)).collect());

@@ -78,6 +78,8 @@ fn write_log(run: &RunDirectory, rank: u32, executable: &Path, record: &Record<'
         program: program.clone(),
         instrumented: true,
         job: "".into(),
+        arguments: vec![],
+        name: "".into(),
     });
     let mut log = std::fs::File::create(run.rank_log(rank)).unwrap();
     for record in [&start, &Record::Module(Module { id: 3, path: program, function: None }), record]

@@ -397,6 +397,9 @@ pub struct RunInfo {
     /// Facts about the machine that explain results, e.g. `("aslr", "2")`.
     #[serde(default)]
     pub facts: std::collections::BTreeMap<String, String>,
+    /// Names of tests, by what ranks of the jobs that these have started call their jobs.
+    #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub tests: std::collections::BTreeMap<String, String>,
 }
 
 impl RunInfo {

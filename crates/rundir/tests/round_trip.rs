@@ -104,21 +104,40 @@ fn record() -> impl Strategy<Value = Record<'static>> {
         Ending::Crashed,
     ]);
     prop_oneof![
-        (any::<[u32; 4]>(), text(), text(), text(), any::<bool>(), text()).prop_map(
-            |([version, rank, size, pid], host, mpi, program, instrumented, job)| {
-                Record::Start(Start {
-                    version,
-                    rank,
-                    size,
-                    pid,
+        (
+            any::<[u32; 4]>(),
+            text(),
+            text(),
+            text(),
+            any::<bool>(),
+            [text(), text()],
+            prop::collection::vec(text(), 0..3)
+        )
+            .prop_map(
+                |(
+                    [version, rank, size, pid],
                     host,
                     mpi,
                     program,
                     instrumented,
-                    job,
-                })
-            }
-        ),
+                    [job, name],
+                    arguments,
+                )| {
+                    Record::Start(Start {
+                        version,
+                        rank,
+                        size,
+                        pid,
+                        host,
+                        mpi,
+                        program,
+                        instrumented,
+                        job,
+                        arguments,
+                        name,
+                    })
+                }
+            ),
         (any::<u32>(), text(), prop::option::of(text()))
             .prop_map(|(id, path, function)| Record::Module(Module { id, path, function })),
         finding().prop_map(Record::Finding),

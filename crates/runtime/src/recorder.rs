@@ -129,6 +129,8 @@ impl Recorder {
             program: program().into(),
             instrumented: abi::abi().hooked.load(Ordering::Relaxed) > 0,
             job: job(world).into(),
+            arguments: if world.rank == 0 { arguments() } else { Vec::new() },
+            name: if world.rank == 0 { name().into() } else { Cow::default() },
         }));
     }
 
@@ -385,6 +387,35 @@ pub fn host() -> String {
 /// Path of the executable.
 pub fn program() -> String {
     std::fs::read_link("/proc/self/exe").unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The first arguments of the program, as many as tell one job from others.
+fn arguments() -> Vec<Cow<'static, str>> {
+    const MAX_LENGTH: usize = 256;
+    let command = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    let mut length = 0;
+    let words = command.split(|byte| *byte == 0).skip(1).filter(|word| !word.is_empty());
+    let words = words.take_while(|word| {
+        length += word.len() + 1;
+        length <= MAX_LENGTH
+    });
+    words.map(|word| String::from_utf8_lossy(word).into_owned().into()).collect()
+}
+
+/// What the environment calls the job: `COMMSAN_JOB`, or else the test of pytest that has started
+/// it, not the one that runs within it.
+fn name() -> String {
+    const MAX_LENGTH: usize = 4096;
+    let given = std::env::var_os("COMMSAN_JOB").unwrap_or_default();
+    if !given.is_empty() {
+        return given.to_string_lossy().chars().take(MAX_LENGTH).collect();
+    }
+    let initial = std::fs::read("/proc/self/environ").unwrap_or_default();
+    let mut entries = initial.split(|byte| *byte == 0);
+    let test = entries.find_map(|entry| entry.strip_prefix(b"PYTEST_CURRENT_TEST="));
+    // `test_halo.py::test_wide (call)`
+    let test = String::from_utf8_lossy(test.unwrap_or_default()).into_owned();
+    test.split(" (").next().unwrap_or_default().to_owned()
 }
 
 /// `Open MPI 4.1.4` out of `Open MPI v4.1.4, package: …`, likewise for MPICH.

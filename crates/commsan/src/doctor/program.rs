@@ -5,6 +5,7 @@ use crate::cuda::Cuda;
 use crate::elf::{self, Program};
 use crate::install::library_directory;
 use crate::unreached;
+use commsan_mpi_calls::abi::MpiFamily;
 use std::path::Path;
 
 /// All checks of the program at `path`.
@@ -101,11 +102,25 @@ fn mpi(program: &Program) -> Check {
     let paths: Vec<_> = program.mpi.iter().map(|(_, path)| path.display().to_string()).collect();
     match &program.mpi[..] {
         _ if program.static_mpi => {
-            let mend = "link with the MPI's shared library, e.g. without -static-mpi";
-            Check::fail(what, "linked into the program", mend)
+            let found = "linked into the program, and nothing can come between the two";
+            Check::fail(what, found, "link it with the MPI's shared library, not with libmpi.a")
+        }
+        [] if program.may_have_mpi => {
+            let found =
+                "linked into the program, as it seems, and nothing can come between the two";
+            let mend = "link it with the MPI's shared library; a program that loads that later is checked under \
+                        an MPI launcher with `commsan run --mpi openmpi` (or mpich, mpiabi)";
+            Check::warn(what, found, mend)
         }
         [] if program.cuda.as_ref().is_some_and(|cuda| cuda.runtime.is_some()) => {
             Check::ok(what, "none: its use of devices is checked")
+        }
+        [] if program
+            .missing
+            .iter()
+            .any(|name| MpiFamily::of_library(name.as_bytes()).is_some()) =>
+        {
+            Check::fail(what, "not found", "see `libraries`")
         }
         [] => {
             let mend = "link it with mpicc; a program that loads MPI later is checked under an \

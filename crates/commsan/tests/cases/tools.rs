@@ -36,6 +36,8 @@ pub struct Installation {
     pub family: MpiFamily,
     /// With `bin`, `include` and `lib`.
     pub prefix: PathBuf,
+    /// Modules of Fortran that this machine's gfortran reads.
+    modules: Option<PathBuf>,
 }
 
 impl Installation {
@@ -47,7 +49,12 @@ impl Installation {
             let family = std::fs::read_to_string(prefix.join(".family")).unwrap_or_default();
             let Some(family) = MpiFamily::from_key(family.trim().as_bytes()) else { continue };
             let name = entry.file_name().to_string_lossy().into_owned();
-            found.push(&*Box::leak(Box::new(Installation { name, family, prefix })));
+            // That of the standard ABI has none of its own.
+            let modules = match family {
+                MpiFamily::Standard => None,
+                _ => modules(&prefix.join("include/mpi/gfortran")),
+            };
+            found.push(&*Box::leak(Box::new(Installation { name, family, prefix, modules })));
         }
         found.sort_by(|one, other| one.name.cmp(&other.name));
         found
@@ -82,11 +89,29 @@ impl Installation {
         };
         let mut libraries = vec![format!("-L{lib}"), format!("-Wl,-rpath,{lib}")];
         if language == Language::Fortran {
-            libraries.push("-lmpifort".to_owned());
+            options.extend(self.modules.iter().map(|modules| format!("-I{}", modules.display())));
+            // As Debian's wrapper has it: calls of several types.
+            options.push("-fallow-argument-mismatch".to_owned());
+            // It needs the library itself, and has no path to that.
+            libraries.extend(["-Wl,--disable-new-dtags", "-lmpifort"].map(str::to_owned));
         }
         libraries.push(library.to_owned());
         (options, libraries)
     }
+}
+
+/// Where an installation has modules for this gfortran: there is a directory for each version from
+/// which on others are needed. Only wheels of Intel's have any.
+fn modules(directory: &Path) -> Option<PathBuf> {
+    let output = Command::new("gfortran").arg("-dumpfullversion").output().ok()?;
+    let number = |version: &str| -> Vec<u32> {
+        version.trim().split('.').filter_map(|part| part.parse().ok()).collect()
+    };
+    let own = number(&String::from_utf8_lossy(&output.stdout));
+    let entries = std::fs::read_dir(directory).ok()?.flatten();
+    let versions =
+        entries.map(|entry| (number(&entry.file_name().to_string_lossy()), entry.path()));
+    versions.filter(|(version, _)| *version <= own).max().map(|(_, path)| path)
 }
 
 /// A program's language.
@@ -172,6 +197,20 @@ impl Mpi {
                 Mpi::Other(installation) => installation.has(calls),
                 _ => false,
             }
+    }
+
+    /// Whether programs in a language can be linked with it: of Fortran, those that do not use
+    /// `mpi_f08`, of which no wheel has a module for gfortran.
+    pub fn speaks(self, source: &Path) -> bool {
+        match (self, language(source)) {
+            (Mpi::Other(_), Some(Language::C)) => true,
+            (Mpi::Other(installation), Some(Language::Fortran)) => {
+                let text = std::fs::read_to_string(source).unwrap_or_default();
+                installation.modules.is_some() && !text.to_lowercase().contains("mpi_f08")
+            }
+            (Mpi::Other(_), _) => false,
+            _ => true,
+        }
     }
 
     fn launcher(self) -> PathBuf {
@@ -368,6 +407,13 @@ impl Tools {
             }
         }
         command.arg(program).args(&case.args);
+        if let Mpi::Other(installation) = mpi {
+            // Intel's mpirun starts the `mpiexec.hydra` that it finds.
+            let own = [installation.prefix.join("bin")].into_iter();
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            let all = std::env::join_paths(own.chain(std::env::split_paths(&path)));
+            command.env("PATH", all.map_err(|error| error.to_string())?);
+        }
         let (status, output) = finish(&mut command, &work)?;
         let command = shown(&command);
         match status {

@@ -73,6 +73,8 @@ fn log(rank: usize, waiting: Option<RawWaiting<'static>>) -> RankLog {
         program: "/app".into(),
         instrumented: true,
         job: "".into(),
+        arguments: vec![],
+        name: "".into(),
     };
     let waits = waiting.into_iter().map(|waiting| (start.pid, waiting)).collect();
     RankLog { rank: rank as u32, start: Some(start), waits, ..RankLog::default() }

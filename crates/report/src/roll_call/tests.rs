@@ -71,6 +71,8 @@ fn log(rank: u32, waits: RawWaiting<'static>, entered: u32) -> RankLog {
         program: "/home/me/solve".into(),
         instrumented: true,
         job: "".into(),
+        arguments: vec![],
+        name: "".into(),
     };
     let modules = FUNCTIONS.map(|function| Origin {
         path: "/home/me/solve.py".into(),
