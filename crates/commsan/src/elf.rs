@@ -26,8 +26,8 @@ pub struct Program {
     pub mpi: Vec<(MpiFamily, PathBuf)>,
     /// Whether MPI itself is linked statically.
     pub static_mpi: bool,
-    /// Whether that may be so: its symbols were removed, but it has the names of calls in its text, as
-    /// libraries have for their messages.
+    /// Whether that may be so: its symbols were removed, but it has the names of calls in its text,
+    /// as libraries have for their messages.
     pub may_have_mpi: bool,
     /// The library of OpenSHMEM that it loads.
     pub shmem: Option<String>,

@@ -119,8 +119,8 @@ fn is_left_out(case: &Case) -> bool {
     case.name.contains("/cuda/") || (needs_openmp && chosen.starts_with("clang"))
 }
 
-/// Other libraries that some programs always run with: the newest Open MPI, and the ABI of which the
-/// distribution has no library.
+/// Other libraries that some programs always run with: the newest Open MPI, and the ABI of which
+/// the distribution has no library.
 const NEWER: [&str; 2] = ["openmpi-5.0.11", "mpich-5.0.2-abi"];
 
 /// One in so many programs does, and those that need calls which the distribution's libraries lack.

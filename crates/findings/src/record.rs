@@ -183,7 +183,8 @@ pub struct Start<'a> {
     /// Of rank 0: the first arguments of the program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<Cow<'a, str>>,
-    /// Of rank 0: what the environment calls the job, see `docs/run-directory.md`; empty if nothing.
+    /// Of rank 0: what the environment calls the job, see `docs/run-directory.md`; empty if
+    /// nothing.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub name: Cow<'a, str>,
 }

@@ -1,7 +1,8 @@
 //! Names jobs after the tests that start them.
 //!
-//! CTest tells a test's processes nothing of the test. But its log has the command and the directory
-//! of each test, once that has ended; so what CTest has started hands both on in its environment.
+//! CTest tells a test's processes nothing of the test. But its log has the command and the
+//! directory of each test, once that has ended; so what CTest has started hands both on in its
+//! environment.
 
 use crate::environment;
 use std::ffi::{CStr, CString};
@@ -53,7 +54,8 @@ fn is_ctest(process: libc::pid_t) -> bool {
     matches!(content.get(..length), Some(b"ctest\n" | b"ctest3\n"))
 }
 
-/// CTest's number and where it runs, this process's command as CTest's log has it, and where this process runs.
+/// CTest's number and where it runs, this process's command as CTest's log has it, and where this
+/// process runs.
 fn described(ctest: libc::pid_t) -> Option<Vec<u8>> {
     use std::os::unix::ffi::OsStrExt;
     let place = std::fs::read_link(format!("/proc/{ctest}/cwd")).ok()?;

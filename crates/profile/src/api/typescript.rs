@@ -9,9 +9,9 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 const HEADER: &str = "\
 /**
- * Answers of the profile's API. Generated from crates/profile/src/api.rs by `make bless`: change them
- * there. Identifiers are positions in the arrays of `/api/run`; intervals of places and bins include
- * both ends.
+ * Answers of the profile's API. Generated from crates/profile/src/api.rs by `make bless`: change
+ * them there. Identifiers are positions in the arrays of `/api/run`; intervals of places and bins
+ * include both ends.
  */
 
 /** Traffic of one kind: position in `Run.kinds`, transfers, bytes. */
