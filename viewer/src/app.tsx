@@ -11,6 +11,7 @@ import { FORMS, VIEW_KEYS } from "./ui/keys";
 import { Choice, Quantity } from "./ui/parts";
 import { CodeView } from "./views/code";
 import { CompareView } from "./views/compare";
+import { EventsView } from "./views/events";
 import { FindingsView } from "./views/findings";
 import { ObjectsView } from "./views/objects";
 import { PlacesView } from "./views/places";
@@ -24,6 +25,7 @@ const VIEW: Record<View, () => preact.VNode | null> = {
   code: CodeView,
   places: PlacesView,
   timeline: TimelineView,
+  events: EventsView,
   findings: FindingsView,
   compare: CompareView,
 };

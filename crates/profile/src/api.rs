@@ -7,10 +7,15 @@
 //! The viewer reads the same types in TypeScript, `viewer/src/api/types.ts`: its declarations are
 //! written from these by a test (`api/typescript.rs`).
 
+mod happened;
 #[cfg(test)]
 mod typescript;
 mod waiting;
 
+pub use happened::{
+    Coarse, Event, EventMessage, EventRow, Events, EventsQuery, Happened, LaneOf, Lanes, LongWait,
+    Meeting, MessageEnd, Slice,
+};
 use serde::{Deserialize, Serialize};
 pub use waiting::{LateCall, Unusual, Waiting};
 
