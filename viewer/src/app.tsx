@@ -155,6 +155,25 @@ function Header({ theme, setTheme, onHelp }: { theme: Theme; setTheme: (theme: T
 
 /** What counts, in all views. */
 function Filters() {
+  const { run, route } = useShared();
+  // Events are neither of a kind nor amounts.
+  const isOfAmounts = route.view !== "events";
+  if (!isOfAmounts && run.only.length === 0 && route.time === null) return null;
+  return (
+    <section class="filters" aria-label="Filters">
+      {isOfAmounts && <Amounts />}
+      {route.time !== null && <TimeChip />}
+      {run.only.length > 0 && (
+        <span class="chip" title="The rest of what the run has moved was not asked for, and is in no figure.">
+          counted: only {run.only.join("; ")} (--only)
+        </span>
+      )}
+    </section>
+  );
+}
+
+/** Unit, kinds and region. */
+function Amounts() {
   const { answers, run, route, go, filter } = useShared();
   const { value: selection } = useSelection();
   const amountOf = (kind: number) => selection?.totals.find((total) => total.kind === kind)?.[route.unit] ?? 0;
@@ -165,7 +184,7 @@ function Filters() {
     go({ kinds: shown.length === run.kinds.length ? [] : shown }, "replace");
   };
   return (
-    <section class="filters" aria-label="Filters">
+    <>
       <Choice
         label="Unit"
         value={route.unit}
@@ -205,13 +224,7 @@ function Filters() {
           </select>
         </label>
       )}
-      {route.time !== null && <TimeChip />}
-      {run.only.length > 0 && (
-        <span class="chip" title="The rest of what the run has moved was not asked for, and is in no figure.">
-          counted: only {run.only.join("; ")} (--only)
-        </span>
-      )}
-    </section>
+    </>
   );
 }
 

@@ -9,12 +9,15 @@ import { type Palette, seriesColour } from "./palette";
 export type Span = readonly [from: number, to: number];
 
 /** Colours of the classes of calls, in the order of the answer's, by their numbers among series. */
-const CLASS_COLOURS = [0, 2, 4, 3, 6, 7, 7];
+const CLASS_COLOURS = [0, 2, 4, 3, 6, 7];
+/** Of what the program did not do itself. */
+const OWN_COLOUR = "#a8896c";
 /** Of waiting for messages and in collectives. */
 const WAIT_COLOURS = [5, 1];
 
 export function classColour(number: number, palette: Palette): string {
-  return seriesColour(CLASS_COLOURS[number] ?? 7, palette);
+  const series = CLASS_COLOURS[number];
+  return series === undefined ? OWN_COLOUR : seriesColour(series, palette);
 }
 
 /** `wait` is 1 for a message, 2 in a collective. */
@@ -94,6 +97,8 @@ const TEXT = 13;
 const LETTER = 6.2;
 /** Height of regions above the calls of a lane. */
 const REGION = 4;
+/** Length of a collective's band that is worth its line. */
+const MIN_BAND = 12;
 
 export function drawLanes(painter: Painter, answer: EventsDetail, field: Field, palette: Palette): void {
   const { box } = field;
@@ -132,6 +137,7 @@ function drawRow(painter: Painter, answer: EventsDetail, row: EventRow, field: F
     if (folded > 0) painter.path(`M${from} ${y + 0.5}h${width}`, { stroke: palette.muted, dash: [2, 3] });
   }
   let hatch = "";
+  const names: [x: number, text: string][] = [];
   for (const [begin, end, of, name, waits, wait] of row.slices) {
     const [from, to] = [left(begin), right(end)];
     if (to < from || from > box.x + box.width) continue;
@@ -141,14 +147,15 @@ function drawRow(painter: Painter, answer: EventsDetail, row: EventRow, field: F
       const until = Math.min(to, Math.max(from + 1, right(begin + waits)));
       painter.rect(from, y, until - from, height, waitColour(wait, palette));
       // Told apart without colours, too.
-      if (height >= 6) for (let x = from + 3; x < until - 1; x += 6) hatch += `M${x.toFixed(1)} ${y}v${height}`;
+      if (height >= 6) for (let x = from + 4; x < until - 1; x += 8) hatch += `M${x.toFixed(1)} ${y}v${height}`;
     }
     const text = answer.names[name] ?? "";
     if (height >= TEXT && width > text.length * LETTER + 6) {
-      painter.text(from + 4, y + height / 2, text, { fill: "#10151b" });
+      names.push([Math.max(from, box.x) + 4, text]);
     }
   }
-  if (hatch !== "") painter.path(hatch, { stroke: palette.surface, opacity: 0.55 });
+  if (hatch !== "") painter.path(hatch, { stroke: palette.surface, opacity: 0.4 });
+  for (const [x, text] of names) painter.text(x, y + height / 2, text, { fill: "#10151b", weight: 600 });
 }
 
 /** Collectives from when the first enters until the last leaves; the line is where the last one enters. */
@@ -156,14 +163,14 @@ function drawMeetings(painter: Painter, answer: EventsDetail, field: Field, pale
   let lines = "";
   for (const meeting of answer.meetings) {
     const [from, met, to] = [xOf(field, meeting.begin), xOf(field, meeting.met), xOf(field, meeting.end)];
-    if (to - from < 3) continue;
+    if (to - from < MIN_BAND) continue;
     for (const [first, last] of meeting.rows) {
       const [top, bottom] = [answer.rows[first], answer.rows[last]];
       if (top === undefined || bottom === undefined) continue;
       const { y } = rowBounds(field, top);
       const end = rowBounds(field, bottom);
       const high = end.y + end.height - y;
-      painter.path(`M${from} ${y}H${to}v${high}H${from}z`, { fill: palette.muted, opacity: 0.16 });
+      painter.path(`M${from} ${y}H${to}v${high}H${from}z`, { fill: palette.muted, opacity: 0.1 });
       lines += `M${met} ${y}v${high}`;
     }
   }
@@ -171,6 +178,9 @@ function drawMeetings(painter: Painter, answer: EventsDetail, field: Field, pale
 }
 
 function drawMessages(painter: Painter, answer: EventsDetail, field: Field, palette: Palette): void {
+  // Some of too many would only hide what is below, and show nothing of the rest.
+  if (answer.more_messages > 0) return;
+  const head = Math.min(7, Math.max(3, laneHeight(field) / 3));
   let lines = "";
   let heads = "";
   for (const message of answer.messages) {
@@ -183,10 +193,10 @@ function drawMessages(painter: Painter, answer: EventsDetail, field: Field, pale
     if (length < 4) continue;
     lines += `M${x0.toFixed(1)} ${y0.toFixed(1)}L${x1.toFixed(1)} ${y1.toFixed(1)}`;
     const [dx, dy] = [(x1 - x0) / length, (y1 - y0) / length];
-    const [bx, by] = [x1 - 7 * dx, y1 - 7 * dy];
+    const [bx, by] = [x1 - head * dx, y1 - head * dy];
     heads +=
-      `M${x1.toFixed(1)} ${y1.toFixed(1)}L${(bx - 3 * dy).toFixed(1)} ${(by + 3 * dx).toFixed(1)}` +
-      `L${(bx + 3 * dy).toFixed(1)} ${(by - 3 * dx).toFixed(1)}z`;
+      `M${x1.toFixed(1)} ${y1.toFixed(1)}L${(bx - head * 0.45 * dy).toFixed(1)} ${(by + head * 0.45 * dx).toFixed(1)}` +
+      `L${(bx + head * 0.45 * dy).toFixed(1)} ${(by - head * 0.45 * dx).toFixed(1)}z`;
   }
   if (lines !== "") painter.path(lines, { stroke: palette.text, opacity: answer.messages.length > 100 ? 0.35 : 0.7 });
   if (heads !== "") painter.path(heads, { fill: palette.text });

@@ -31,7 +31,7 @@ const AXIS = 24;
 /** Pixels that a row has at least: more lanes than have room share rows. */
 const MIN_ROW = 5;
 /** Pixels that a lane has at most. */
-const MAX_ROW = 34;
+const MAX_ROW = 56;
 /** Milliseconds without a change until the next question is asked. */
 const SETTLED = 90;
 
@@ -62,7 +62,7 @@ function useEvents({ window, range, lanes }: Shown, size: Size, box: Box) {
           to: isWhole ? null : window[1],
           lanes: isAll ? null : range.join("-"),
           width: Math.max(64, Math.round(box.width)),
-          rows: Math.max(1, Math.floor(box.height / MIN_ROW)),
+          rows: Math.max(1, Math.min(range[1] - range[0] + 1, Math.floor(box.height / MIN_ROW))),
         });
   const settled = useSettled(question);
   // The first answer need not wait until something settles.

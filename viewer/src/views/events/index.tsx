@@ -129,7 +129,7 @@ export function Legend({ answer, lanes }: { answer: EventsDetail; lanes: Lanes }
       {folded && <li class="muted">dotted: folded when recorded</li>}
       {answer.more_messages > 0 && (
         <li class="muted">
-          arrows: the {integer(answer.messages.length)} longest messages, {integer(answer.more_messages)} more
+          no arrows: {integer(answer.messages.length + answer.more_messages)} messages are here; zoom in to see them
         </li>
       )}
       {answer.more_meetings > 0 && (
