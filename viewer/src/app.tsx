@@ -5,7 +5,8 @@ import type { Answers } from "./api/answers";
 import type { Comparison, Run } from "./api/types";
 import { integer, seconds, several } from "./format";
 import { SharedContext, type Theme, useSelection, useShared, useSharedValue, useTheme } from "./state/context";
-import type { View } from "./state/route";
+import type { Route, View } from "./state/route";
+import type { Unit } from "./state/traffic";
 import { Help } from "./ui/help";
 import { FORMS, VIEW_KEYS } from "./ui/keys";
 import { Choice, Quantity } from "./ui/parts";
@@ -29,6 +30,13 @@ const VIEW: Record<View, () => preact.VNode | null> = {
   findings: FindingsView,
   compare: CompareView,
 };
+
+const UNITS: readonly Unit[] = ["bytes", "count", "time"];
+
+/** What changes where a unit is chosen. */
+function measured(unit: Unit): Partial<Route> {
+  return unit === "time" ? { measure: "time" } : { measure: "amount", unit };
+}
 
 const THEMES: readonly Theme[] = ["auto", "light", "dark"];
 
@@ -54,8 +62,10 @@ export function App({ answers, run, comparison }: AppProps) {
       const view = VIEW_KEYS.find(([key]) => key === event.key)?.[1];
       const forms = FORMS[route.view];
       if (view !== undefined) go({ view });
-      else if (event.key === "u") go({ unit: route.unit === "bytes" ? "count" : "bytes" }, "replace");
-      else if (event.key === "f") go({ form: forms[(forms.indexOf(route.form) + 1) % forms.length]! });
+      else if (event.key === "u") {
+        const now: Unit = route.measure === "time" ? "time" : route.unit;
+        go(measured(UNITS[(UNITS.indexOf(now) + 1) % UNITS.length]!), "replace");
+      } else if (event.key === "f") go({ form: forms[(forms.indexOf(route.form) + 1) % forms.length]! });
       else if (event.key === "t") setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]!);
       else if (event.key === "?") setHelp(true);
       else if (route.view === "code" && LINE_KEYS.includes(event.key)) toSource(event);
@@ -187,13 +197,21 @@ function Amounts() {
     <>
       <Choice
         label="Unit"
-        value={route.unit}
+        value={route.measure === "time" ? "time" : route.unit}
         options={[
           ["bytes", "Bytes"],
           ["count", "Transfers"],
+          ["time", "Time"],
         ]}
-        onChange={(unit) => go({ unit }, "replace")}
+        onChange={(unit) => go(measured(unit), "replace")}
       />
+      {route.measure === "time" && (
+        <span class="muted">
+          {route.view === "objects" || route.view === "findings"
+            ? "Time is not known by object: amounts are shown."
+            : "Time in calls, of all kinds of traffic."}
+        </span>
+      )}
       <span class="kinds" role="group" aria-label="Kinds of traffic">
         {run.totals.map((total) => (
           <button

@@ -145,7 +145,7 @@ test("what an answer sums up stays the rest", () => {
     bytes: [amount],
   }));
   const stacks = (more: typeof series) =>
-    stacksOf({ width_seconds: 1, series: [...series, ...more], waiting: [] }, "bytes", () => false);
+    stacksOf({ width_seconds: 1, series: [...series, ...more], waiting: [], calls: [] }, "bytes", () => false);
   const sums = stacks([{ label: "others", counts: [50], bytes: [100] }]);
   expect(sums.slice(0, 2).map((stack) => stack.label)).toEqual(["rank 2", "rank 4"]);
   expect(sums.at(-1)).toEqual({ label: "others", values: [100 + 1 + 2] });

@@ -115,7 +115,6 @@ impl Index {
         }
         for lane in &index.lanes {
             for block in &lane.blocks {
-                index.span.0 = index.span.0.min(block.begin);
                 index.span.1 = index.span.1.max(block.end);
                 index.count += block.count;
             }
@@ -222,6 +221,11 @@ pub fn amount(of: &Interval) -> (u64, u64) {
 }
 
 impl Profile {
+    /// Nanoseconds from the beginning of the run.
+    pub(crate) fn since(&self, time: u64) -> u64 {
+        time.saturating_sub(self.model.span.0)
+    }
+
     /// Events by thread.
     pub(crate) fn by_lane(&self) -> &Index {
         self.lanes.get_or_init(|| Index::of(self))

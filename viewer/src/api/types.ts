@@ -73,6 +73,14 @@ export type Block = {
   last: number,
 };
 
+/** Time in some of the calls. */
+export type CallSeries = {
+  /** A call's, place's or node's name; `others`. */
+  label: string,
+  /** Seconds in each bin. */
+  seconds: Array<number>,
+};
+
 /** Time in calls of a line, of all ranks. */
 export type CallTime = {
   /** The call. */
@@ -121,8 +129,10 @@ export type Comparison = {
   lines: Array<Change>,
   /** Objects, by name. */
   objects: Array<Change>,
-  /** How many more pairs, lines and objects differ, by less than those that are listed. */
-  more: [number, number, number],
+  /** Time in calls, by call and line. */
+  calls: Array<TimeChange>,
+  /** How many more pairs, lines, objects and calls differ, by less than those that are listed. */
+  more: [number, number, number, number],
 };
 
 /** What was allocated at one place of the program, or a variable. */
@@ -244,7 +254,7 @@ export type FileDetail = {
   text: string | null,
   /** Why there is no text, and what to do. */
   why_missing?: string | null,
-  /** Lines with traffic, ascending. */
+  /** Lines with traffic or time in calls, ascending. */
   lines: Array<FileLine>,
 };
 
@@ -256,6 +266,8 @@ export type FileLine = {
   count: number,
   /** Their bytes. */
   bytes: number,
+  /** Seconds in its calls, of all ranks. */
+  seconds: number,
   /** These amounts by kind. */
   by_kind: KindTotal[],
   /** What is moved. */
@@ -434,6 +446,9 @@ export type Matrix = {
   cols: Array<Block>,
   /** (row, column, what), by row and column; empty ones are left out. */
   cells: [row: number, column: number, KindTotal[]][],
+  /** (row, column, seconds) in calls of a rank that name one other rank; not known by object or
+   * region. */
+  times: [row: number, column: number, seconds: number][] | null,
 };
 
 /** A collective. */
@@ -720,12 +735,26 @@ export type SourceFile = {
   count: number,
   /** Their bytes. */
   bytes: number,
+  /** Seconds in calls, of all ranks. */
+  seconds: number,
   /** These amounts by kind. */
   by_kind: KindTotal[],
   /** Whether it can be read. */
   found: boolean,
   /** Whether it is newer than the run. */
   changed: boolean,
+};
+
+/** Calls of a line in both runs, of all ranks: how many, and seconds in them. */
+export type TimeChange = {
+  /** The call. */
+  call: string,
+  /** `file:line`, if it is known. */
+  line: string,
+  /** In the other run. */
+  before: [number, number],
+  /** In this one. */
+  after: [number, number],
 };
 
 /** What happened when. */
@@ -736,6 +765,8 @@ export type TimelineDetail = {
   series: Array<Series>,
   /** Seconds in calls, of all ranks, or of the one asked for. */
   waiting: Array<number>,
+  /** These by call, or by the place or node that calls; those with most time first. */
+  calls: Array<CallSeries>,
 };
 
 /** What has been moved in all. */
@@ -764,6 +795,8 @@ export type Unusual = {
   place: number | null,
   /** The object that it is about. */
   object: number | null,
+  /** When it was worst: nanoseconds from the beginning of the run, as events have them. */
+  when: [number, number] | null,
 };
 
 /** Time that ranks wait for others, found by comparing both ends. */

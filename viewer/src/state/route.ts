@@ -7,6 +7,8 @@ export interface Route {
   view: View;
   /** What amounts mean. */
   unit: "bytes" | "count";
+  /** Whether amounts or the time in calls are shown, where that is known. */
+  measure: "amount" | "time";
   /** Names of the kinds shown; empty means all. */
   kinds: string[];
   region: string;
@@ -96,6 +98,7 @@ const dimensions: Field<number[]> = {
 
 const FIELDS: { [K in Exclude<keyof Route, "view">]: Field<Route[K]> } = {
   unit: choice(["bytes", "count"], "bytes"),
+  measure: choice(["amount", "time"], "amount"),
   kinds: names,
   region: text,
   time: span,

@@ -43,7 +43,7 @@ export const KEYS: readonly (readonly [where: string, keys: readonly (readonly [
     "Everywhere",
     [
       ["1 … 8", "go to a view"],
-      ["u", "bytes or transfers"],
+      ["u", "bytes, transfers or time"],
       ["f", "next form: figure, table, …"],
       ["t", "light, dark, as the system"],
       ["/", "search the list"],

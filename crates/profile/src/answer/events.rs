@@ -8,7 +8,7 @@ use crate::api::{
     Slice,
 };
 use crate::events::{Interval, What};
-use crate::lanes::{Block, CLASSES, Index, Lane, Times, amount};
+use crate::lanes::{Block, CLASSES, Lane, Times, amount};
 use crate::waits::{Link, Meets, Wait, WaitKind};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -22,7 +22,7 @@ const MAX_BINS: u32 = 4096;
 const ROWS: u32 = 128;
 const MAX_ROWS: u32 = 1024;
 /// Bins of all rows at most: there are fewer bins where there are many rows.
-const MAX_CELLS: u32 = 1 << 17;
+const MAX_CELLS: u32 = 1 << 16;
 /// Messages, collectives and waits at most.
 const MAX_MESSAGES: usize = 500;
 const MAX_MEETINGS: usize = 500;
@@ -110,7 +110,7 @@ impl Profile {
         Lanes {
             lanes: index.lanes.iter().map(lane).collect(),
             classes: CLASSES.map(str::to_owned).to_vec(),
-            until: index.span.1 - index.span.0,
+            until: self.since(index.span.1),
             events: index.count,
             notes,
         }
@@ -146,7 +146,6 @@ impl Profile {
     /// # Errors
     /// When the question names lanes that are not there, or time that runs backwards.
     pub fn events(&self, query: &EventsQuery) -> Result<Events, Error> {
-        let index = self.by_lane();
         let (lanes, from, to) = self.part(query.lanes, query.from, query.to)?;
         let most = query.rows.unwrap_or(ROWS).clamp(1, MAX_ROWS) as usize;
         let of_row = lanes.len().div_ceil(most).max(1);
@@ -167,10 +166,9 @@ impl Profile {
         let row_of = |lane: usize| lanes.contains(&lane).then(|| (lane - first) / of_row);
         let (messages, more_messages) = self.messages(&window, row_of);
         let (meetings, more_meetings) = self.meetings(&window, row_of);
-        let start = index.span.0;
         Ok(Events {
-            from: from - start,
-            to: to - start,
+            from: self.since(from),
+            to: self.since(to),
             bins,
             names: names.into_iter().collect(),
             rows,
@@ -191,7 +189,6 @@ impl Profile {
         let by_begin: FxHashMap<u64, &Wait> = seen.map(|wait| (wait.span.0, wait)).collect();
         let (mut cells, bin) = (vec![Cell::default(); window.bins as usize], window.bin());
         let (mut slices, mut shown): (Vec<Slice>, FxHashSet<u64>) = Default::default();
-        let start = index.span.0;
         let most = 4 * window.bins as usize;
         let mut add_call = |of: &Interval, cells: &mut [Cell]| {
             if !window.touches(of.begin, of.end) {
@@ -209,7 +206,7 @@ impl Profile {
             let (waits, whom) = wait.map_or((0, 0), |wait| {
                 (wait.span.1 - wait.span.0, 1 + u8::from(is_collective(wait.kind)))
             });
-            slices.push((of.begin - start, of.end - start, class, name, waits, whom));
+            slices.push((self.since(of.begin), self.since(of.end), class, name, waits, whom));
         };
         let read =
             |block: &Block| window.touches(block.begin, block.end) && block.end - block.begin > bin;
@@ -265,7 +262,6 @@ impl Profile {
         window: &Window,
         names: &mut Names,
     ) -> Vec<(u64, u64, usize)> {
-        let start = self.by_lane().span.0;
         let (mut regions, mut last) = (vec![], None);
         for (begin, end, name) in &lane.regions {
             if !window.touches(*begin, *end) {
@@ -277,7 +273,7 @@ impl Profile {
             }
             last = Some(bins);
             let name = names.insert_full(self.model.log.regions[*name as usize].clone()).0;
-            regions.push((begin - start, end - start, name));
+            regions.push((self.since(*begin), self.since(*end), name));
         }
         regions
     }
@@ -289,14 +285,13 @@ impl Profile {
         row_of: impl Fn(usize) -> Option<usize>,
     ) -> (Vec<EventMessage>, u64) {
         let index = self.by_lane();
-        let start = index.span.0;
         let message = |link: &Link| {
             if link.meeting.is_some() || !window.touches(link.span.0, link.span.1) {
                 return None;
             }
             let source = row_of(index.lane(link.from, link.threads.0)?)?;
             let target = row_of(index.lane(link.to, link.threads.1)?)?;
-            let (begin, end) = (link.span.0 - start, link.span.1 - start);
+            let (begin, end) = (self.since(link.span.0), self.since(link.span.1));
             (source != target).then_some(EventMessage {
                 source,
                 target,
@@ -323,7 +318,7 @@ impl Profile {
         row_of: impl Fn(usize) -> Option<usize>,
     ) -> (Vec<Meeting>, u64) {
         let index = self.by_lane();
-        let (model, start) = (&self.model, index.span.0);
+        let model = &self.model;
         let of_window = self.links_until(window.to).iter().filter_map(|link| {
             let of = link.meeting.filter(|_| window.touches(link.span.0, link.span.1))?;
             Some((link, of))
@@ -344,9 +339,9 @@ impl Profile {
             });
             Meeting {
                 rows: rows.clone(),
-                begin: link.span.0 - start,
-                met: of.met - start,
-                end: link.span.1 - start,
+                begin: self.since(link.span.0),
+                met: self.since(of.met),
+                end: self.since(link.span.1),
                 members: model.log.sizes[of.communicator as usize],
                 last: model.log.ranks[link.from].place as usize,
             }
@@ -362,17 +357,17 @@ impl Profile {
         let waits = waits.filter(|(_, wait)| window.touches(wait.span.0, wait.span.1));
         let (mut kept, _) = longest(waits, MAX_WAITS, |(_, wait)| wait.span.1 - wait.span.0);
         kept.sort_by_key(|(lane, wait)| (Reverse(wait.span.1 - wait.span.0), *lane, wait.span));
-        kept.into_iter().map(|(lane, wait)| self.long_wait(lane, wait, index)).collect()
+        kept.into_iter().map(|(lane, wait)| self.long_wait(lane, wait)).collect()
     }
 
     /// A wait, for the user.
-    pub(crate) fn long_wait(&self, lane: usize, wait: &Wait, index: &Index) -> LongWait {
+    pub(crate) fn long_wait(&self, lane: usize, wait: &Wait) -> LongWait {
         let model = &self.model;
         let line = model.line_of_site(wait.by.site).map(|line| model.lines[line as usize]);
         LongWait {
             lane,
-            begin: wait.span.0 - index.span.0,
-            end: wait.span.1 - index.span.0,
+            begin: self.since(wait.span.0),
+            end: self.since(wait.span.1),
             kind: wait.kind.name().to_owned(),
             place: model.log.ranks[wait.by.rank].place as usize,
             call: model.call_of_site(wait.by.site).to_owned(),

@@ -99,7 +99,7 @@ impl Profile {
         ends: &FxHashMap<(usize, u64), Vec<&Link>>,
         stacks: &mut IndexSet<u32, FxBuildHasher>,
     ) -> Event {
-        let (index, model) = (self.by_lane(), &self.model);
+        let model = &self.model;
         let Found { lane, interval, class, parts } = of;
         let site = match model.log.shape(interval).what {
             What::Call(site) => Some(site),
@@ -123,11 +123,10 @@ impl Profile {
         }
         let more = messages.len().saturating_sub(MAX_MESSAGES);
         messages.truncate(MAX_MESSAGES);
-        let start = index.span.0;
         Event {
             lane: *lane,
-            begin: interval.begin - start,
-            end: interval.end - start,
+            begin: self.since(interval.begin),
+            end: self.since(interval.end),
             class: *class,
             call: self.name_of(interval).to_owned(),
             file: line.map(|line| line.file as usize),
@@ -139,7 +138,7 @@ impl Profile {
             messages,
             more,
             members,
-            wait: self.wait_of(*lane, interval).map(|wait| self.long_wait(*lane, wait, index)),
+            wait: self.wait_of(*lane, interval).map(|wait| self.long_wait(*lane, wait)),
         }
     }
 
@@ -165,7 +164,6 @@ impl Profile {
             // One of several with the same rank at the same moment is not told from the others.
             between.next().filter(|_| between.next().is_none())
         });
-        let start = self.by_lane().span.0;
         let bytes = link.map(|link| link.bytes);
         Some(MessageEnd {
             peer: self.place_of(peer)?,
@@ -173,7 +171,7 @@ impl Profile {
             tag: channel.tag,
             bytes: bytes.or((!part.completes && sent).then_some(part.bytes)),
             completes: part.completes,
-            other: link.map(|link| if sent { link.span.1 } else { link.span.0 } - start),
+            other: link.map(|link| self.since(if sent { link.span.1 } else { link.span.0 })),
         })
     }
 

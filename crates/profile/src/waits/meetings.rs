@@ -105,20 +105,20 @@ fn settle(
     waits: &mut Waits,
 ) {
     let what = meeting.what.filter(|_| !meeting.disagrees);
-    let last = |meeting: &Meeting| meeting.entered.iter().max().copied();
+    let last = meeting.entered.iter().max().copied();
     for (rank, number) in std::mem::take(&mut meeting.blocked) {
         let is_root = |root: Option<Rank>, rank: usize| root == Some(ranks[rank]);
         let awaited = match what {
             Some((Flow::All, _, is_barrier)) => {
                 let kind = if is_barrier { WaitKind::Barrier } else { WaitKind::AllToAll };
-                last(meeting).map(|last| (last, kind))
+                last.map(|last| (last, kind))
             }
             Some((Flow::FromRoot, root, _)) if !is_root(root, rank) => {
                 let root = meeting.entered.iter().find(|(_, at)| is_root(root, at.rank));
                 root.map(|root| (*root, WaitKind::LateBroadcast))
             }
             Some((Flow::ToRoot, root, _)) if is_root(root, rank) => {
-                last(meeting).map(|last| (last, WaitKind::EarlyReduce))
+                last.map(|last| (last, WaitKind::EarlyReduce))
             }
             _ => None,
         };
@@ -129,7 +129,7 @@ fn settle(
     if meeting.left == size {
         waits.compared += 1;
         let first = meeting.entered.iter().min();
-        if let (Some((since, first)), Some((met, last))) = (first, last(meeting)) {
+        if let (Some((since, first)), Some((met, last))) = (first, last) {
             let (from, to) = (last.rank, first.rank);
             let span = (*since, meeting.until);
             let meeting = Some(Meets { communicator, met });
