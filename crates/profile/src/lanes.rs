@@ -1,7 +1,7 @@
 //! Events by thread, in blocks of which it is known what they hold: part of the time is answered
 //! from these where a block is shorter than what can be seen, and else from its records.
 //!
-//! A block is 64 intervals of one thread in one chunk, so that ten million of them take some 15 MB.
+//! A block is 32 intervals of one thread in one chunk, so that ten million of them take 25 MB.
 
 use crate::Profile;
 use crate::events::{Interval, RankLog, What};
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// Intervals in a block.
-const BLOCK: usize = 64;
+const BLOCK: usize = 32;
 
 /// What calls are.
 pub const CLASSES: [&str; 7] =

@@ -228,8 +228,9 @@ impl Profile {
         let mut cells = vec![Cell::default(); window.bins as usize];
         let lanes = [row.start, row.end - 1];
         let number = row.len();
+        // All is by bin here: which of two it is in hardly shows.
         let read = |block: &Block| {
-            window.touches(block.begin, block.end) && block.end - block.begin > window.bin()
+            window.touches(block.begin, block.end) && block.end - block.begin > 2 * window.bin()
         };
         for lane in &index.lanes[row] {
             index.visit(self, lane, read, |of, _| {
