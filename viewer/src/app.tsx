@@ -186,6 +186,8 @@ function Filters() {
 function Amounts() {
   const { answers, run, route, go, filter } = useShared();
   const { value: selection } = useSelection();
+  // By object it is not known.
+  const isOfTime = route.measure === "time" && route.view !== "objects" && route.view !== "findings";
   const amountOf = (kind: number) => selection?.totals.find((total) => total.kind === kind)?.[route.unit] ?? 0;
   const holds = (region: string) => answers.holds(systemAddress({ ...route, region }, run));
   const toggle = (kind: number) => {
@@ -207,28 +209,28 @@ function Amounts() {
       />
       {route.measure === "time" && (
         <span class="muted">
-          {route.view === "objects" || route.view === "findings"
-            ? "Time is not known by object: amounts are shown."
-            : "Time in calls, of all kinds of traffic."}
+          {isOfTime ? "Time in calls, of all kinds of traffic." : "Time is not known by object: amounts are shown."}
         </span>
       )}
-      <span class="kinds" role="group" aria-label="Kinds of traffic">
-        {run.totals.map((total) => (
-          <button
-            key={total.kind}
-            type="button"
-            class="kind"
-            aria-pressed={filter[total.kind]}
-            onClick={() => toggle(total.kind)}
-          >
-            <span aria-hidden="true">{filter[total.kind] ? "✓" : " "}</span> {run.kinds[total.kind]}
-            <span class="muted">
-              {selection === null ? "…" : <Quantity value={amountOf(total.kind)} unit={route.unit} />}
-            </span>
-          </button>
-        ))}
-        {run.totals.length === 0 && <span class="muted">Nothing has moved in this run.</span>}
-      </span>
+      {!isOfTime && (
+        <span class="kinds" role="group" aria-label="Kinds of traffic">
+          {run.totals.map((total) => (
+            <button
+              key={total.kind}
+              type="button"
+              class="kind"
+              aria-pressed={filter[total.kind]}
+              onClick={() => toggle(total.kind)}
+            >
+              <span aria-hidden="true">{filter[total.kind] ? "✓" : " "}</span> {run.kinds[total.kind]}
+              <span class="muted">
+                {selection === null ? "…" : <Quantity value={amountOf(total.kind)} unit={route.unit} />}
+              </span>
+            </button>
+          ))}
+          {run.totals.length === 0 && <span class="muted">Nothing has moved in this run.</span>}
+        </span>
+      )}
       {route.view === "system" && run.regions.length > 0 && (
         <label>
           Region{" "}

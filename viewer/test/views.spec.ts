@@ -530,7 +530,7 @@ test("time is a unit of every view that knows it, and equals the tables", async 
   await expect(page.getByRole("radio", { name: "Time" })).toHaveAttribute("aria-checked", "true");
   const named = secondsIn(rows.filter((row) => row.kind === 0));
   await expect(page.getByText("by the one rank that the call names")).toContainText(seconds(named));
-  await page.getByRole("img", { name: "Traffic between places" }).focus();
+  await page.getByRole("img", { name: "Time in calls between places" }).focus();
   for (const key of ["ArrowRight", "ArrowRight"]) await page.keyboard.press(key);
   const pair = rows.filter((row) => row.source === 0 && row.target === 1 && row.kind === 0);
   await expect(page.getByRole("complementary", { name: "Details" })).toContainText(

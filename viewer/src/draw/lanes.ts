@@ -94,7 +94,7 @@ export function itemAt(answer: EventsDetail, row: EventRow, time: number, slack:
 const GAP = 1;
 /** Height that a name needs, and about what each of its letters takes. */
 const TEXT = 13;
-const LETTER = 6.2;
+const LETTER = 7.2;
 /** Height of regions above the calls of a lane. */
 const REGION = 4;
 /** Length of a collective's band that is worth its line. */

@@ -156,6 +156,11 @@ function drawWaiting(
   if (path !== "") painter.path(path, { fill: palette.muted, opacity: 0.75 });
 }
 
+/** Whether time is shown: it is not known of objects. */
+function isOfTime(route: Route): boolean {
+  return route.measure === "time" && route.of !== "object";
+}
+
 /** The place that the timeline is of, if it is of one. */
 function placeOf(route: Route): number | null {
   return route.of === "place" ? route.place : null;
@@ -183,9 +188,9 @@ export function TimelineView() {
           label="Split by"
           value={route.by}
           options={[
-            ["kind", "Kind"],
-            ["place", "Source place"],
-            ["node", "Source node"],
+            ["kind", isOfTime(route) ? "Call" : "Kind"],
+            ["place", isOfTime(route) ? "Place" : "Source place"],
+            ["node", isOfTime(route) ? "Node" : "Source node"],
           ]}
           onChange={(by) => go({ by })}
           disabled={(by) => !answers.holds(asking(by))}
@@ -204,8 +209,7 @@ export function TimelineView() {
 function Timeline({ answer }: { answer: TimelineDetail }) {
   const { run, route, palette, filter } = useShared();
   const place = placeOf(route);
-  // It is not known of objects.
-  const time = route.measure === "time" && route.of !== "object";
+  const time = isOfTime(route);
   const chart = useMemo((): Chart => {
     const hidden = (series: Series) => route.by === "kind" && filter[run.kinds.indexOf(series.label)] === false;
     const stacks = time ? callStacks(answer) : stacksOf(answer, route.unit, hidden);

@@ -163,7 +163,7 @@ function TimeInCalls({ selection }: { selection: Selection }) {
               </td>
               <td class="number">
                 {seconds(rank.seconds)}
-                {waited.has(rank.place) && <span class="muted"> {seconds(waited.get(rank.place)!)} waiting</span>}
+                {waited.has(rank.place) && <div class="muted">{seconds(waited.get(rank.place)!)} waiting</div>}
               </td>
             </tr>
           ))}

@@ -218,7 +218,7 @@ export function GraphFigure({ matrix }: { matrix: Matrix }) {
   const node = hovered === null ? undefined : grid.rows[hovered.node];
   return (
     <Figure
-      title="Traffic as a graph"
+      title={grid.unit === "time" ? "Time in calls as a graph" : "Traffic as a graph"}
       description="Arrows point from source to target. Arrow keys go from node to node. The table holds the same numbers."
       draw={draw}
       onSize={setSize}

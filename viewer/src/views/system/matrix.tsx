@@ -231,7 +231,7 @@ export function MatrixFigure({ matrix }: { matrix: Matrix }) {
   const isWhole = window.rows.to - window.rows.from >= whole.to && window.cols.to - window.cols.from >= whole.to;
   return (
     <Figure
-      title="Traffic between places"
+      title={grid.unit === "time" ? "Time in calls between places" : "Traffic between places"}
       description="Rows are sources, columns are targets. Arrow keys move between cells, Enter zooms into one, Backspace shows all, plus and minus zoom. The table holds the same numbers."
       draw={draw}
       onSize={setSize}
