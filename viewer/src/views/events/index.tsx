@@ -99,7 +99,9 @@ function Events({ lanes }: { lanes: Lanes }) {
 
 /** Colours in words: what is there of the classes and waits. */
 export function Legend({ answer, lanes }: { answer: EventsDetail; lanes: Lanes }) {
-  const { palette } = useShared();
+  const { answers, palette } = useShared();
+  // Exports hold the whole run only.
+  const partAddress = address("happened", { from: 0, to: 1 });
   const { classes, waits } = useMemo(() => {
     const classes = new Set<number>();
     const waits = new Set<number>();
@@ -129,7 +131,8 @@ export function Legend({ answer, lanes }: { answer: EventsDetail; lanes: Lanes }
       {folded && <li class="muted">dotted: folded when recorded</li>}
       {answer.more_messages > 0 && (
         <li class="muted">
-          no arrows: {integer(answer.messages.length + answer.more_messages)} messages are here; zoom in to see them
+          no arrows: {integer(answer.messages.length + answer.more_messages)} messages are here
+          {answers.holds(partAddress) ? "; zoom in to see them" : ", which this export does not hold one by one"}
         </li>
       )}
       {answer.more_meetings > 0 && (
