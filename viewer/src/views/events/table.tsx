@@ -31,22 +31,22 @@ function Rows({ answer, shown }: { answer: Happened; shown: Shown }) {
     [...new Set(event.messages.map((end) => run.places[end.peer]?.name ?? ""))].join(", ") +
     (event.more > 0 ? ", …" : "");
   const columns: Column<EventDetail>[] = [
-    { title: "lane", value: (event) => name(event.lane), width: "minmax(64px, 1fr)" },
+    { title: "lane", value: (event) => name(event.lane), width: "minmax(52px, 1fr)" },
     {
       title: "from",
       numeric: true,
       value: (event) => event.begin / 1e9,
       show: (event) => moment(event.begin, 1000, until),
-      width: "96px",
+      width: "88px",
     },
     {
       title: "call",
       value: (event) => (event.folded === null ? event.call : `${event.folded} × ${event.call} (folded)`),
-      width: "minmax(92px, 2fr)",
+      width: "minmax(80px, 2fr)",
     },
     {
       title: "line",
-      width: "minmax(88px, 1fr)",
+      width: "minmax(72px, 1fr)",
       value: (event) => (event.file === null ? "" : fileLine(run.files[event.file]?.path ?? "", event.line)),
       show: (event) => <SourceLink file={event.file} line={event.line} />,
     },
@@ -55,27 +55,27 @@ function Rows({ answer, shown }: { answer: Happened; shown: Shown }) {
       numeric: true,
       value: (event) => event.time / 1e9,
       show: (event) => seconds(event.time / 1e9),
-      width: "66px",
+      width: "58px",
     },
     {
       title: "waiting",
       numeric: true,
       value: (event) => (event.wait === null ? 0 : (event.wait.end - event.wait.begin) / 1e9),
       show: (event) => (event.wait === null ? "" : seconds((event.wait.end - event.wait.begin) / 1e9)),
-      width: "66px",
+      width: "58px",
     },
     {
       title: "for whom",
-      width: "minmax(80px, 1fr)",
+      width: "minmax(60px, 1fr)",
       value: (event) => (event.wait === null ? "" : `${run.places[event.wait.place]?.name ?? ""} (${event.wait.kind})`),
     },
-    { title: "peers", value: peers, width: "minmax(60px, 1fr)" },
+    { title: "peers", value: peers, width: "minmax(44px, 1fr)" },
     {
       title: "bytes",
       numeric: true,
       value: (event) => event.bytes,
       show: (event) => bytes(event.bytes),
-      width: "66px",
+      width: "58px",
     },
   ];
   return (
