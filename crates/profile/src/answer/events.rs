@@ -23,7 +23,7 @@ const ROWS: u32 = 128;
 const MAX_ROWS: u32 = 1024;
 /// Bins of all rows at most: there are fewer bins where there are many rows.
 const MAX_CELLS: u32 = 1 << 16;
-/// Messages, collectives and waits at most.
+/// Of each of these at most.
 const MAX_MESSAGES: usize = 500;
 const MAX_MEETINGS: usize = 500;
 const MAX_WAITS: usize = 8;
@@ -417,12 +417,15 @@ fn joined(mut rows: Vec<usize>) -> Vec<[usize; 2]> {
 fn add_to(cells: &mut [Cell], window: &Window, of: &Interval, class: usize) {
     let (count, time) = amount(of);
     window.spread(of.begin, of.end, time, |bin, time| cells[bin as usize].times[class] += time);
-    let begins = window.bin_of(of.begin.max(window.from));
-    cells[begins as usize].count += count as f64;
-    if of.folded.is_some() {
-        // Where each of them was is not known.
-        window.spread(of.begin, of.end, count, |bin, count| cells[bin as usize].folded += count);
+    if of.folded.is_none() {
+        cells[window.bin_of(of.begin.max(window.from)) as usize].count += 1.0;
+        return;
     }
+    // Where each of them was is not known.
+    window.spread(of.begin, of.end, count, |bin, count| {
+        let cell = &mut cells[bin as usize];
+        (cell.count, cell.folded) = (cell.count + count, cell.folded + count);
+    });
 }
 
 /// Adds what is known of blocks, none of which is longer than a bin.

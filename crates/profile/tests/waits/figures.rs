@@ -3,7 +3,7 @@
 use super::simulation::{Action, CALLS, World, action, read, simulated};
 use commsan_profile::Profile;
 use commsan_profile::api::{EventRow, Events, EventsQuery};
-use commsan_rundir::events::What;
+use commsan_rundir::events::{Record, Shape, What};
 use proptest::prelude::*;
 
 /// A call that a rank has recorded.
@@ -16,7 +16,7 @@ struct Call {
 
 fn calls(world: &World, rank: usize) -> Vec<Call> {
     let of = &world.ranks[rank];
-    let call = |(record, _): &(commsan_rundir::events::Record, _)| {
+    let call = |(record, _): &(Record, _)| {
         let What::Call(call) = of.shapes[record.shape as usize].what else { unreachable!() };
         Call { begin: record.begin, end: record.end, name: CALLS[call as usize] }
     };
@@ -215,6 +215,36 @@ fn a_figure_is_bounded_whatever_is_asked() {
     assert!(coarse.rows.iter().all(|row| row.coarse.len() <= 10 && row.slices.is_empty()));
     let happened = profile.happened(&EventsQuery::default()).unwrap();
     assert_eq!((happened.events.len(), happened.more), (1000, 15_000));
+}
+
+#[test]
+fn what_was_folded_says_so_and_regions_are_kept() {
+    let mut world = late();
+    let rank = &mut world.ranks[0];
+    let end = rank.records.last().unwrap().0.end;
+    rank.shapes.push(Shape::new(What::Region(1), 0));
+    let (region, send) = (rank.shapes.len() as u32 - 1, rank.records[0].0.shape);
+    let (begin, end) = (end + 5000, end + 15_000);
+    let folded = Record { shape: send, begin, end, folded: Some((50, 4000)) };
+    rank.records.push((folded, vec![]));
+    let record = Record { shape: region, begin: 100, end, folded: None };
+    rank.records.push((record, vec![]));
+    let profile = read(&world);
+    let events = figure(&profile, 500, 10);
+    let row = &events.rows[0];
+    assert!(row.slices.iter().all(|slice| slice.1 < end), "{row:?}");
+    let coarse: Vec<_> = row.coarse.iter().filter(|of| of.7 > 0).collect();
+    let bin = (events.to - events.from) as f64 / f64::from(events.bins);
+    let sum: f64 = coarse.iter().map(|of| f64::from(of.1) * f64::from(of.3) / 1e3 * bin).sum();
+    let counts: (u64, u64) = coarse.iter().fold((0, 0), |sum, of| (sum.0 + of.6, sum.1 + of.7));
+    assert!(counts.0 == counts.1 && counts.0.abs_diff(50) <= coarse.len() as u64, "{coarse:?}");
+    assert!((sum - 4000.0).abs() < 50.0, "{sum} of 4000 ns in {coarse:?}");
+    assert_eq!(row.regions, [(100, end, row.regions[0].2)]);
+    assert_eq!(events.names[row.regions[0].2], CALLS[1]);
+    let happened = profile.happened(&EventsQuery::default()).unwrap();
+    let told = happened.events.iter().find(|event| event.folded.is_some()).unwrap();
+    assert_eq!((told.folded, told.time, told.lane), (Some(50), 4000, 0));
+    assert_eq!(told.wait, None);
 }
 
 #[test]
