@@ -131,7 +131,7 @@ test("the table holds the events of the time and lanes shown", async ({ page }) 
   await table.getByRole("button", { name: "waiting" }).click();
   const first = table.getByRole("row").nth(1);
   await expect(first).toContainText("rank 15 (wait at NxN)");
-  await first.click();
+  await first.getByRole("gridcell").first().click();
   await expect(page.getByRole("complementary", { name: "Event details" })).toContainText("MPI_Allreduce");
   await open(page, `${served.address}#/events?form=table`);
   await expect(page.getByText("the longest of")).toBeVisible();
