@@ -5,12 +5,14 @@ import type { Answers } from "./api/answers";
 import type { Comparison, Run } from "./api/types";
 import { integer, seconds, several } from "./format";
 import { SharedContext, type Theme, useSelection, useShared, useSharedValue, useTheme } from "./state/context";
-import type { View } from "./state/route";
+import type { Route, View } from "./state/route";
+import type { Unit } from "./state/traffic";
 import { Help } from "./ui/help";
 import { FORMS, VIEW_KEYS } from "./ui/keys";
 import { Choice, Quantity } from "./ui/parts";
 import { CodeView } from "./views/code";
 import { CompareView } from "./views/compare";
+import { EventsView } from "./views/events";
 import { FindingsView } from "./views/findings";
 import { ObjectsView } from "./views/objects";
 import { PlacesView } from "./views/places";
@@ -24,9 +26,17 @@ const VIEW: Record<View, () => preact.VNode | null> = {
   code: CodeView,
   places: PlacesView,
   timeline: TimelineView,
+  events: EventsView,
   findings: FindingsView,
   compare: CompareView,
 };
+
+const UNITS: readonly Unit[] = ["bytes", "count", "time"];
+
+/** What changes where a unit is chosen. */
+function measured(unit: Unit): Partial<Route> {
+  return unit === "time" ? { measure: "time" } : { measure: "amount", unit };
+}
 
 const THEMES: readonly Theme[] = ["auto", "light", "dark"];
 
@@ -52,8 +62,10 @@ export function App({ answers, run, comparison }: AppProps) {
       const view = VIEW_KEYS.find(([key]) => key === event.key)?.[1];
       const forms = FORMS[route.view];
       if (view !== undefined) go({ view });
-      else if (event.key === "u") go({ unit: route.unit === "bytes" ? "count" : "bytes" }, "replace");
-      else if (event.key === "f") go({ form: forms[(forms.indexOf(route.form) + 1) % forms.length]! });
+      else if (event.key === "u") {
+        const now: Unit = route.measure === "time" ? "time" : route.unit;
+        go(measured(UNITS[(UNITS.indexOf(now) + 1) % UNITS.length]!), "replace");
+      } else if (event.key === "f") go({ form: forms[(forms.indexOf(route.form) + 1) % forms.length]! });
       else if (event.key === "t") setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]!);
       else if (event.key === "?") setHelp(true);
       else if (route.view === "code" && LINE_KEYS.includes(event.key)) toSource(event);
@@ -153,8 +165,29 @@ function Header({ theme, setTheme, onHelp }: { theme: Theme; setTheme: (theme: T
 
 /** What counts, in all views. */
 function Filters() {
+  const { run, route } = useShared();
+  // Events are neither of a kind nor amounts.
+  const isOfAmounts = route.view !== "events";
+  if (!isOfAmounts && run.only.length === 0 && route.time === null) return null;
+  return (
+    <section class="filters" aria-label="Filters">
+      {isOfAmounts && <Amounts />}
+      {route.time !== null && <TimeChip />}
+      {run.only.length > 0 && (
+        <span class="chip" title="The rest of what the run has moved was not asked for, and is in no figure.">
+          counted: only {run.only.join("; ")} (--only)
+        </span>
+      )}
+    </section>
+  );
+}
+
+/** Unit, kinds and region. */
+function Amounts() {
   const { answers, run, route, go, filter } = useShared();
   const { value: selection } = useSelection();
+  // By object it is not known.
+  const isOfTime = route.measure === "time" && route.view !== "objects" && route.view !== "findings";
   const amountOf = (kind: number) => selection?.totals.find((total) => total.kind === kind)?.[route.unit] ?? 0;
   const holds = (region: string) => answers.holds(systemAddress({ ...route, region }, run));
   const toggle = (kind: number) => {
@@ -163,33 +196,41 @@ function Filters() {
     go({ kinds: shown.length === run.kinds.length ? [] : shown }, "replace");
   };
   return (
-    <section class="filters" aria-label="Filters">
+    <>
       <Choice
         label="Unit"
-        value={route.unit}
+        value={route.measure === "time" ? "time" : route.unit}
         options={[
           ["bytes", "Bytes"],
           ["count", "Transfers"],
+          ["time", "Time"],
         ]}
-        onChange={(unit) => go({ unit }, "replace")}
+        onChange={(unit) => go(measured(unit), "replace")}
       />
-      <span class="kinds" role="group" aria-label="Kinds of traffic">
-        {run.totals.map((total) => (
-          <button
-            key={total.kind}
-            type="button"
-            class="kind"
-            aria-pressed={filter[total.kind]}
-            onClick={() => toggle(total.kind)}
-          >
-            <span aria-hidden="true">{filter[total.kind] ? "✓" : " "}</span> {run.kinds[total.kind]}
-            <span class="muted">
-              {selection === null ? "…" : <Quantity value={amountOf(total.kind)} unit={route.unit} />}
-            </span>
-          </button>
-        ))}
-        {run.totals.length === 0 && <span class="muted">Nothing has moved in this run.</span>}
-      </span>
+      {route.measure === "time" && (
+        <span class="muted">
+          {isOfTime ? "Time in calls, of all kinds of traffic." : "Time is not known by object: amounts are shown."}
+        </span>
+      )}
+      {!isOfTime && (
+        <span class="kinds" role="group" aria-label="Kinds of traffic">
+          {run.totals.map((total) => (
+            <button
+              key={total.kind}
+              type="button"
+              class="kind"
+              aria-pressed={filter[total.kind]}
+              onClick={() => toggle(total.kind)}
+            >
+              <span aria-hidden="true">{filter[total.kind] ? "✓" : " "}</span> {run.kinds[total.kind]}
+              <span class="muted">
+                {selection === null ? "…" : <Quantity value={amountOf(total.kind)} unit={route.unit} />}
+              </span>
+            </button>
+          ))}
+          {run.totals.length === 0 && <span class="muted">Nothing has moved in this run.</span>}
+        </span>
+      )}
       {route.view === "system" && run.regions.length > 0 && (
         <label>
           Region{" "}
@@ -203,13 +244,7 @@ function Filters() {
           </select>
         </label>
       )}
-      {route.time !== null && <TimeChip />}
-      {run.only.length > 0 && (
-        <span class="chip" title="The rest of what the run has moved was not asked for, and is in no figure.">
-          counted: only {run.only.join("; ")} (--only)
-        </span>
-      )}
-    </section>
+    </>
   );
 }
 

@@ -29,13 +29,15 @@ export function count(value: number): string {
   return scaled(value, 1000, SI);
 }
 
-/** In the given unit. */
-export function quantity(value: number, unit: "bytes" | "count"): string {
+/** In the given unit; times are in seconds. */
+export function quantity(value: number, unit: "bytes" | "count" | "time"): string {
+  if (unit === "time") return seconds(value);
   return unit === "bytes" ? bytes(value) : count(value);
 }
 
 /** Every digit: `1,572,864 bytes`. */
-export function exact(value: number, unit: "bytes" | "count"): string {
+export function exact(value: number, unit: "bytes" | "count" | "time"): string {
+  if (unit === "time") return `${Number(value.toPrecision(9))} seconds`;
   const noun = unit === "bytes" ? "byte" : "transfer";
   return several(value, noun);
 }

@@ -136,6 +136,9 @@ test("scales go from the least amount to the most", () => {
   const near = amountScale([543, 551], "log");
   expect([near.least, near.share(543) > 0.95]).toEqual([0, true]);
   expect(evenTicks(64 * 1024, 4, "bytes")).toEqual([0, 16384, 32768, 49152, 65536]);
+  expect(evenTicks(900, 4, "count")).toEqual([0, 200, 400, 600, 800]);
+  expect(evenTicks(2, 4, "count")).toEqual([0, 1, 2]);
+  expect(evenTicks(0.02, 4, "time")).toEqual([0, 0.005, 0.01, 0.015, 0.02]);
 });
 
 test("what an answer sums up stays the rest", () => {
@@ -145,7 +148,7 @@ test("what an answer sums up stays the rest", () => {
     bytes: [amount],
   }));
   const stacks = (more: typeof series) =>
-    stacksOf({ width_seconds: 1, series: [...series, ...more], waiting: [] }, "bytes", () => false);
+    stacksOf({ width_seconds: 1, series: [...series, ...more], waiting: [], calls: [] }, "bytes", () => false);
   const sums = stacks([{ label: "others", counts: [50], bytes: [100] }]);
   expect(sums.slice(0, 2).map((stack) => stack.label)).toEqual(["rank 2", "rank 4"]);
   expect(sums.at(-1)).toEqual({ label: "others", values: [100 + 1 + 2] });

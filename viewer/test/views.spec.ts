@@ -4,7 +4,8 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
 import type { KindTotal, ObjectDetail, PlaceDetail, Run, Selection, TimelineDetail } from "../src/api/types";
-import { bytes, count, seconds } from "../src/format";
+import { bytes, count, quantity, seconds } from "../src/format";
+import { secondsIn } from "./fixture/answers";
 import { serve, type Served } from "./fixture/server";
 import { LINES, SMALL, total } from "./fixture/traffic";
 import { barriers, drawn, expect, open, test } from "./page";
@@ -27,6 +28,9 @@ const VIEWS = [
   "places?place=0",
   "timeline",
   "timeline?form=table",
+  "timeline?measure=time",
+  "system?measure=time",
+  "events",
   "findings",
   "findings?form=table",
   "compare",
@@ -511,6 +515,66 @@ test("figures beside names are those of the run", async ({ page }) => {
   }
 });
 
+test("time is a unit of every view that knows it, and equals the tables", async ({ page }) => {
+  const { fixture } = served;
+  const { rows } = fixture.traffic;
+  const grid = (name: string) => page.getByRole("grid", { name });
+  const csvOf = async (region: string) => {
+    const waiting = page.waitForEvent("download");
+    await page.getByRole("region", { name: region }).getByRole("button", { name: "CSV" }).click();
+    const text = readFileSync(await (await waiting).path(), "utf8").trim();
+    return text.split("\r\n").map((row) => row.split(","));
+  };
+  await open(page, `${served.address}#/system`);
+  await page.keyboard.press("u");
+  await page.keyboard.press("u");
+  await expect(page).toHaveURL(/measure=time/);
+  await expect(page.getByRole("radio", { name: "Time" })).toHaveAttribute("aria-checked", "true");
+  const named = secondsIn(rows.filter((row) => row.kind === 0));
+  await expect(page.getByText("by the one rank that the call names")).toContainText(seconds(named));
+  await page.getByRole("img", { name: "Time in calls between places" }).focus();
+  for (const key of ["ArrowRight", "ArrowRight"]) await page.keyboard.press(key);
+  const pair = rows.filter((row) => row.source === 0 && row.target === 1 && row.kind === 0);
+  await expect(page.getByRole("complementary", { name: "Details" })).toContainText(
+    `rank 0 is in calls that name rank 1 for ${seconds(secondsIn(pair))}`,
+  );
+  await open(page, `${served.address}#/system?form=table&measure=time`);
+  const [head, ...cells] = await csvOf("Traffic between places");
+  expect(head!.at(-1)).toBe("time in calls");
+  expect(cells.reduce((sum, row) => sum + Number(row.at(-1)), 0)).toBeCloseTo(named, 9);
+  // Of a region it is not known.
+  await open(page, `${served.address}#/system?region=solve&measure=time`);
+  await expect(page.getByText("Time in calls is not known by object or region")).toBeVisible();
+  await open(page, `${served.address}#/code?file=0&line=${LINES.send}&measure=time`);
+  const file = rows.filter((row) => row.file === 0);
+  const line = file.filter((row) => row.line === LINES.send);
+  await expect(page.getByRole("option", { name: /halo\.c/ }).first()).toContainText(seconds(secondsIn(file)));
+  await expect(page.getByRole("option", { selected: true }).last()).toContainText(seconds(secondsIn(line)));
+  const details = page.getByRole("complementary", { name: "Line details" });
+  await expect(details).toContainText(`time in calls${seconds(secondsIn(line))}`);
+  await open(page, `${served.address}#/places?place=0&measure=time`);
+  await expect(page.locator(".tables").getByRole("region").first()).toHaveAttribute("aria-label", "Time in calls");
+  await open(page, `${served.address}#/timeline?form=table&measure=time`);
+  const { calls } = fixture.answer("/api/timeline") as TimelineDetail;
+  const [titles, ...bins] = await csvOf("Traffic over time");
+  for (const { label, seconds } of calls) {
+    const at = titles!.indexOf(label);
+    expect(bins.reduce((sum, row) => sum + Number(row[at]), 0)).toBeCloseTo(
+      seconds.reduce((sum, more) => sum + more, 0),
+      9,
+    );
+  }
+  await expect(page.getByText("seconds in calls, of all ranks, in each 16 ms")).toBeVisible();
+  await open(page, `${served.address}#/compare?measure=time`);
+  const first = grid("Time in calls").getByRole("row").nth(1);
+  for (const text of ["MPI_Isend", `halo.c:${LINES.send}`, "2 s", "500 ms", "−75 %", quantity(-1.5, "time")]) {
+    await expect(first).toContainText(text);
+  }
+  await expect(page.getByText("3 more calls differ by less")).toBeVisible();
+  await open(page, `${served.address}#/objects?measure=time`);
+  await expect(page.getByText("Time is not known by object")).toBeVisible();
+});
+
 test.describe("failures", () => {
   test("are told, and what to do", async ({ page, watched }) => {
     await page.route("**/api/object/**", (route) => route.abort());
@@ -533,6 +597,9 @@ test("what is unusual is said with its evidence, and leads to the line", async (
   await expect(first).toContainText("Divide the work");
   await first.getByRole("button").first().click();
   await expect(page).toHaveURL(new RegExp(`code\\?.*line=${LINES.reduce}`));
+  await page.goBack();
+  await first.getByRole("button", { name: "When" }).click();
+  await expect(page).toHaveURL(/events\?window=7000000-16000000/);
 });
 
 test("late calls are listed with what others wait for them", async ({ page }) => {

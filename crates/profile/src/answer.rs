@@ -2,7 +2,9 @@
 
 mod code;
 mod compare;
+mod events;
 mod extents;
+mod happened;
 mod matrix;
 mod object;
 mod place;

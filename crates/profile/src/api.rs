@@ -7,10 +7,15 @@
 //! The viewer reads the same types in TypeScript, `viewer/src/api/types.ts`: its declarations are
 //! written from these by a test (`api/typescript.rs`).
 
+mod happened;
 #[cfg(test)]
 mod typescript;
 mod waiting;
 
+pub use happened::{
+    Coarse, Event, EventMessage, EventRow, Events, EventsQuery, Happened, LaneOf, Lanes, LongWait,
+    Meeting, MessageEnd, Slice,
+};
 use serde::{Deserialize, Serialize};
 pub use waiting::{LateCall, Unusual, Waiting};
 
@@ -212,7 +217,7 @@ pub struct RankTime {
 }
 
 /// A source file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[cfg_attr(test, ts(rename = "SourceFile"))]
 pub struct File {
@@ -224,6 +229,8 @@ pub struct File {
     pub count: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Seconds in calls, of all ranks.
+    pub seconds: f64,
     /// These amounts by kind.
     #[cfg_attr(test, ts(type = "KindTotal[]"))]
     pub by_kind: Vec<OfKind>,
@@ -382,7 +389,7 @@ pub struct MatrixQuery {
 }
 
 /// Sources × targets.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Matrix {
     /// Sources.
@@ -392,6 +399,10 @@ pub struct Matrix {
     /// (row, column, what), by row and column; empty ones are left out.
     #[cfg_attr(test, ts(type = "[row: number, column: number, KindTotal[]][]"))]
     pub cells: Vec<(usize, usize, Vec<OfKind>)>,
+    /// (row, column, seconds) in calls of a rank that name one other rank; not known by object or
+    /// region.
+    #[cfg_attr(test, ts(type = "[row: number, column: number, seconds: number][] | null"))]
+    pub times: Option<Vec<(usize, usize, f64)>>,
 }
 
 /// Neighbouring places, taken together.
@@ -474,7 +485,7 @@ pub enum Direction {
 }
 
 /// A source file with its traffic.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FileDetail {
     /// As the debug information names it.
@@ -485,12 +496,12 @@ pub struct FileDetail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional = nullable))]
     pub why_missing: Option<String>,
-    /// Lines with traffic, ascending.
+    /// Lines with traffic or time in calls, ascending.
     pub lines: Vec<FileLine>,
 }
 
 /// A line's traffic.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FileLine {
     /// Counted from 1.
@@ -499,6 +510,8 @@ pub struct FileLine {
     pub count: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Seconds in its calls, of all ranks.
+    pub seconds: f64,
     /// These amounts by kind.
     #[cfg_attr(test, ts(type = "KindTotal[]"))]
     pub by_kind: Vec<OfKind>,
@@ -678,6 +691,18 @@ pub struct Timeline {
     pub series: Vec<Series>,
     /// Seconds in calls, of all ranks, or of the one asked for.
     pub waiting: Vec<f64>,
+    /// These by call, or by the place or node that calls; those with most time first.
+    pub calls: Vec<CallSeries>,
+}
+
+/// Time in some of the calls.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct CallSeries {
+    /// A call's, place's or node's name; `others`.
+    pub label: String,
+    /// Seconds in each bin.
+    pub seconds: Vec<f64>,
 }
 
 /// One of them.
@@ -706,8 +731,24 @@ pub struct Comparison {
     pub lines: Vec<Change>,
     /// Objects, by name.
     pub objects: Vec<Change>,
-    /// How many more pairs, lines and objects differ, by less than those that are listed.
-    pub more: [usize; 3],
+    /// Time in calls, by call and line.
+    pub calls: Vec<TimeChange>,
+    /// How many more pairs, lines, objects and calls differ, by less than those that are listed.
+    pub more: [usize; 4],
+}
+
+/// Calls of a line in both runs, of all ranks: how many, and seconds in them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct TimeChange {
+    /// The call.
+    pub call: String,
+    /// `file:line`, if it is known.
+    pub line: String,
+    /// In the other run.
+    pub before: (u64, f64),
+    /// In this one.
+    pub after: (u64, f64),
 }
 
 /// What a comparison says of the other run.

@@ -157,6 +157,7 @@ impl Renumber<'_> {
             }
         }
         log.ranks.sort_by_key(|of| of.rank);
+        log.groups = log.communicators.iter().map(|of| self.groups[of.group as usize]).collect();
     }
 
     fn calls(&self, calls: &mut CallRow) {

@@ -43,6 +43,8 @@ pub struct Log {
     pub communicators: Table<Communicator>,
     /// Members of each of these.
     pub sizes: Vec<u32>,
+    /// Its group in the model.
+    pub groups: Vec<u32>,
     /// Names of regions.
     pub regions: Table<String>,
 }

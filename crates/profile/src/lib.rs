@@ -16,6 +16,7 @@ pub mod export;
 mod globals;
 mod group;
 mod index;
+mod lanes;
 mod merge;
 mod model;
 mod objects;
@@ -41,6 +42,7 @@ use model::Model;
 use sources::Sources;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use waits::Waits;
 
 /// A run, ready to be asked.
@@ -52,6 +54,8 @@ pub struct Profile {
     kinds: Vec<Kind>,
     /// Who has waited for whom.
     waits: Waits,
+    /// Events by thread, once somebody has asked.
+    lanes: OnceLock<lanes::Index>,
     name: String,
     command: Vec<String>,
     sources: Sources,
@@ -201,7 +205,20 @@ impl Profile {
         let index = Index::of(&model);
         let checked = false;
         let waits = waits::find(&model.log, |site| model.call_of_site(site).contains("arrier"));
-        Profile { index, waits, model, kinds, name, command, sources, notes, findings, checked }
+        let lanes = OnceLock::new();
+        Profile {
+            index,
+            waits,
+            lanes,
+            model,
+            kinds,
+            name,
+            command,
+            sources,
+            notes,
+            findings,
+            checked,
+        }
     }
 
     /// Position of a kind that occurs.

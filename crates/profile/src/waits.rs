@@ -136,8 +136,17 @@ pub struct Link {
     pub span: (u64, u64),
     /// Bytes of the message.
     pub bytes: u64,
-    /// Members of the collective; 0 for messages.
-    pub members: u32,
+    /// Of collectives: who takes part, and when the last entered.
+    pub meeting: Option<Meets>,
+}
+
+/// What a collective is for figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meets {
+    /// Position in [`Log::communicators`].
+    pub communicator: u32,
+    /// When the last member entered.
+    pub met: u64,
 }
 
 /// All that is known of waiting.

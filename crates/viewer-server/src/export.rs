@@ -36,6 +36,10 @@ impl Default for Limits {
 /// Rows and columns of the whole matrix, which is all that can be zoomed into.
 const BLOCKS: usize = 1024;
 
+/// Bins of time and rows of the figure of all events.
+const EVENT_BINS: usize = 2048;
+const EVENT_ROWS: usize = 64;
+
 /// Writes `runs` as an HTML file.
 ///
 /// # Errors
@@ -99,6 +103,11 @@ impl<'r, W: Write> Archive<'r, W> {
         self.add("matrix?level=node")?;
         for by in ["timeline", "timeline?by=node", "timeline?by=place"] {
             self.add(by)?;
+        }
+        if run.waiting.is_some() {
+            self.add("lanes")?;
+            self.add_as("events", &format!("events?width={EVENT_BINS}&rows={EVENT_ROWS}"))?;
+            self.add("happened")?;
         }
         for region in 0..run.regions.len() {
             self.add(&format!("matrix?region={region}"))?;

@@ -1,7 +1,7 @@
 //! Routes: from the path and query of an address to the answer.
 
 use crate::Runs;
-use commsan_profile::api::{By, Error, Filter, Level, MatrixQuery, TimelineQuery};
+use commsan_profile::api::{By, Error, EventsQuery, Filter, Level, MatrixQuery, TimelineQuery};
 use serde::Serialize;
 use std::str::FromStr;
 
@@ -29,6 +29,19 @@ pub fn answer(runs: &Runs, path: &str, query: &str) -> Result<Vec<u8>, Error> {
             let query = timeline(&mut given)?;
             given.end().and_then(|()| json(&profile.timeline(&query)?))
         }
+        ("lanes", None) => given.end().and_then(|()| json(&profile.lanes())),
+        ("events", None) => {
+            let query = EventsQuery {
+                width: given.take("width")?,
+                rows: given.take("rows")?,
+                ..events(&mut given)?
+            };
+            given.end().and_then(|()| json(&profile.events(&query)?))
+        }
+        ("happened", None) => {
+            let query = events(&mut given)?;
+            given.end().and_then(|()| json(&profile.happened(&query)?))
+        }
         ("line", None) => {
             let (file, line) = (given.needed("file")?, given.needed("line")?);
             given.end().and_then(|()| json(&profile.line(file, line)?))
@@ -44,7 +57,7 @@ pub fn answer(runs: &Runs, path: &str, query: &str) -> Result<Vec<u8>, Error> {
         }
         _ => Err(Error::NotFound(format!(
             "there is no question `{path}`: there are run, selection, matrix, object/N, file/N, line, place/N, \
-             timeline, compare"
+             timeline, lanes, events, happened, compare"
         ))),
     }
 }
@@ -87,6 +100,11 @@ fn timeline(given: &mut Parameters) -> Result<TimelineQuery, Error> {
         Some(other) => return Err(unknown("by", other, "`kind`, `place` or `node`")),
     };
     Ok(TimelineQuery { by, place: given.take("place")?, filter: filter(given)? })
+}
+
+fn events(given: &mut Parameters) -> Result<EventsQuery, Error> {
+    let (from, to) = (given.take("from")?, given.take("to")?);
+    Ok(EventsQuery { from, to, lanes: given.range("lanes")?, ..EventsQuery::default() })
 }
 
 fn filter(given: &mut Parameters) -> Result<Filter, Error> {

@@ -23,7 +23,10 @@ export function cut(matrix: Matrix, rows: Span | null, cols: Span | null): Matri
       cells.push([r - row, c - col, traffic]);
     }
   }
-  return { rows: keptRows, cols: keptCols, cells };
+  const times = matrix.times?.flatMap(([r, c, seconds]): NonNullable<Matrix["times"]> =>
+    r >= row && r < row + keptRows.length && c >= col && c < col + keptCols.length ? [[r - row, c - col, seconds]] : [],
+  );
+  return { rows: keptRows, cols: keptCols, cells, times: times ?? null };
 }
 
 /** Joins runs of blocks so that at most `most` rows and columns remain. */
@@ -45,7 +48,18 @@ export function coarsen(matrix: Matrix, most: number): Matrix {
     key % cols.length,
     [...cell.values()],
   ]);
-  return { rows, cols, cells };
+  if (matrix.times === null) return { rows, cols, cells, times: null };
+  const seconds = new Map<number, number>();
+  for (const [row, col, more] of matrix.times) {
+    const key = rowOf[row]! * cols.length + colOf[col]!;
+    seconds.set(key, (seconds.get(key) ?? 0) + more);
+  }
+  const times = [...seconds].map(([key, time]): [number, number, number] => [
+    Math.floor(key / cols.length),
+    key % cols.length,
+    time,
+  ]);
+  return { rows, cols, cells, times };
 }
 
 function join(blocks: Block[], most: number): [Block[], Int32Array] {

@@ -29,6 +29,8 @@ function find(archive: Archive, address: string): unknown {
   const exact = archive[address];
   if (exact !== undefined) return exact;
   const [path = "", query = ""] = address.split("?");
+  // Of the whole run, as finely as the export was made.
+  if (path === "/api/events") return archive[path];
   if (path !== "/api/matrix") return undefined;
   const parameters = new URLSearchParams(query);
   const rows = span(parameters.get("rows"));

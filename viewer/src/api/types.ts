@@ -10,6 +10,21 @@ export type KindTotal = [kind: number, count: number, bytes: number];
 /** Bytes from an object's beginning that were touched equally often. */
 export type Extent = [start: number, bytes: number, count: number];
 
+/** A call in a timeline: `names` and classes by number; it waits from its beginning: 1 for a message, 2 in a collective. */
+export type Slice = [begin: number, end: number, of: number, name: number, waits: number, wait: number];
+
+/** Bins of a timeline whose calls are too short to be shown: thousandths in calls and waiting, calls, of these folded. */
+export type Coarse = [
+  bin: number,
+  bins: number,
+  of: number,
+  busy: number,
+  waiting: number,
+  wait: number,
+  count: number,
+  folded: number,
+];
+
 /** Who does what to an object. */
 export type Accessor = {
   /** Where the data goes to or comes from; of collectives with all others, the place itself. */
@@ -56,6 +71,14 @@ export type Block = {
   first: number,
   /** Last place. */
   last: number,
+};
+
+/** Time in some of the calls. */
+export type CallSeries = {
+  /** A call's, place's or node's name; `others`. */
+  label: string,
+  /** Seconds in each bin. */
+  seconds: Array<number>,
 };
 
 /** Time in calls of a line, of all ranks. */
@@ -106,8 +129,10 @@ export type Comparison = {
   lines: Array<Change>,
   /** Objects, by name. */
   objects: Array<Change>,
-  /** How many more pairs, lines and objects differ, by less than those that are listed. */
-  more: [number, number, number],
+  /** Time in calls, by call and line. */
+  calls: Array<TimeChange>,
+  /** How many more pairs, lines, objects and calls differ, by less than those that are listed. */
+  more: [number, number, number, number],
 };
 
 /** What was allocated at one place of the program, or a variable. */
@@ -137,6 +162,90 @@ export type DataObject = {
 /** What is done to data. */
 export type Direction = "read" | "write";
 
+/** A call, or several that are folded. */
+export type EventDetail = {
+  /** Whose. */
+  lane: number,
+  /** When it begins; of folded ones, the first. */
+  begin: number,
+  /** When it ends; of folded ones, the last. */
+  end: number,
+  /** What it is. */
+  class: number,
+  /** The call, the region's name, or `commsan`. */
+  call: string,
+  /** Its file. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+  /** Its call path, a position in the answer's. */
+  stack: number | null,
+  /** How many these are, if they are folded. */
+  folded: number | null,
+  /** Nanoseconds in it, or in all of them. */
+  time: number,
+  /** Bytes at this end. */
+  bytes: number,
+  /** Messages that it sends, receives or completes; the first. */
+  messages: Array<MessageEnd>,
+  /** Those that are left out. */
+  more: number,
+  /** Members of the collective's communicator. */
+  members: number | null,
+  /** Whether it waits, and for whom. */
+  wait: LongWait | null,
+};
+
+/** A message from one row to another. */
+export type EventMessage = {
+  /** Row that sends. */
+  source: number,
+  /** Row that receives. */
+  target: number,
+  /** When the send begins. */
+  begin: number,
+  /** When it has been received. */
+  end: number,
+  /** Its bytes. */
+  bytes: number,
+};
+
+/** A row. */
+export type EventRow = {
+  /** First and last lane. */
+  lanes: [number, number],
+  /** Calls one by one, if this is one lane. */
+  slices: Slice[],
+  /** Others. */
+  coarse: Coarse[],
+  /** Regions of the program, if this is one lane: (begin, end, name). */
+  regions: [begin: number, end: number, name: number][],
+};
+
+/** The figure. */
+export type EventsDetail = {
+  /** Beginning of the time. */
+  from: number,
+  /** Its end. */
+  to: number,
+  /** Bins that it is divided into. */
+  bins: number,
+  /** Calls and regions that slices name. */
+  names: Array<string>,
+  /** Lanes, or several together, from the first to the last. */
+  rows: Array<EventRow>,
+  /** Messages whose ends are both in rows: the longest. */
+  messages: Array<EventMessage>,
+  /** Those that are left out. */
+  more_messages: number,
+  /** Collectives all of whose members are known: the longest. */
+  meetings: Array<Meeting>,
+  /** Those that are left out, being shorter. */
+  more_meetings: number,
+  /** The longest waits in these lanes. */
+  waits: Array<LongWait>,
+};
+
 /** A source file with its traffic. */
 export type FileDetail = {
   /** As the debug information names it. */
@@ -145,7 +254,7 @@ export type FileDetail = {
   text: string | null,
   /** Why there is no text, and what to do. */
   why_missing?: string | null,
-  /** Lines with traffic, ascending. */
+  /** Lines with traffic or time in calls, ascending. */
   lines: Array<FileLine>,
 };
 
@@ -157,6 +266,8 @@ export type FileLine = {
   count: number,
   /** Their bytes. */
   bytes: number,
+  /** Seconds in its calls, of all ranks. */
+  seconds: number,
   /** These amounts by kind. */
   by_kind: KindTotal[],
   /** What is moved. */
@@ -213,6 +324,38 @@ export type Frame = {
   line: number | null,
   /** Whether that is in a header of C++'s library, or such. */
   library: boolean,
+};
+
+/** Events one by one. */
+export type Happened = {
+  /** The longest, in the order of time. */
+  events: Array<EventDetail>,
+  /** Those that are left out. */
+  more: number,
+  /** Call paths, innermost first. */
+  stacks: Array<Array<Frame>>,
+};
+
+/** A thread. */
+export type LaneOf = {
+  /** Its rank's place. */
+  place: number,
+  /** Its number, if the rank has several. */
+  thread: number | null,
+};
+
+/** Threads that have recorded events. */
+export type Lanes = {
+  /** By rank and thread. */
+  lanes: Array<LaneOf>,
+  /** What calls are, by the numbers in [`Slice`] and [`Coarse`]. */
+  classes: Array<string>,
+  /** How long the run is. */
+  until: number,
+  /** Calls in all, folded ones as well. */
+  events: number,
+  /** What was folded, left out, or is not exact. */
+  notes: Array<string>,
 };
 
 /** A line at which a rank is late. */
@@ -275,6 +418,26 @@ export type LineTransfer = {
   bytes: number,
 };
 
+/** A wait, and for whom. */
+export type LongWait = {
+  /** Who waits. */
+  lane: number,
+  /** When the call begins. */
+  begin: number,
+  /** Until when it waits. */
+  end: number,
+  /** `late sender`, … */
+  kind: string,
+  /** Who is late. */
+  place: number,
+  /** Its call. */
+  call: string,
+  /** The file of that. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+};
+
 /** Sources × targets. */
 export type Matrix = {
   /** Sources. */
@@ -283,6 +446,41 @@ export type Matrix = {
   cols: Array<Block>,
   /** (row, column, what), by row and column; empty ones are left out. */
   cells: [row: number, column: number, KindTotal[]][],
+  /** (row, column, seconds) in calls of a rank that name one other rank; not known by object or
+   * region. */
+  times: [row: number, column: number, seconds: number][] | null,
+};
+
+/** A collective. */
+export type Meeting = {
+  /** Runs of rows that members are in. */
+  rows: Array<[number, number]>,
+  /** When the first enters. */
+  begin: number,
+  /** When the last enters. */
+  met: number,
+  /** When the last leaves. */
+  end: number,
+  /** How many they are. */
+  members: number,
+  /** The place that enters last. */
+  last: number,
+};
+
+/** A message at one end. */
+export type MessageEnd = {
+  /** The other end's place. */
+  peer: number,
+  /** Whether it goes there. */
+  sent: boolean,
+  /** Its tag. */
+  tag: number,
+  /** Its bytes, if they are known here. */
+  bytes: number | null,
+  /** Whether another call has begun it. */
+  completes: boolean,
+  /** When the other end begins to send, or has received, if that is known. */
+  other: number | null,
 };
 
 /** A host with its places. */
@@ -537,12 +735,26 @@ export type SourceFile = {
   count: number,
   /** Their bytes. */
   bytes: number,
+  /** Seconds in calls, of all ranks. */
+  seconds: number,
   /** These amounts by kind. */
   by_kind: KindTotal[],
   /** Whether it can be read. */
   found: boolean,
   /** Whether it is newer than the run. */
   changed: boolean,
+};
+
+/** Calls of a line in both runs, of all ranks: how many, and seconds in them. */
+export type TimeChange = {
+  /** The call. */
+  call: string,
+  /** `file:line`, if it is known. */
+  line: string,
+  /** In the other run. */
+  before: [number, number],
+  /** In this one. */
+  after: [number, number],
 };
 
 /** What happened when. */
@@ -553,6 +765,8 @@ export type TimelineDetail = {
   series: Array<Series>,
   /** Seconds in calls, of all ranks, or of the one asked for. */
   waiting: Array<number>,
+  /** These by call, or by the place or node that calls; those with most time first. */
+  calls: Array<CallSeries>,
 };
 
 /** What has been moved in all. */
@@ -581,6 +795,8 @@ export type Unusual = {
   place: number | null,
   /** The object that it is about. */
   object: number | null,
+  /** When it was worst: nanoseconds from the beginning of the run, as events have them. */
+  when: [number, number] | null,
 };
 
 /** Time that ranks wait for others, found by comparing both ends. */

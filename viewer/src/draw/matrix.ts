@@ -16,6 +16,8 @@ export interface Grid {
   rows: Block[];
   cols: Block[];
   amounts: Float64Array;
+  /** What they are, if not amounts in the unit shown. */
+  unit?: "time";
 }
 
 export interface Box {

@@ -54,7 +54,10 @@ function powers(least: number, most: number, wanted: number, unit: Unit): number
 
 /** About as many ticks as wanted from 0 to `most`, round in the unit's own prefixes. */
 export function evenTicks(most: number, wanted: number, unit: Unit): number[] {
-  if (unit === "count") return scaleLinear([0, most]).ticks(wanted).filter(Number.isInteger);
+  if (unit !== "bytes") {
+    const ticks = scaleLinear([0, most], [0, 1]).ticks(wanted);
+    return unit === "time" ? ticks : ticks.filter(Number.isInteger);
+  }
   const step = Math.max(1, 2 ** Math.round(Math.log2(most / wanted)));
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, index) => index * step);
 }

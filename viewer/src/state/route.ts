@@ -1,12 +1,14 @@
 /** What is shown, as the part of the address after `#`: opening it again shows the same. */
 
-export const VIEWS = ["system", "objects", "code", "places", "timeline", "findings", "compare"] as const;
+export const VIEWS = ["system", "objects", "code", "places", "timeline", "events", "findings", "compare"] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface Route {
   view: View;
   /** What amounts mean. */
   unit: "bytes" | "count";
+  /** Whether amounts or the time in calls are shown, where that is known. */
+  measure: "amount" | "time";
   /** Names of the kinds shown; empty means all. */
   kinds: string[];
   region: string;
@@ -36,6 +38,14 @@ export interface Route {
   of: "all" | "object" | "line" | "place";
   /** What a timeline is split by. */
   by: "kind" | "place" | "node";
+  /** Time that events are shown of, in nanoseconds from the beginning of the run. */
+  window: [number, number] | null;
+  /** First and last lane that events are shown of. */
+  lanes: [number, number] | null;
+  /** The selected lane. */
+  lane: number | null;
+  /** The selected event, by its beginning and end. */
+  at: [number, number] | null;
   /** Text that lists are searched for. */
   search: string;
 }
@@ -88,6 +98,7 @@ const dimensions: Field<number[]> = {
 
 const FIELDS: { [K in Exclude<keyof Route, "view">]: Field<Route[K]> } = {
   unit: choice(["bytes", "count"], "bytes"),
+  measure: choice(["amount", "time"], "amount"),
   kinds: names,
   region: text,
   time: span,
@@ -107,6 +118,10 @@ const FIELDS: { [K in Exclude<keyof Route, "view">]: Field<Route[K]> } = {
   access: choice(["all", "read", "write"], "all"),
   of: choice(["all", "object", "line", "place"], "all"),
   by: choice(["kind", "place", "node"], "kind"),
+  window: span,
+  lanes: span,
+  lane: identifier,
+  at: span,
   search: text,
 };
 

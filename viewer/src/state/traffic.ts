@@ -3,7 +3,7 @@
 import type { KindTotal, Run } from "../api/types";
 import type { Route } from "./route";
 
-export type Unit = Route["unit"];
+export type Unit = Route["unit"] | "time";
 
 /** Which kinds count, by their position in `Run.kinds`. */
 export type KindFilter = readonly boolean[];
@@ -13,7 +13,7 @@ export function kindFilter(run: Pick<Run, "kinds">, names: readonly string[]): K
 }
 
 /** Transfers or bytes of the kinds that count. */
-export function amount(traffic: readonly KindTotal[], filter: KindFilter, unit: Unit): number {
+export function amount(traffic: readonly KindTotal[], filter: KindFilter, unit: Route["unit"]): number {
   let sum = 0;
   for (const [kind, count, bytes] of traffic) {
     if (filter[kind]) sum += unit === "bytes" ? bytes : count;

@@ -32,8 +32,9 @@ export const VIEW_KEYS: readonly (readonly [key: string, view: View, name: strin
   ["3", "code", "Code"],
   ["4", "places", "Places"],
   ["5", "timeline", "Timeline"],
-  ["6", "findings", "Findings"],
-  ["7", "compare", "Compare"],
+  ["6", "events", "Events"],
+  ["7", "findings", "Findings"],
+  ["8", "compare", "Compare"],
 ];
 
 /** Further keys, by where they work. */
@@ -41,8 +42,8 @@ export const KEYS: readonly (readonly [where: string, keys: readonly (readonly [
   [
     "Everywhere",
     [
-      ["1 … 7", "go to a view"],
-      ["u", "bytes or transfers"],
+      ["1 … 8", "go to a view"],
+      ["u", "bytes, transfers or time"],
       ["f", "next form: figure, table, …"],
       ["t", "light, dark, as the system"],
       ["/", "search the list"],
@@ -92,6 +93,17 @@ export const KEYS: readonly (readonly [where: string, keys: readonly (readonly [
       ["Esc", "select all of the time"],
     ],
   ],
+  [
+    "Events",
+    [
+      ["↑ ↓, ← →", "lanes; previous, next event"],
+      ["+  −, wheel", "zoom into the time, out of it"],
+      ["Shift + wheel", "fewer lanes, more lanes"],
+      ["Shift + arrow keys, drag", "move"],
+      ["Shift + drag, Enter", "zoom into a rectangle, into the event"],
+      ["Backspace, Esc", "show all, select nothing"],
+    ],
+  ],
 ];
 
 /** Forms of each view, in the order that `f` goes through. */
@@ -101,6 +113,7 @@ export const FORMS: Record<View, readonly string[]> = {
   code: ["figure"],
   places: ["figure"],
   timeline: ["figure", "table"],
+  events: ["figure", "table"],
   findings: ["figure", "table"],
   compare: ["figure", "table"],
 };

@@ -2,12 +2,13 @@
 
 import type { TargetedKeyboardEvent } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { Amount, Change, Comparison, PairChange, Run } from "../api/types";
+import type { Amount, Change, Comparison, PairChange, Run, TimeChange } from "../api/types";
 import { type Box, drawDirections, drawLabels, drawLines, type Grid, rasterise } from "../draw/matrix";
 import { divergence, type Palette, pixel } from "../draw/palette";
 import type { Draw } from "../draw/save";
 import { exact, integer, percent, quantity, seconds, several } from "../format";
 import { useShared } from "../state/context";
+import type { Route } from "../state/route";
 import type { Unit } from "../state/traffic";
 import { Figure, type Size, Tooltip, within } from "../ui/figure";
 import { arrow, moved } from "../ui/keys";
@@ -115,6 +116,7 @@ function Changes({ comparison }: { comparison: Comparison }) {
   const same = "No amounts differ.";
   return (
     <div class="tables">
+      {route.measure === "time" && <CallTable comparison={comparison} />}
       <DataTable title="Kinds" columns={named("kind")} rows={comparison.kinds} empty={same} />
       <div class="toolbar">
         <Choice
@@ -138,7 +140,44 @@ function Changes({ comparison }: { comparison: Comparison }) {
         empty={`${same} Which bytes are touched is not compared.`}
       />
       <More count={comparison.more[2]} of="objects" />
+      {route.measure === "amount" && <CallTable comparison={comparison} />}
     </div>
+  );
+}
+
+/** Time in calls by call and line, of all ranks together. */
+function CallTable({ comparison }: { comparison: Comparison }) {
+  const { calls, more } = comparison;
+  const cell = ([count, time]: [number, number]) => <span title={several(count, "call")}>{seconds(time)}</span>;
+  const change = (row: TimeChange) => row.after[1] - row.before[1];
+  return (
+    <>
+      <DataTable<TimeChange>
+        title="Time in calls"
+        columns={[
+          { title: "call", value: (row) => row.call, show: (row) => <span class="mono">{row.call}</span> },
+          {
+            title: "line",
+            value: (row) => row.line,
+            show: (row) => <span class="mono">{row.line}</span>,
+            width: "minmax(140px, 2fr)",
+          },
+          { title: "before", numeric: true, value: (row) => row.before[1], show: (row) => cell(row.before) },
+          { title: "after", numeric: true, value: (row) => row.after[1], show: (row) => cell(row.after) },
+          { title: "change", numeric: true, value: change, show: (row) => signed(change(row), "time") },
+          {
+            title: "relative",
+            numeric: true,
+            width: "72px",
+            value: (row) => relative(row.before[1], row.after[1]),
+            show: (row) => verdict(row.before[1], row.after[1]),
+          },
+        ]}
+        rows={calls}
+        empty="No call takes longer or shorter."
+      />
+      <More count={more[3]} of="calls" />
+    </>
   );
 }
 
@@ -191,7 +230,7 @@ export function inOrder(names: Iterable<string>, run: Pick<Run, "places" | "node
 }
 
 /** Pairs, all kinds together, as a matrix of the places in them. */
-function differenceOf(pairs: readonly PairChange[], unit: Unit, run: Run): Difference | null {
+function differenceOf(pairs: readonly PairChange[], unit: Route["unit"], run: Run): Difference | null {
   const names = inOrder(new Set(pairs.flatMap((pair) => [pair.source, pair.target])), run);
   if (names.length > MAX_PLACES) return null;
   const position = new Map(names.map((name, index) => [name, index]));

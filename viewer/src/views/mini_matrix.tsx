@@ -8,6 +8,7 @@ import type { Draw } from "../draw/save";
 import { type AmountScale, amountScale } from "../draw/scale";
 import { quantity } from "../format";
 import type { Route } from "../state/route";
+import type { Unit } from "../state/traffic";
 import { matrixAddress, partText, useAnswer, useShared } from "../state/context";
 import { Figure } from "../ui/figure";
 import { Answered } from "../ui/parts";
@@ -68,9 +69,9 @@ function MiniFigure({ title, part, matrix, larger }: MiniFigureProps) {
   const grid = useGrid(matrix)!;
   const scale = useMemo(() => amountScale(grid.amounts, "log"), [grid]);
   const first = `${grid.rows[0]?.label ?? ""} … ${grid.rows.at(-1)?.label ?? ""}`;
-  const text = scale.most === 0 ? "no traffic" : `at most ${quantity(scale.most, route.unit)}, ${first}`;
+  const text = scale.most === 0 ? "no traffic" : `at most ${quantity(scale.most, grid.unit ?? route.unit)}, ${first}`;
   const draw = useMemo(() => drawing(grid, scale, palette, text), [grid, scale, palette, text]);
-  const most = useMemo(() => largestOf(grid, route.unit), [grid, route.unit]);
+  const most = useMemo(() => largestOf(grid, grid.unit ?? route.unit), [grid, route.unit]);
   const largest = part === "" ? most : `Of what happened ${part}. ${most}`;
   return (
     <>
@@ -103,7 +104,7 @@ function MiniFigure({ title, part, matrix, larger }: MiniFigureProps) {
 }
 
 /** Which cell holds most, in words. */
-function largestOf(grid: Grid, unit: Route["unit"]): string {
+function largestOf(grid: Grid, unit: Unit): string {
   let most = -1;
   grid.amounts.forEach((amount, index) => {
     if (amount > 0 && (most < 0 || amount > grid.amounts[most]!)) most = index;

@@ -132,6 +132,7 @@ function PlaceTables({ answer, name }: { answer: PlaceDetail; name: string }) {
   const other = (row: Peer) => run.places[row.place]?.name ?? "";
   return (
     <div class="tables">
+      {route.measure === "time" && answer.times.length > 0 && <Times answer={answer} />}
       <DataTable<Peer>
         title={`Between ${name} and others`}
         columns={[
@@ -198,7 +199,7 @@ function PlaceTables({ answer, name }: { answer: PlaceDetail; name: string }) {
         onOpen={(row) => go({ view: "code", file: row.file, line: row.line })}
         empty="No line is known to move anything from or to here. Programs compiled with -g have lines."
       />
-      {answer.times.length > 0 && <Times answer={answer} />}
+      {route.measure === "amount" && answer.times.length > 0 && <Times answer={answer} />}
     </div>
   );
 }

@@ -37,10 +37,19 @@ interface Stack {
 const REST = "others";
 
 /** The largest series, and the rest as one, in the unit shown. */
-export function stacksOf(answer: TimelineDetail, unit: Unit, hidden: (series: Series) => boolean): Stack[] {
+export function stacksOf(answer: TimelineDetail, unit: Route["unit"], hidden: (series: Series) => boolean): Stack[] {
   const all = answer.series
     .filter((series) => !hidden(series))
     .map((series): Stack => ({ label: series.label, values: unit === "bytes" ? series.bytes : series.counts }));
+  return fewest(all);
+}
+
+/** Seconds in calls, in the same way. */
+export function callStacks(answer: TimelineDetail): Stack[] {
+  return fewest(answer.calls.map((series): Stack => ({ label: series.label, values: series.seconds })));
+}
+
+function fewest(all: Stack[]): Stack[] {
   if (all.length <= MAX_SERIES) return all;
   const total = ({ values }: Stack) => values.reduce((sum, value) => sum + value, 0);
   // What the answer has summed up itself is the last of its series.
@@ -71,7 +80,8 @@ function drawing(chart: Chart, palette: Palette): Draw {
     const room = width - LEFT - RIGHT;
     painter.text(LEFT, 10, perBin(chart), { fill: palette.muted });
     const bottom = height - AXIS - WAITING - 28;
-    const amounts = scaleLinear([0, Math.max(1, ...totals)], [bottom, TOP]);
+    const most = totals.reduce((most, total) => Math.max(most, total), 0);
+    const amounts = scaleLinear([0, chart.unit === "time" ? most || 1 : Math.max(1, most)], [bottom, TOP]);
     for (const tick of evenTicks(amounts.domain()[1]!, 5, chart.unit)) {
       const y = Math.round(amounts(tick)) + 0.5;
       painter.path(`M${LEFT} ${y}H${width - RIGHT}`, { stroke: palette.border });
@@ -110,12 +120,15 @@ function drawing(chart: Chart, palette: Palette): Draw {
 
 /** What amounts of the chart are: `bytes in each 16 ms`. */
 export function perBin({ unit, width }: Pick<Chart, "unit" | "width">): string {
-  return `${unit === "bytes" ? "bytes" : "transfers"} in each ${seconds(width)}`;
+  const what = { bytes: "bytes", count: "transfers", time: "seconds in calls, of all ranks," };
+  return `${what[unit]} in each ${seconds(width)}`;
 }
 
 /** An amount of one bin as a rate: `93.8 MiB/s`. */
 export function rate(amount: number, { unit, width }: Pick<Chart, "unit" | "width">): string {
-  return width > 0 ? `${quantity(amount / width, unit)}/s` : "";
+  if (width <= 0) return "";
+  if (unit === "time") return `${Number((amount / width).toPrecision(3))} ranks on average`;
+  return `${quantity(amount / width, unit)}/s`;
 }
 
 /** Time in calls, as a share of the time that all ranks have. */
@@ -142,6 +155,11 @@ function drawWaiting(
     painter.text(box.x - 8, y, percent(share), { fill: palette.muted, anchor: "end" });
   }
   if (path !== "") painter.path(path, { fill: palette.muted, opacity: 0.75 });
+}
+
+/** Whether time is shown: it is not known of objects. */
+function isOfTime(route: Route): boolean {
+  return route.measure === "time" && route.of !== "object";
 }
 
 /** The place that the timeline is of, if it is of one. */
@@ -171,9 +189,9 @@ export function TimelineView() {
           label="Split by"
           value={route.by}
           options={[
-            ["kind", "Kind"],
-            ["place", "Source place"],
-            ["node", "Source node"],
+            ["kind", isOfTime(route) ? "Call" : "Kind"],
+            ["place", isOfTime(route) ? "Place" : "Source place"],
+            ["node", isOfTime(route) ? "Node" : "Source node"],
           ]}
           onChange={(by) => go({ by })}
           disabled={(by) => !answers.holds(asking(by))}
@@ -192,9 +210,10 @@ export function TimelineView() {
 function Timeline({ answer }: { answer: TimelineDetail }) {
   const { run, route, palette, filter } = useShared();
   const place = placeOf(route);
+  const time = isOfTime(route);
   const chart = useMemo((): Chart => {
     const hidden = (series: Series) => route.by === "kind" && filter[run.kinds.indexOf(series.label)] === false;
-    const stacks = stacksOf(answer, route.unit, hidden);
+    const stacks = time ? callStacks(answer) : stacksOf(answer, route.unit, hidden);
     const bins = Math.max(answer.waiting.length, ...stacks.map((stack) => stack.values.length), 1);
     const ranks = place === null ? run.places.filter((place) => place.kind === "rank").length : 1;
     return {
@@ -203,9 +222,9 @@ function Timeline({ answer }: { answer: TimelineDetail }) {
       width: answer.width_seconds,
       waiting: answer.waiting,
       ranks: Math.max(1, ranks),
-      unit: route.unit,
+      unit: time ? "time" : route.unit,
     };
-  }, [answer, route.by, route.unit, place, filter, run]);
+  }, [answer, route.by, route.unit, time, place, filter, run]);
   const shown = chart.stacks.some((stack) => stack.values.some((value) => value > 0));
   return (
     <>
@@ -217,7 +236,8 @@ function Timeline({ answer }: { answer: TimelineDetail }) {
           </li>
         ))}
       </ul>
-      {route.by !== "kind" && <OfAllKinds />}
+      {route.measure === "time" && !time && <p class="muted">Time is not known by object: amounts are shown.</p>}
+      {route.by !== "kind" && !time && <OfAllKinds />}
       {!shown && run.totals.length > 0 && (
         <p class="notice">Nothing moved under this filter. Switch kinds on again, or show the timeline of all.</p>
       )}

@@ -40,8 +40,32 @@ impl Profile {
         };
         let mut lines: Vec<FileLine> =
             self.lines_of(id, None).into_iter().filter_map(|line| self.file_line(line)).collect();
+        self.add_times(id, &mut lines);
         lines.sort_by_key(|line| line.line);
         Ok(FileDetail { path, text, why_missing, lines })
+    }
+
+    /// Adds the time in calls, and lines that have nothing else.
+    fn add_times(&self, file: usize, lines: &mut Vec<FileLine>) {
+        let model = &self.model;
+        for (number, time) in self.time_by_line() {
+            let at = model.lines[number as usize];
+            if at.file as usize != file {
+                continue;
+            }
+            let seconds = time as f64 / 1e9;
+            if let Some(known) = lines.iter_mut().find(|known| known.line == at.line) {
+                known.seconds += seconds;
+                continue;
+            }
+            let of_line = |site: u32| model.line_of_site(site) == Some(number);
+            let calls: BTreeSet<&str> = (model.calls.iter().filter(|calls| of_line(calls.site)))
+                .map(|calls| model.call_of_site(calls.site))
+                .collect();
+            let (count, bytes, by_kind, objects) = Default::default();
+            let calls = calls.into_iter().map(str::to_owned).collect();
+            lines.push(FileLine { line: at.line, count, bytes, seconds, by_kind, objects, calls });
+        }
     }
 
     /// A line's traffic, if it has any.
@@ -63,6 +87,7 @@ impl Profile {
             line: model.lines[number as usize].line,
             count,
             bytes,
+            seconds: 0.0,
             by_kind: sums.by_kind(),
             objects: objects.into_iter().map(|object| object as usize).collect(),
             calls: calls.into_iter().map(str::to_owned).collect(),

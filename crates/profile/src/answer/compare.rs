@@ -1,7 +1,9 @@
 //! `/api/compare`: this run beside an earlier one. What has the same name is the same.
 
 use crate::Profile;
-use crate::api::{Amount, Change, Comparison, Error, Level, MatrixQuery, OtherRun, PairChange};
+use crate::api::{
+    Amount, Change, Comparison, Error, Filter, Level, MatrixQuery, OtherRun, PairChange, TimeChange,
+};
 use crate::index::{lines_of, objects, traffic};
 use crate::model::{Model, Row};
 use rustc_hash::FxHashMap;
@@ -17,9 +19,45 @@ const MAX_PAIRS: usize = MAX_PLACES * MAX_PLACES;
 /// Runs with more places are compared node by node.
 const MAX_PLACES: usize = 128;
 
+/// Calls of a line, and seconds in them, by call and line.
+type Times = FxHashMap<(String, String), (u64, f64)>;
+
 type Amounts<K> = FxHashMap<K, Amount>;
 
 impl Profile {
+    /// Time in calls by call and line.
+    fn named_calls(&self) -> Times {
+        let mut times = Times::default();
+        for spent in self.spent(&Filter::default()) {
+            let line = spent.line.map(|line| self.model.lines[line as usize]);
+            let line = line.map_or(String::new(), |line| {
+                format!("{}:{}", self.model.files[line.file as usize], line.line)
+            });
+            let call = self.model.strings[spent.call as usize].clone();
+            let sum = times.entry((call, line)).or_default();
+            *sum = (sum.0 + spent.count, sum.1 + spent.time as f64 / 1e9);
+        }
+        times
+    }
+
+    fn changed_calls(&self, other: &Profile) -> Vec<TimeChange> {
+        let (before, mut after) = (other.named_calls(), self.named_calls());
+        let change = |((call, line), before, after)| TimeChange { call, line, before, after };
+        let both = before.into_iter().map(|(key, before)| {
+            let after = after.remove(&key).unwrap_or_default();
+            change((key, before, after))
+        });
+        let mut all: Vec<TimeChange> = both.collect();
+        all.extend(after.into_iter().map(|(key, after)| change((key, (0, 0.0), after))));
+        all.retain(|of| of.before != of.after);
+        let difference = |of: &TimeChange| (of.after.1 - of.before.1).abs();
+        all.sort_by(|a, b| {
+            let names = || (&a.call, &a.line).cmp(&(&b.call, &b.line));
+            difference(b).total_cmp(&difference(a)).then_with(names)
+        });
+        all
+    }
+
     /// What is different from `other`, an earlier run: largest changes first.
     ///
     /// # Errors
@@ -31,10 +69,12 @@ impl Profile {
         let pairs = changes(other.named_pairs(level)?, self.named_pairs(level)?);
         let lines = changes(other.named_lines(), self.named_lines());
         let objects = changes(other.named_objects(), self.named_objects());
+        let calls = self.changed_calls(other);
         let more = [
             pairs.len().saturating_sub(MAX_PAIRS),
             lines.len().saturating_sub(MAX_ROWS),
             objects.len().saturating_sub(MAX_ROWS),
+            calls.len().saturating_sub(MAX_ROWS),
         ];
         let pair = |((source, target, kind), before, after)| PairChange {
             source,
@@ -56,6 +96,7 @@ impl Profile {
             pairs: pairs.into_iter().take(MAX_PAIRS).map(pair).collect(),
             lines: lines.into_iter().take(MAX_ROWS).map(named).collect(),
             objects: objects.into_iter().take(MAX_ROWS).map(named).collect(),
+            calls: calls.into_iter().take(MAX_ROWS).collect(),
             more,
         })
     }

@@ -55,7 +55,35 @@ impl Profile {
             .filter(|(_, _, by_kind)| !by_kind.is_empty())
             .collect();
         cells.sort_unstable_by_key(|(row, col, _)| (*row, *col));
-        Ok(Matrix { rows, cols, cells })
+        let times = self.times_between(&query.filter, &rows, &cols);
+        Ok(Matrix { rows, cols, cells, times })
+    }
+
+    /// Time in calls that name one other rank: from the block of the caller to that of the other.
+    fn times_between(
+        &self,
+        filter: &Filter,
+        rows: &[Block],
+        cols: &[Block],
+    ) -> Option<Vec<(usize, usize, f64)>> {
+        if filter.object.is_some() || filter.region.is_some() {
+            return None;
+        }
+        let (sources, targets) = (self.block_of(rows), self.block_of(cols));
+        let mut times: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+        for calls in self.calls_of(filter) {
+            let Some(peer) = calls.peer else { continue };
+            let cell = (sources[calls.place as usize], targets[peer as usize]);
+            if cell.0 != NONE && cell.1 != NONE {
+                *times.entry(cell).or_default() += self.spent_in(calls, filter).1;
+            }
+        }
+        let times = times.into_iter().filter(|(_, time)| *time > 0);
+        Some(
+            times
+                .map(|((row, col), time)| (row as usize, col as usize, time as f64 / 1e9))
+                .collect(),
+        )
     }
 
     /// The places of a whole matrix, first and last. What a receive from any source has not

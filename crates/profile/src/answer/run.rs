@@ -109,13 +109,19 @@ impl Profile {
                 sums[file].add(self.kind(row.kind), model.total(row));
             }
         }
-        let files = model.files.iter().zip(sums).enumerate();
-        let files = files.map(|(id, (path, sums))| {
+        let mut times = vec![0_u64; model.files.len()];
+        for (line, time) in self.time_by_line() {
+            let time_of_file = &mut times[model.lines[line as usize].file as usize];
+            *time_of_file = time_of_file.saturating_add(time);
+        }
+        let files = model.files.iter().zip(sums).zip(times).enumerate();
+        let files = files.map(|(id, ((path, sums), time))| {
+            let seconds = time as f64 / NANOSECONDS;
             let state = self.sources.state(path);
             let Amount { count, bytes } = sums.total();
             let by_kind = sums.by_kind();
             let (found, changed) = (state.found, state.changed);
-            File { id, path: path.clone(), count, bytes, by_kind, found, changed }
+            File { id, path: path.clone(), count, bytes, seconds, by_kind, found, changed }
         });
         files.collect()
     }

@@ -41,6 +41,30 @@ impl Profile {
         all
     }
 
+    /// Calls at the filter's line, or in its file.
+    pub(crate) fn calls_of(&self, filter: &Filter) -> impl Iterator<Item = &CallRow> {
+        let model = &self.model;
+        model.calls.iter().filter(move |calls| {
+            let Some(file) = filter.file else { return true };
+            let line = model.line_of_site(calls.site).map(|line| model.lines[line as usize]);
+            line.is_some_and(|at| {
+                at.file as usize == file && filter.line.is_none_or(|line| line == at.line)
+            })
+        })
+    }
+
+    /// Nanoseconds in calls by line.
+    pub(crate) fn time_by_line(&self) -> FxHashMap<u32, u64> {
+        let mut times: FxHashMap<u32, u64> = FxHashMap::default();
+        for calls in &self.model.calls {
+            if let Some(line) = self.model.line_of_site(calls.site) {
+                let time = times.entry(line).or_default();
+                *time = time.saturating_add(calls.time);
+            }
+        }
+        times
+    }
+
     /// Calls within the filter's times, and the nanoseconds that they took.
     pub(crate) fn spent_in(&self, calls: &CallRow, filter: &Filter) -> (u64, u64) {
         if filter.t0.is_none() && filter.t1.is_none() {

@@ -2,8 +2,9 @@
 
 use super::sums::known;
 use crate::Profile;
-use crate::api::{By, Error, MAX_SERIES, Series, Timeline, TimelineQuery};
-use crate::model::{End, Row};
+use crate::api::{By, CallSeries, Error, Filter, MAX_SERIES, Series, Timeline, TimelineQuery};
+use crate::model::{CallRow, End, Row};
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
 impl Profile {
@@ -54,7 +55,46 @@ impl Profile {
             series.sort_by_key(|series| Reverse(series.bytes.iter().sum::<u64>()));
         }
         let width_seconds = self.model.timeline.width as f64 / 1e9;
-        Ok(Timeline { width_seconds, series: first_few(series), waiting: self.in_calls(place) })
+        let calls = self.call_series(query.by, place, &query.filter);
+        let (series, waiting) = (first_few(series), self.in_calls(place));
+        Ok(Timeline { width_seconds, series, waiting, calls })
+    }
+
+    /// Time in calls by call, place or node.
+    fn call_series(&self, by: By, place: Option<u32>, filter: &Filter) -> Vec<CallSeries> {
+        let model = &self.model;
+        // It is not known of objects.
+        if filter.object.is_some() || filter.region.is_some() {
+            return vec![];
+        }
+        let labels = self.labels(by);
+        let mut all: FxHashMap<&str, Vec<f64>> = FxHashMap::default();
+        let of_place = |calls: &&CallRow| place.is_none_or(|place| place == calls.place);
+        for calls in self.calls_of(filter).filter(of_place) {
+            let label = match by {
+                By::Kind => model.call_of_site(calls.site),
+                By::Place => &labels[calls.place as usize],
+                By::Node => &labels[model.places[calls.place as usize].node],
+            };
+            let seconds = all.entry(label).or_insert_with(|| vec![0.0; model.bins as usize]);
+            for bin in model.bins_of(calls.clock, calls.bins) {
+                seconds[bin.bin as usize] += bin.amount as f64 / 1e9;
+            }
+        }
+        let sum = |series: &CallSeries| series.seconds.iter().sum::<f64>();
+        let mut all: Vec<CallSeries> = (all.into_iter())
+            .map(|(label, seconds)| CallSeries { label: label.to_owned(), seconds })
+            .collect();
+        all.sort_by(|a, b| sum(b).total_cmp(&sum(a)).then_with(|| a.label.cmp(&b.label)));
+        if all.len() > MAX_SERIES {
+            let rest = all.split_off(MAX_SERIES - 1);
+            let mut seconds = vec![0.0; model.bins as usize];
+            for of in &rest {
+                seconds.iter_mut().zip(&of.seconds).for_each(|(sum, more)| *sum += more);
+            }
+            all.push(CallSeries { label: "others".to_owned(), seconds });
+        }
+        all
     }
 
     fn labels(&self, by: By) -> Vec<String> {

@@ -115,9 +115,20 @@ impl Profile {
         };
         let (file, line) = (line.map(|line| line.file as usize), line.map(|line| line.line));
         let place = Some(late.place as usize);
+        let begin = self.since(late.sum.when);
+        let when = Some([begin, begin + late.sum.longest]);
         Some((
             share,
-            Unusual { text, evidence, advice: advice.to_owned(), file, line, place, object: None },
+            Unusual {
+                text,
+                evidence,
+                advice: advice.to_owned(),
+                file,
+                line,
+                place,
+                object: None,
+                when,
+            },
         ))
     }
 
@@ -147,7 +158,7 @@ impl Profile {
             let (file, line, object) = (None, None, None);
             // Waits for it, which say where, come first.
             let score = 0.5 * more / longest;
-            (score, Unusual { text, evidence, advice, file, line, place: Some(most.place), object })
+            (score, Unusual { text, evidence, advice, file, line, place: Some(most.place), object, when: None })
         })
     }
 
@@ -189,7 +200,10 @@ impl Profile {
         let advice = "Send what goes to one rank together: collect it in a buffer, or describe it by a datatype."
             .to_owned();
         let (file, line) = (Some(at.file as usize), Some(at.line));
-        Some((share, Unusual { text, evidence, advice, file, line, place: None, object: None }))
+        Some((
+            share,
+            Unusual { text, evidence, advice, file, line, place: None, object: None, when: None },
+        ))
     }
 
     /// An object, of several, that nearly all bytes are of.
@@ -216,7 +230,16 @@ impl Profile {
         let (file, line) = (None, None);
         Some((
             0.1 * share,
-            Unusual { text, evidence, advice, file, line, place: None, object: Some(object) },
+            Unusual {
+                text,
+                evidence,
+                advice,
+                file,
+                line,
+                place: None,
+                object: Some(object),
+                when: None,
+            },
         ))
     }
 
@@ -253,7 +276,16 @@ impl Profile {
         let (file, line, object) = (None, None, None);
         Some((
             0.1 * share,
-            Unusual { text, evidence, advice, file, line, place: Some(place as usize), object },
+            Unusual {
+                text,
+                evidence,
+                advice,
+                file,
+                line,
+                place: Some(place as usize),
+                object,
+                when: None,
+            },
         ))
     }
 }

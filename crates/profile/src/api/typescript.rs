@@ -19,6 +19,21 @@ export type KindTotal = [kind: number, count: number, bytes: number];
 
 /** Bytes from an object's beginning that were touched equally often. */
 export type Extent = [start: number, bytes: number, count: number];
+
+/** A call in a timeline: `names` and classes by number; it waits from its beginning: 1 for a message, 2 in a collective. */
+export type Slice = [begin: number, end: number, of: number, name: number, waits: number, wait: number];
+
+/** Bins of a timeline whose calls are too short to be shown: thousandths in calls and waiting, calls, of these folded. */
+export type Coarse = [
+  bin: number,
+  bins: number,
+  of: number,
+  busy: number,
+  waiting: number,
+  wait: number,
+  count: number,
+  folded: number,
+];
 ";
 
 /// Collects declarations, each type once, by name: ts-rs visits the types that a type uses in an
@@ -72,6 +87,9 @@ fn declarations() -> String {
     found.visit::<PlaceDetail>();
     found.visit::<Timeline>();
     found.visit::<Comparison>();
+    found.visit::<Lanes>();
+    found.visit::<Events>();
+    found.visit::<Happened>();
     let declarations = found.by_name.values().map(|declaration| format!("\n{declaration}\n"));
     std::iter::once(HEADER.to_owned()).chain(declarations).collect()
 }

@@ -20,6 +20,8 @@ pub struct Unusual {
     pub place: Option<usize>,
     /// The object that it is about.
     pub object: Option<usize>,
+    /// When it was worst: nanoseconds from the beginning of the run, as events have them.
+    pub when: Option<[u64; 2]>,
 }
 
 /// Time that ranks wait for others, found by comparing both ends.

@@ -98,7 +98,7 @@ fn slices(profile: &Profile, first: usize, events: &mut Vec<Value>) {
 
 /// From each send to its receive.
 fn arrows(profile: &Profile, first: usize, events: &mut Vec<Value>) {
-    let messages = profile.waits.links.iter().filter(|link| link.members == 0);
+    let messages = profile.waits.links.iter().filter(|link| link.meeting.is_none());
     for (number, link) in messages.enumerate() {
         let ends = [("s", link.from, link.threads.0), ("f", link.to, link.threads.1)];
         for ((phase, rank, thread), time) in ends.into_iter().zip([link.span.0, link.span.1]) {

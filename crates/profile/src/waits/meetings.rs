@@ -1,6 +1,6 @@
 //! Collectives: who comes last, and who waits for that.
 
-use super::{At, Calls, Link, WaitKind, Waits};
+use super::{At, Calls, Link, Meets, WaitKind, Waits};
 use crate::events::{Log, Shape};
 use crate::merge::Rank;
 use commsan_rundir::events::Flow;
@@ -70,7 +70,7 @@ impl Meetings {
         }
         meeting.until = meeting.until.max(call.end);
         if meeting.entered.len() == size as usize {
-            settle(meeting, &self.ranks, size, calls, waits);
+            settle(meeting, &self.ranks, key.0, size, calls, waits);
             if meeting.left == size {
                 self.open.remove(&key);
             }
@@ -96,22 +96,29 @@ impl Meetings {
 }
 
 /// All have entered: those that are blocked know whom they have waited for.
-fn settle(meeting: &mut Meeting, ranks: &[Rank], size: u32, calls: &mut Calls, waits: &mut Waits) {
+fn settle(
+    meeting: &mut Meeting,
+    ranks: &[Rank],
+    communicator: u32,
+    size: u32,
+    calls: &mut Calls,
+    waits: &mut Waits,
+) {
     let what = meeting.what.filter(|_| !meeting.disagrees);
-    let last = |meeting: &Meeting| meeting.entered.iter().max().copied();
+    let last = meeting.entered.iter().max().copied();
     for (rank, number) in std::mem::take(&mut meeting.blocked) {
         let is_root = |root: Option<Rank>, rank: usize| root == Some(ranks[rank]);
         let awaited = match what {
             Some((Flow::All, _, is_barrier)) => {
                 let kind = if is_barrier { WaitKind::Barrier } else { WaitKind::AllToAll };
-                last(meeting).map(|last| (last, kind))
+                last.map(|last| (last, kind))
             }
             Some((Flow::FromRoot, root, _)) if !is_root(root, rank) => {
                 let root = meeting.entered.iter().find(|(_, at)| is_root(root, at.rank));
                 root.map(|root| (*root, WaitKind::LateBroadcast))
             }
             Some((Flow::ToRoot, root, _)) if is_root(root, rank) => {
-                last(meeting).map(|last| (last, WaitKind::EarlyReduce))
+                last.map(|last| (last, WaitKind::EarlyReduce))
             }
             _ => None,
         };
@@ -122,10 +129,11 @@ fn settle(meeting: &mut Meeting, ranks: &[Rank], size: u32, calls: &mut Calls, w
     if meeting.left == size {
         waits.compared += 1;
         let first = meeting.entered.iter().min();
-        if let (Some((since, first)), Some((_, last))) = (first, last(meeting)) {
+        if let (Some((since, first)), Some((met, last))) = (first, last) {
             let (from, to) = (last.rank, first.rank);
             let span = (*since, meeting.until);
-            waits.link(Link { from, to, threads: (0, 0), span, bytes: 0, members: size });
+            let meeting = Some(Meets { communicator, met });
+            waits.link(Link { from, to, threads: (0, 0), span, bytes: 0, meeting });
         }
     }
 }

@@ -164,7 +164,7 @@ impl Messages {
             let (from, to) = (sender.rank, receiver.rank);
             let span = (sent, message.receive.until);
             let threads = (message.send.thread, message.receive.thread);
-            waits.link(Link { from, to, threads, span, bytes: message.bytes, members: 0 });
+            waits.link(Link { from, to, threads, span, bytes: message.bytes, meeting: None });
         }
     }
 

@@ -20,6 +20,7 @@ function condition(file: SourceFile): string {
 
 export function CodeView() {
   const { run, route, filter, go } = useShared();
+  const time = route.measure === "time";
   const wanted = route.search.trim().toLowerCase();
   const found = useMemo(
     () => new Set(run.findings.flatMap((finding) => finding.sides.map((side) => side.file))),
@@ -28,14 +29,14 @@ export function CodeView() {
   const files = useMemo(
     () =>
       run.files
-        .map((file) => ({ file, value: amount(file.by_kind, filter, route.unit) }))
+        .map((file) => ({ file, value: time ? file.seconds : amount(file.by_kind, filter, route.unit) }))
         .filter(({ file }) => file.path.toLowerCase().includes(wanted))
         // Others only occur in call paths, as headers that allocate do.
-        .filter(({ file }) => file.count > 0 || found.has(file.id) || file.id === route.file)
+        .filter(({ file }) => file.count > 0 || file.seconds > 0 || found.has(file.id) || file.id === route.file)
         .sort((a, b) => b.value - a.value),
-    [run, found, filter, route.unit, route.file, wanted],
+    [run, found, filter, route.unit, time, route.file, wanted],
   );
-  const most = Math.max(1, files[0]?.value ?? 0);
+  const most = files[0]?.value || 1;
   const chosen = route.file ?? files[0]?.file.id ?? null;
   const file = chosen === null ? undefined : run.files[chosen];
   return (
@@ -62,7 +63,7 @@ export function CodeView() {
                 </strong>
                 <FindingMark findings={run.findings.filter((finding) => linesIn(finding, file.id).length > 0)} />
                 <span class="spring" />
-                <Quantity value={value} unit={route.unit} />
+                <Quantity value={value} unit={time ? "time" : route.unit} />
               </span>
               <span class="line muted">
                 <span class="cut">{condition(file)}</span>

@@ -49,6 +49,14 @@ function LineTraffic({ file, line }: { file: number; line: FileLine }) {
         <dd>
           <Quantity value={line.bytes} unit="bytes" />
         </dd>
+        {line.seconds > 0 && (
+          <>
+            <dt>time in calls</dt>
+            <dd>
+              <Quantity value={line.seconds} unit="time" />
+            </dd>
+          </>
+        )}
         <dt>kinds</dt>
         <dd>{line.by_kind.map(([kind]) => run.kinds[kind]).join(", ")}</dd>
         <dt>calls</dt>

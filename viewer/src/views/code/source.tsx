@@ -40,12 +40,16 @@ function rowsOf(answer: FileDetail, findings: readonly Finding[], file: number):
 
 export function Source({ file, answer }: { file: number; answer: FileDetail }) {
   const { run, route, filter, go } = useShared();
+  const time = route.measure === "time";
   const rows = useMemo(() => rowsOf(answer, run.findings, file), [answer, run, file]);
   const values = useMemo(
-    () => rows.map((row) => (row.traffic === undefined ? 0 : amount(row.traffic.by_kind, filter, route.unit))),
-    [rows, filter, route.unit],
+    () =>
+      rows.map(({ traffic }) =>
+        traffic === undefined ? 0 : time ? traffic.seconds : amount(traffic.by_kind, filter, route.unit),
+      ),
+    [rows, filter, route.unit, time],
   );
-  const most = values.reduce((most, value) => Math.max(most, value), 1);
+  const most = values.reduce((most, value) => Math.max(most, value), 0) || 1;
   const language = languageOf(answer.path);
   const { scroller, onScroll, from, to, reveal, height, perPage } = useWindow(rows.length, ROW);
   const at = rows.findIndex((row) => row.number === route.line);
@@ -103,7 +107,7 @@ export function Source({ file, answer }: { file: number; answer: FileDetail }) {
                 onClick={() => select(position)}
               >
                 <span class="weight">
-                  {value > 0 && quantity(value, route.unit)}
+                  {value > 0 && quantity(value, time ? "time" : route.unit)}
                   <span class="track">
                     {value > 0 && <span style={{ width: `${Math.max(4, (100 * value) / most)}%` }} />}
                   </span>

@@ -5,7 +5,7 @@ import { percent, seconds, several } from "../../format";
 import { partText, useSelection, useShared } from "../../state/context";
 import { amount } from "../../state/traffic";
 import { Bar, ObjectLink, PlaceLink, Quantity, SourceLink } from "../../ui/parts";
-import { trafficAt, useGrid } from "./grid";
+import { timeAt, trafficAt, useGrid } from "./grid";
 import { useSelectedCell } from "./matrix";
 import { UnusualInRun, Waits } from "./waits";
 
@@ -67,6 +67,11 @@ function CellDetails({ matrix, row, col }: { matrix: Matrix; row: number; col: n
             ))}
           </tbody>
         </table>
+      )}
+      {timeAt(matrix, row, col) > 0 && (
+        <p>
+          {from.label} is in calls that name {to.label} for {seconds(timeAt(matrix, row, col))}.
+        </p>
       )}
       {from.first === from.last && to.first === to.last ? (
         <p>
@@ -158,7 +163,7 @@ function TimeInCalls({ selection }: { selection: Selection }) {
               </td>
               <td class="number">
                 {seconds(rank.seconds)}
-                {waited.has(rank.place) && <span class="muted"> {seconds(waited.get(rank.place)!)} waiting</span>}
+                {waited.has(rank.place) && <div class="muted">{seconds(waited.get(rank.place)!)} waiting</div>}
               </td>
             </tr>
           ))}

@@ -149,7 +149,7 @@ function drawing(
     const texts = edges.filter(near);
     if (texts.length <= MAX_TEXTS) {
       for (const edge of texts) {
-        const text = quantity(edge.amount, route.unit);
+        const text = quantity(edge.amount, grid.unit ?? route.unit);
         if (edge.row === edge.col) {
           const loop = loopOf(layout, edge.row);
           painter.text(loop.text.x, loop.text.y, text, { fill: palette.text, anchor: loop.right ? "start" : "end" });
@@ -184,7 +184,7 @@ function drawing(
       });
     });
     const legend = { x: width - LEGEND_WIDTH, y: 16, width: 12, height: Math.min(220, height - 40) };
-    drawLegend(painter, scale, route.unit, legend, palette);
+    drawLegend(painter, scale, grid.unit ?? route.unit, legend, palette);
   };
 }
 
@@ -219,7 +219,7 @@ export function GraphFigure({ matrix }: { matrix: Matrix }) {
   const node = hovered === null ? undefined : grid.rows[hovered.node];
   return (
     <Figure
-      title="Traffic as a graph"
+      title={grid.unit === "time" ? "Time in calls as a graph" : "Traffic as a graph"}
       description="Arrows point from source to target. Arrow keys go from node to node. The table holds the same numbers."
       draw={draw}
       onSize={setSize}
@@ -235,9 +235,9 @@ export function GraphFigure({ matrix }: { matrix: Matrix }) {
         <Tooltip x={hovered.x} y={hovered.y} size={size}>
           <strong>{node.label}</strong>
           <br />
-          sends {exact(sum(grid, hovered.node, "row"), route.unit)}
+          sends {exact(sum(grid, hovered.node, "row"), grid.unit ?? route.unit)}
           <br />
-          receives {exact(sum(grid, hovered.node, "col"), route.unit)}
+          receives {exact(sum(grid, hovered.node, "col"), grid.unit ?? route.unit)}
         </Tooltip>
       )}
     </Figure>

@@ -42,17 +42,31 @@ export function systemAddress(route: Route, run: Run, most = MAX_BLOCKS): string
   });
 }
 
-/** Amounts under the current filter; null without a matrix. */
+/** Whether time is shown of a matrix: it is not known by object or region. */
+export function isTime(route: Route, matrix: Matrix): boolean {
+  return route.measure === "time" && matrix.times !== null;
+}
+
+/** Seconds in calls of a cell that name another rank. */
+export function timeAt(matrix: Matrix, row: number, col: number): number {
+  return matrix.times?.find((cell) => cell[0] === row && cell[1] === col)?.[2] ?? 0;
+}
+
+/** Amounts under the current filter, or times; null without a matrix. */
 export function useGrid(matrix: Matrix | null): Grid | null {
   const { route, filter } = useShared();
   return useMemo(() => {
     if (matrix === null) return null;
     const amounts = new Float64Array(matrix.rows.length * matrix.cols.length);
+    if (isTime(route, matrix)) {
+      for (const [row, col, seconds] of matrix.times ?? []) amounts[row * matrix.cols.length + col] = seconds;
+      return { rows: matrix.rows, cols: matrix.cols, amounts, unit: "time" };
+    }
     for (const [row, col, traffic] of matrix.cells) {
       amounts[row * matrix.cols.length + col] = amount(traffic, filter, route.unit);
     }
     return { rows: matrix.rows, cols: matrix.cols, amounts };
-  }, [matrix, filter, route.unit]);
+  }, [matrix, filter, route.unit, route.measure]);
 }
 
 /** What moved in a cell, by kind. */

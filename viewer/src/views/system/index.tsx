@@ -3,14 +3,15 @@
 import { useMemo } from "preact/hooks";
 import type { Block, KindTotal, Matrix } from "../../api/types";
 import { coarsen } from "../../api/cut";
-import { useShared } from "../../state/context";
+import { seconds } from "../../format";
+import { useSelection, useShared } from "../../state/context";
 import { amount, both } from "../../state/traffic";
 import { Answered, Choice, Quantity } from "../../ui/parts";
 import { Subject } from "../../ui/subject";
 import { type Column, DataTable } from "../../ui/table";
 import { Details } from "./details";
 import { GraphFigure, MAX_NODES } from "./graph";
-import { levelOf, nodesOf, systemAddress, useMatrix } from "./grid";
+import { isTime, levelOf, nodesOf, systemAddress, timeAt, useMatrix } from "./grid";
 import { MatrixFigure } from "./matrix";
 
 const FORMS = [
@@ -57,6 +58,7 @@ export function SystemView() {
             </span>
           )}
         </div>
+        {asked.value !== null && route.measure === "time" && <OfTime matrix={asked.value} />}
         <Answered asked={asked}>
           {(matrix) =>
             graph ? (
@@ -74,21 +76,55 @@ export function SystemView() {
   );
 }
 
+/** What part of the time in calls a matrix has. */
+function OfTime({ matrix }: { matrix: Matrix }) {
+  const { value: selection } = useSelection();
+  if (matrix.times === null) {
+    return <p class="notice">Time in calls is not known by object or region: amounts are shown.</p>;
+  }
+  const shown = matrix.times.reduce((sum, [, , time]) => sum + time, 0);
+  const all = selection?.calls.by_rank.reduce((sum, rank) => sum + rank.seconds, 0) ?? shown;
+  return (
+    <p class="muted">
+      Time of ranks in calls, by the one rank that the call names: {seconds(shown)} of {seconds(all)}. Collectives, and
+      what completes requests, name none.
+    </p>
+  );
+}
+
 interface Row {
   source: Block;
   target: Block;
   traffic: readonly KindTotal[];
+  seconds: number;
+}
+
+/** Pairs that nothing is known to move between, as where receivers alone name the other end. */
+function onlyTime(matrix: Matrix): Row[] {
+  const moved = new Set(matrix.cells.map(([row, col]) => row * matrix.cols.length + col));
+  return (matrix.times ?? [])
+    .filter(([row, col]) => !moved.has(row * matrix.cols.length + col))
+    .map(([row, col, seconds]) => ({ source: matrix.rows[row]!, target: matrix.cols[col]!, traffic: [], seconds }));
 }
 
 function MatrixTable({ matrix }: { matrix: Matrix }) {
   const { run, route, filter, go } = useShared();
+  const time = isTime(route, matrix);
   const rows = useMemo(
     () =>
       matrix.cells
-        .map(([row, col, traffic]): Row => ({ source: matrix.rows[row]!, target: matrix.cols[col]!, traffic }))
-        .filter((row) => amount(row.traffic, filter, "count") > 0)
-        .sort((a, b) => amount(b.traffic, filter, route.unit) - amount(a.traffic, filter, route.unit)),
-    [matrix, filter, route.unit],
+        .map(([row, col, traffic]): Row => ({
+          source: matrix.rows[row]!,
+          target: matrix.cols[col]!,
+          traffic,
+          seconds: timeAt(matrix, row, col),
+        }))
+        .concat(time ? onlyTime(matrix) : [])
+        .filter((row) => amount(row.traffic, filter, "count") > 0 || (time && row.seconds > 0))
+        .sort((a, b) =>
+          time ? b.seconds - a.seconds : amount(b.traffic, filter, route.unit) - amount(a.traffic, filter, route.unit),
+        ),
+    [matrix, filter, route.unit, time],
   );
   const columns: Column<Row>[] = [
     { title: "source", value: (row) => row.source.label },
@@ -115,6 +151,14 @@ function MatrixTable({ matrix }: { matrix: Matrix }) {
       show: (row) => <Quantity value={both(row.traffic, filter).bytes} unit="bytes" />,
     },
   ];
+  if (time) {
+    columns.push({
+      title: "time in calls",
+      numeric: true,
+      value: (row) => row.seconds,
+      show: (row) => <Quantity value={row.seconds} unit="time" />,
+    });
+  }
   return (
     <DataTable
       fill

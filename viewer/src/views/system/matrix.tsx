@@ -53,7 +53,7 @@ function drawing(grid: Grid, scale: AmountScale, window: MatrixWindow, shared: R
     drawLines(painter, sight, run.nodes, palette);
     drawLabels(painter, sight, palette, marked);
     const legend = { x: box.x + box.width + 24, y: box.y + 8, width: 12, height: Math.min(220, box.height - 16) };
-    drawLegend(painter, scale, route.unit, legend, palette);
+    drawLegend(painter, scale, grid.unit ?? route.unit, legend, palette);
   };
 }
 
@@ -231,7 +231,7 @@ export function MatrixFigure({ matrix }: { matrix: Matrix }) {
   const isWhole = window.rows.to - window.rows.from >= whole.to && window.cols.to - window.cols.from >= whole.to;
   return (
     <Figure
-      title="Traffic between places"
+      title={grid.unit === "time" ? "Time in calls between places" : "Traffic between places"}
       description="Rows are sources, columns are targets. Arrow keys move between cells, Enter zooms into one, Backspace shows all, plus and minus zoom. The table holds the same numbers."
       draw={draw}
       onSize={setSize}
@@ -264,7 +264,7 @@ export function MatrixFigure({ matrix }: { matrix: Matrix }) {
             {grid.rows[hovered.row]!.label} → {grid.cols[hovered.col]!.label}
           </strong>
           <br />
-          {exact(grid.amounts[hovered.row * grid.cols.length + hovered.col] ?? 0, route.unit)}
+          {exact(grid.amounts[hovered.row * grid.cols.length + hovered.col] ?? 0, grid.unit ?? route.unit)}
         </Tooltip>
       )}
     </Figure>

@@ -3,7 +3,8 @@
 import type { Unusual } from "../../api/types";
 import { percent, seconds, several } from "../../format";
 import { useShared } from "../../state/context";
-import { Bar, ObjectLink, PlaceLink, SourceLink } from "../../ui/parts";
+import { around } from "../events/window";
+import { Bar, Link, ObjectLink, PlaceLink, SourceLink } from "../../ui/parts";
 
 /** How many late calls are listed. */
 const LISTED = 5;
@@ -28,11 +29,17 @@ export function UnusualInRun() {
 }
 
 function Links({ unusual }: { unusual: Unusual }) {
+  const { run, go } = useShared();
   return (
     <span>
       {unusual.file !== null && <SourceLink file={unusual.file} line={unusual.line} />}{" "}
       {unusual.place !== null && <PlaceLink place={unusual.place} />}{" "}
-      {unusual.object !== null && <ObjectLink object={unusual.object} />}
+      {unusual.object !== null && <ObjectLink object={unusual.object} />}{" "}
+      {unusual.when !== null && (
+        <Link to={() => go({ view: "events", window: around(unusual.when![0], unusual.when![1], run.seconds * 1e9) })}>
+          When
+        </Link>
+      )}
     </span>
   );
 }

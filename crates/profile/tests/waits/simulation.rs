@@ -1,5 +1,4 @@
-//! Wait states compared with what a simulation knows, which has one clock for all ranks: on random
-//! programs, through the files that ranks write.
+//! Random programs on ranks that share one clock, and the files that they would leave.
 
 use commsan_profile::Profile;
 use commsan_rundir::RunDirectory;
@@ -11,13 +10,13 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs::File;
 
-const EPOCH: u64 = 1_700_000_000_000_000_000;
+pub const EPOCH: u64 = 1_700_000_000_000_000_000;
 /// Nanoseconds that a call takes if it need not wait, and that a message takes. All times are
 /// multiples of ten, but for the end of a send that is buffered: nothing begins meanwhile.
 const CALL: u64 = 30;
 const LATENCY: u64 = 700;
 
-const CALLS: [&str; 9] = [
+pub const CALLS: [&str; 9] = [
     "MPI_Send",
     "MPI_Recv",
     "MPI_Isend",
@@ -31,7 +30,7 @@ const CALLS: [&str; 9] = [
 
 /// What ranks do together; ranks are numbers to be reduced.
 #[derive(Clone, Copy, Debug)]
-enum Action {
+pub enum Action {
     /// A rank computes.
     Compute(u8, u64),
     /// A message, received by a blocking call; the send may be synchronous.
@@ -46,7 +45,7 @@ enum Action {
     Collective(u8, u8),
 }
 
-fn action() -> impl Strategy<Value = Action> {
+pub fn action() -> impl Strategy<Value = Action> {
     let pair = (any::<u8>(), any::<u8>(), 0..3_u8);
     prop_oneof![
         (any::<u8>(), 0..900_u64).prop_map(|(rank, time)| Action::Compute(rank, 10 * time)),
@@ -65,12 +64,15 @@ fn action() -> impl Strategy<Value = Action> {
 
 /// What a rank records.
 #[derive(Default)]
-struct Rank {
+pub struct Rank {
     now: u64,
-    records: Vec<(Record, Vec<Part>)>,
-    channels: Vec<(u32, bool, i32)>,
+    /// Intervals, with what they are part of.
+    pub records: Vec<(Record, Vec<Part>)>,
+    /// Other end, whether this one sends, tag.
+    pub channels: Vec<(u32, bool, i32)>,
     numbers: BTreeMap<(u32, bool, i32), u64>,
-    shapes: Vec<Shape>,
+    /// What they are.
+    pub shapes: Vec<Shape>,
     met: u64,
 }
 
@@ -111,11 +113,11 @@ fn shape(call: usize) -> Shape {
 }
 
 /// (kind, late rank) → nanoseconds; and of each rank that waits.
-type Expected = (BTreeMap<(&'static str, usize), u64>, Vec<u64>);
+pub type Expected = (BTreeMap<(&'static str, usize), u64>, Vec<u64>);
 
-struct World {
-    ranks: Vec<Rank>,
-    expected: Expected,
+pub struct World {
+    pub ranks: Vec<Rank>,
+    pub expected: Expected,
 }
 
 impl World {
@@ -234,14 +236,14 @@ impl World {
     }
 }
 
-fn simulated(size: usize, actions: &[Action]) -> World {
+pub fn simulated(size: usize, actions: &[Action]) -> World {
     let ranks = (0..size).map(|_| Rank { now: 1000, ..Rank::default() }).collect();
     let mut world = World { ranks, expected: (BTreeMap::new(), vec![0; size]) };
     actions.iter().for_each(|action| world.act(*action));
     world
 }
 
-fn write(world: &World, directory: &RunDirectory) {
+pub fn write(world: &World, directory: &RunDirectory) {
     let size = world.ranks.len() as u32;
     let all: Vec<Place> = (0..size).map(Place::Rank).collect();
     for (rank, of) in (0..).zip(&world.ranks) {
@@ -292,99 +294,9 @@ fn write(world: &World, directory: &RunDirectory) {
     }
 }
 
-fn read(world: &World) -> Profile {
+pub fn read(world: &World) -> Profile {
     let parent = tempfile::tempdir().unwrap();
     let directory = RunDirectory::create_at(&parent.path().join("run")).unwrap();
     write(world, &directory);
     Profile::read(&directory, &mut |_| ()).unwrap()
-}
-
-fn nanoseconds(seconds: f64) -> u64 {
-    (seconds * 1e9).round() as u64
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
-
-    #[test]
-    fn waits_are_what_happened(
-        size in 2..6_usize,
-        actions in prop::collection::vec(action(), 1..60),
-    ) {
-        let world = simulated(size, &actions);
-        let waiting = read(&world).run().waiting.unwrap();
-        let (late, by_rank) = &world.expected;
-        let mut found: BTreeMap<(&str, usize), u64> = BTreeMap::new();
-        for of in &waiting.late {
-            *found.entry((&of.kind, of.place)).or_default() += nanoseconds(of.seconds);
-        }
-        prop_assert_eq!(&found, late);
-        for (place, seconds) in waiting.by_rank {
-            prop_assert_eq!(nanoseconds(seconds), by_rank[place], "rank {}", place);
-        }
-    }
-}
-
-#[test]
-fn one_slow_rank_is_named_with_its_cost() {
-    let mut actions = vec![];
-    for _ in 0..3 {
-        actions.push(Action::Compute(2, 40_000));
-        actions.push(Action::Collective(1, 0));
-    }
-    let waiting = read(&simulated(4, &actions)).run().waiting.unwrap();
-    let [late] = &*waiting.late else { panic!("{waiting:?}") };
-    assert_eq!((&*late.kind, late.place, late.ranks, late.count), ("wait at NxN", 2, 3, 9));
-    assert_eq!((&*late.call, &*late.waiting_call), ("MPI_Allreduce", "MPI_Allreduce"));
-    assert!((360e-6 - late.seconds).abs() < 10e-6, "{late:?}");
-    assert_eq!(waiting.compared, 3);
-}
-
-#[test]
-fn what_is_unusual_is_said_and_nothing_else() {
-    let slow = [Action::Compute(2, 40_000_000), Action::Collective(0, 0)];
-    let run = read(&simulated(4, &slow.repeat(3))).run();
-    let [unusual] = &*run.unusual else { panic!("{:?}", run.unusual) };
-    assert_eq!(
-        unusual.text,
-        "rank 2 is up to 40.0 ms late at MPI_Barrier; 3 ranks wait 360.0 ms for it"
-    );
-    assert!(unusual.evidence.contains("wait at barrier, 9 times"), "{unusual:?}");
-    assert!(unusual.advice.contains("barrier") && unusual.place == Some(2), "{unusual:?}");
-    // A run in which all come at the same time, however often.
-    let even: Vec<Action> = (0..4).map(|rank| Action::Compute(rank, 40_000_000)).collect();
-    let even = [even, vec![Action::Collective(0, 0)]].concat().repeat(3);
-    assert_eq!(read(&simulated(4, &even)).run().unusual, []);
-}
-
-#[test]
-fn damaged_and_foreign_events_are_left_out_with_a_note() {
-    let world = simulated(2, &[Action::Collective(0, 0)]);
-    let parent = tempfile::tempdir().unwrap();
-    let directory = RunDirectory::create_at(&parent.path().join("run")).unwrap();
-    write(&world, &directory);
-    let path = directory.rank_traffic(1).with_extension("events");
-    let bytes = std::fs::read(&path).unwrap();
-    for (bytes, why) in [
-        (&bytes[..bytes.len() - 5], "it is damaged: it ends within its events"),
-        (&bytes[1..], "this is no file of events of commsan"),
-    ] {
-        std::fs::write(&path, bytes).unwrap();
-        let run = Profile::read(&directory, &mut |_| ()).unwrap().run();
-        let note = format!("`rank-1.events` was left out: {why}");
-        assert!(run.notes.contains(&note), "{:?}", run.notes);
-        assert_eq!(run.waiting.unwrap().compared, 0);
-    }
-}
-
-#[test]
-fn without_the_other_end_nothing_is_said() {
-    let actions =
-        [Action::Compute(0, 9000), Action::Message { from: 0, to: 0, tag: 0, synchronous: false }];
-    let world = simulated(2, &actions);
-    let mut alone = world;
-    alone.ranks[0].records.clear();
-    let waiting = read(&alone).run().waiting.unwrap();
-    assert!(waiting.late.is_empty(), "{waiting:?}");
-    assert_eq!(waiting.compared, 0);
 }

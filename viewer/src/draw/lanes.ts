@@ -1,0 +1,203 @@
+/** Lanes of events over time: calls one by one or by bins, waits, messages, collectives. */
+
+import type { Coarse, EventRow, EventsDetail, Slice } from "../api/types";
+import type { Box } from "./matrix";
+import type { Painter } from "./painter";
+import { type Palette, seriesColour } from "./palette";
+
+/** Part of the time, in nanoseconds. */
+export type Span = readonly [from: number, to: number];
+
+/** Colours of the classes of calls, in the order of the answer's, by their numbers among series. */
+const CLASS_COLOURS = [0, 2, 4, 3, 6, 7];
+/** Of what the program did not do itself. */
+const OWN_COLOUR = "#a8896c";
+/** Of waiting for messages and in collectives. */
+const WAIT_COLOURS = [5, 1];
+
+export function classColour(number: number, palette: Palette): string {
+  const series = CLASS_COLOURS[number];
+  return series === undefined ? OWN_COLOUR : seriesColour(series, palette);
+}
+
+/** `wait` is 1 for a message, 2 in a collective. */
+export function waitColour(wait: number, palette: Palette): string {
+  return seriesColour(WAIT_COLOURS[wait - 1] ?? 5, palette);
+}
+
+/** Where lanes and times are drawn. */
+export interface Field {
+  box: Box;
+  span: Span;
+  /** First and last lane. */
+  lanes: readonly [number, number];
+}
+
+export function xOf(field: Field, time: number): number {
+  const [from, to] = field.span;
+  return field.box.x + ((time - from) / Math.max(1, to - from)) * field.box.width;
+}
+
+export function timeAt(field: Field, x: number): number {
+  const [from, to] = field.span;
+  return from + ((x - field.box.x) / field.box.width) * (to - from);
+}
+
+/** Height of a lane. */
+export function laneHeight(field: Field): number {
+  return field.box.height / (field.lanes[1] - field.lanes[0] + 1);
+}
+
+/** Top and height of a row: of all of its lanes. */
+export function rowBounds(field: Field, row: Pick<EventRow, "lanes">): { y: number; height: number } {
+  const one = laneHeight(field);
+  return { y: field.box.y + (row.lanes[0] - field.lanes[0]) * one, height: (row.lanes[1] - row.lanes[0] + 1) * one };
+}
+
+/** When bins of an answer begin. */
+export function binTime(answer: Pick<EventsDetail, "from" | "to" | "bins">, bin: number): number {
+  return answer.from + ((answer.to - answer.from) * bin) / answer.bins;
+}
+
+/** Beginning and end of what stands for calls by bin, in whole nanoseconds. */
+export function coarseSpan(answer: Pick<EventsDetail, "from" | "to" | "bins">, coarse: Coarse): [number, number] {
+  return [Math.floor(binTime(answer, coarse[0])), Math.ceil(binTime(answer, coarse[0] + coarse[1]))];
+}
+
+/** What can be selected in a row: calls, or bins with several of them, in the order of time. */
+export type Item =
+  | { begin: number; end: number; slice: Slice; coarse: null }
+  | { begin: number; end: number; slice: null; coarse: Coarse };
+
+export function itemsOf(answer: EventsDetail, row: EventRow): Item[] {
+  const slices = row.slices.map((slice): Item => ({ begin: slice[0], end: slice[1], slice, coarse: null }));
+  const coarse = row.coarse.map((coarse): Item => {
+    const [begin, end] = coarseSpan(answer, coarse);
+    return { begin, end, slice: null, coarse };
+  });
+  return [...slices, ...coarse].sort((a, b) => a.begin - b.begin || a.end - b.end);
+}
+
+/** What is at a moment in a row: a call rather than bins, the shortest of several. */
+export function itemAt(answer: EventsDetail, row: EventRow, time: number, slack: number): Item | null {
+  let best: Item | null = null;
+  for (const item of itemsOf(answer, row)) {
+    if (time < item.begin - slack || time > item.end + slack) continue;
+    const is = item.slice !== null;
+    const was = best !== null && best.slice !== null;
+    if (best === null || (is && !was) || (is === was && item.end - item.begin < best.end - best.begin)) best = item;
+  }
+  return best;
+}
+
+/** Space between lanes, where there is room. */
+const GAP = 1;
+/** Height that a name needs, and about what each of its letters takes. */
+const TEXT = 13;
+const LETTER = 7.2;
+/** Height of regions above the calls of a lane. */
+const REGION = 4;
+/** Length of a collective's band that is worth its line. */
+const MIN_BAND = 12;
+
+export function drawLanes(painter: Painter, answer: EventsDetail, field: Field, palette: Palette): void {
+  const { box } = field;
+  painter.clip(box.x, box.y, box.width, box.height, () => {
+    drawMeetings(painter, answer, field, palette);
+    for (const row of answer.rows) drawRow(painter, answer, row, field, palette);
+    drawMessages(painter, answer, field, palette);
+  });
+}
+
+function drawRow(painter: Painter, answer: EventsDetail, row: EventRow, field: Field, palette: Palette): void {
+  const { box } = field;
+  const bounds = rowBounds(field, row);
+  if (bounds.y + bounds.height < box.y || bounds.y > box.y + box.height) return;
+  const gap = bounds.height > 4 ? GAP : 0;
+  const strip = row.regions.length > 0 && bounds.height >= 4 * REGION ? REGION : 0;
+  const [y, height] = [bounds.y + gap + strip, Math.max(1, bounds.height - 2 * gap - strip)];
+  const left = (time: number) => Math.max(box.x - 2, xOf(field, time));
+  const right = (time: number) => Math.min(box.x + box.width + 2, xOf(field, time));
+  if (strip > 0) {
+    for (const [begin, end, name] of row.regions) {
+      const [from, to] = [left(begin), right(end)];
+      if (to > from)
+        painter.rect(from, bounds.y + gap, Math.max(1, to - from - 1), strip - 1, seriesColour(name, palette));
+    }
+  }
+  for (const coarse of row.coarse) {
+    const [bin, bins, of, busy, waiting, wait, , folded] = coarse;
+    const from = left(binTime(answer, bin));
+    const width = Math.max(1, right(binTime(answer, bin + bins)) - from);
+    if (width <= 0 || from > box.x + box.width) continue;
+    const high = Math.max(Math.min(height, 2), (height * busy) / 1000);
+    painter.rect(from, y + height - high, width, high, classColour(of, palette));
+    const waits = Math.min(high, (height * waiting) / 1000);
+    if (waits > 0) painter.rect(from, y + height - waits, width, waits, waitColour(wait, palette));
+    if (folded > 0) painter.path(`M${from} ${y + 0.5}h${width}`, { stroke: palette.muted, dash: [2, 3] });
+  }
+  let hatch = "";
+  const names: [x: number, text: string][] = [];
+  for (const [begin, end, of, name, waits, wait] of row.slices) {
+    const [from, to] = [left(begin), right(end)];
+    if (to < from || from > box.x + box.width) continue;
+    const width = Math.max(1, to - from);
+    painter.rect(from, y, width, height, classColour(of, palette));
+    if (waits > 0) {
+      const until = Math.min(to, Math.max(from + 1, right(begin + waits)));
+      painter.rect(from, y, until - from, height, waitColour(wait, palette));
+      // Told apart without colours, too.
+      if (height >= 6) for (let x = from + 4; x < until - 1; x += 8) hatch += `M${x.toFixed(1)} ${y}v${height}`;
+    }
+    const text = answer.names[name] ?? "";
+    if (height >= TEXT && width > text.length * LETTER + 6) {
+      names.push([Math.max(from, box.x) + 4, text]);
+    }
+  }
+  if (hatch !== "") painter.path(hatch, { stroke: palette.surface, opacity: 0.4 });
+  for (const [x, text] of names) painter.text(x, y + height / 2, text, { fill: "#10151b", weight: 600 });
+}
+
+/** Collectives from when the first enters until the last leaves; the line is where the last one enters. */
+function drawMeetings(painter: Painter, answer: EventsDetail, field: Field, palette: Palette): void {
+  let lines = "";
+  for (const meeting of answer.meetings) {
+    const [from, met, to] = [xOf(field, meeting.begin), xOf(field, meeting.met), xOf(field, meeting.end)];
+    if (to - from < MIN_BAND) continue;
+    for (const [first, last] of meeting.rows) {
+      const [top, bottom] = [answer.rows[first], answer.rows[last]];
+      if (top === undefined || bottom === undefined) continue;
+      const { y } = rowBounds(field, top);
+      const end = rowBounds(field, bottom);
+      const high = end.y + end.height - y;
+      painter.path(`M${from} ${y}H${to}v${high}H${from}z`, { fill: palette.muted, opacity: 0.1 });
+      lines += `M${met} ${y}v${high}`;
+    }
+  }
+  if (lines !== "") painter.path(lines, { stroke: palette.muted, dash: [3, 3] });
+}
+
+function drawMessages(painter: Painter, answer: EventsDetail, field: Field, palette: Palette): void {
+  // Some of too many would only hide what is below, and show nothing of the rest.
+  if (answer.more_messages > 0) return;
+  const head = Math.min(7, Math.max(3, laneHeight(field) / 3));
+  let lines = "";
+  let heads = "";
+  for (const message of answer.messages) {
+    const [source, target] = [answer.rows[message.source], answer.rows[message.target]];
+    if (source === undefined || target === undefined) continue;
+    const [from, to] = [rowBounds(field, source), rowBounds(field, target)];
+    const [x0, x1] = [xOf(field, message.begin), xOf(field, message.end)];
+    const [y0, y1] = [from.y + from.height / 2, to.y + to.height / 2];
+    const length = Math.hypot(x1 - x0, y1 - y0);
+    if (length < 4) continue;
+    lines += `M${x0.toFixed(1)} ${y0.toFixed(1)}L${x1.toFixed(1)} ${y1.toFixed(1)}`;
+    const [dx, dy] = [(x1 - x0) / length, (y1 - y0) / length];
+    const [bx, by] = [x1 - head * dx, y1 - head * dy];
+    heads +=
+      `M${x1.toFixed(1)} ${y1.toFixed(1)}L${(bx - head * 0.45 * dy).toFixed(1)} ${(by + head * 0.45 * dx).toFixed(1)}` +
+      `L${(bx + head * 0.45 * dy).toFixed(1)} ${(by - head * 0.45 * dx).toFixed(1)}z`;
+  }
+  if (lines !== "") painter.path(lines, { stroke: palette.text, opacity: answer.messages.length > 100 ? 0.35 : 0.7 });
+  if (heads !== "") painter.path(heads, { fill: palette.text });
+}
