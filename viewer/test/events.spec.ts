@@ -1,4 +1,5 @@
-/** Events over time: lanes, zoom, selection, whom a call waits for, the table that holds the same. */
+/** Events over time: lanes, zoom, selection, whom a call waits for, the table that holds the
+ * same. */
 
 import { expect as is, test as unit } from "@playwright/test";
 import type { Happened, Run } from "../src/api/types";

@@ -10,10 +10,16 @@ export type KindTotal = [kind: number, count: number, bytes: number];
 /** Bytes from an object's beginning that were touched equally often. */
 export type Extent = [start: number, bytes: number, count: number];
 
-/** A call in a timeline: `names` and classes by number; it waits from its beginning: 1 for a message, 2 in a collective. */
+/**
+ * A call in a timeline: `names` and classes by number; it waits from its beginning: 1 for a
+ * message, 2 in a collective.
+ */
 export type Slice = [begin: number, end: number, of: number, name: number, waits: number, wait: number];
 
-/** Bins of a timeline whose calls are too short to be shown: thousandths in calls and waiting, calls, of these folded. */
+/**
+ * Bins of a timeline whose calls are too short to be shown: thousandths in calls and waiting,
+ * calls, of these folded.
+ */
 export type Coarse = [
   bin: number,
   bins: number,

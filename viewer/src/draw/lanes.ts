@@ -158,7 +158,8 @@ function drawRow(painter: Painter, answer: EventsDetail, row: EventRow, field: F
   for (const [x, text] of names) painter.text(x, y + height / 2, text, { fill: "#10151b", weight: 600 });
 }
 
-/** Collectives from when the first enters until the last leaves; the line is where the last one enters. */
+/** Collectives from when the first enters until the last leaves; the line is where the last one
+ * enters. */
 function drawMeetings(painter: Painter, answer: EventsDetail, field: Field, palette: Palette): void {
   let lines = "";
   for (const meeting of answer.meetings) {

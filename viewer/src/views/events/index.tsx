@@ -1,4 +1,5 @@
-/** Events: what each thread did when, whom it waited for, and which messages and collectives there were. */
+/** Events: what each thread did when, whom it waited for, and which messages and collectives there
+ * were. */
 
 import { useMemo } from "preact/hooks";
 import { address } from "../../api/answers";

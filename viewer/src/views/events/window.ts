@@ -6,7 +6,8 @@ export type Range = readonly [from: number, to: number];
 /** The shortest time that can be shown, in nanoseconds. */
 export const SHORTEST = 100;
 
-/** `window` of a run of `until` nanoseconds made so many times as long, with `at` staying where it is. */
+/** `window` of a run of `until` nanoseconds made so many times as long, with `at` staying where it
+ * is. */
 export function zoomedTime(window: Range, factor: number, at: number, until: number): [number, number] {
   const length = window[1] - window[0];
   const next = Math.min(until, Math.max(Math.min(SHORTEST, until), length * factor));
