@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Takes the README's pictures: docs/images/report.svg, a report of the heat solver of
-# examples/heat2d as the terminal shows it, and docs/images/viewer.png, its profile in the viewer,
-# by the distribution's Chromium. `make build` first; COMMSAN_DIST names another tree than
-# target/dist.
+# examples/heat2d as the terminal shows it, and docs/images/viewer.png and events.png, its profile
+# in the viewer, by the distribution's Chromium. `make build` first; COMMSAN_DIST names another tree
+# than target/dist.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -32,10 +32,13 @@ python3 "$root/scripts/terminal_svg.py" '$ commsan run -- mpirun -n 4 ./heat_bug
 
 commsan profile --output profile.commsan -- "mpirun$mpi" -n 4 ./heat heat.in >/dev/null 2>&1
 commsan export --html page.html profile.commsan >/dev/null 2>&1
-"${CHROMIUM:-chromium}" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
-  --disable-background-networking --disable-component-update --disable-sync --hide-scrollbars \
-  --user-data-dir="$work/chromium" --window-size=1200,720 --virtual-time-budget=10000 \
-  --screenshot="$images/viewer.png" "file://$work/page.html#${VIEW:-}" >/dev/null 2>&1
+# The picture NAME is the view of an address below the page's.
+for picture in viewer= events=/events; do
+  "${CHROMIUM:-chromium}" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+    --disable-background-networking --disable-component-update --disable-sync --hide-scrollbars \
+    --user-data-dir="$work/chromium" --window-size=1200,720 --virtual-time-budget=10000 \
+    --screenshot="$images/${picture%%=*}.png" "file://$work/page.html#${picture#*=}" >/dev/null 2>&1
+done
 cd "$root"
 for picture in docs/images/*; do
   size=$(stat -c %s "$picture")

@@ -56,10 +56,14 @@ impl Profile {
         self.model.ranks.iter().map(|rank| rank.time).sum()
     }
 
+    /// The line of a call, and how a sentence names it: a link leads to the file.
     fn line_of(&self, site: u32) -> (Option<SourceLine>, String) {
         let line = self.model.line_of_site(site).map(|line| self.model.lines[line as usize]);
         let text = match line {
-            Some(line) => format!("{}:{}", self.shown(line.file as usize), line.line),
+            Some(line) => {
+                let file = self.shown(line.file as usize);
+                format!("{}:{}", file.rsplit('/').next().unwrap_or_default(), line.line)
+            }
             None => self.model.call_of_site(site).to_owned(),
         };
         (line, text)
