@@ -25,7 +25,7 @@ cd "$work"
 commsan run --quiet --output buggy.commsan -- "mpirun$mpi" -n 4 ./heat_buggy heat.in >/dev/null 2>&1 || true
 # The first finding, with file names for paths, without its call stacks.
 CLICOLOR_FORCE=1 commsan report buggy.commsan 2>/dev/null |
-  sed -n '/error/,$p' | sed "s|$root/examples/heat2d/||g" |
+  sed -n '/error/,$p' | sed 's|[^ ]*examples/heat2d/||g' |
   sed '/, called by$/d; /^ \{12,\}`/d; /seen .* times/q' >report || true
 python3 "$root/scripts/terminal_svg.py" '$ commsan run -- mpirun -n 4 ./heat_buggy heat.in' \
   <report >"$images/report.svg"
