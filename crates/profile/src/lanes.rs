@@ -63,7 +63,7 @@ pub struct Block {
     pub times: Times,
 }
 
-/// A thread.
+/// The events of one thread.
 #[derive(Debug)]
 pub struct Lane {
     /// Position of its rank in the log.
@@ -78,10 +78,10 @@ pub struct Lane {
     pub waits: Vec<u32>,
 }
 
-/// All of them.
+/// The events of a run by thread.
 #[derive(Debug, Default)]
 pub struct Index {
-    /// By place and thread.
+    /// All threads, by place and number.
     pub lanes: Vec<Lane>,
     /// Lanes of each rank of the log.
     pub of_rank: Vec<Range<usize>>,
