@@ -31,6 +31,7 @@ mod havoc;
 mod in_place;
 mod interpreter;
 mod messages;
+mod operations;
 mod outside;
 mod store;
 mod text;

@@ -39,6 +39,7 @@ impl<'p> Job<'_, 'p> {
         self.outside(asked)?;
         self.check_bounds(asked);
         self.check_in_place(asked);
+        self.check_operation(asked);
         let rank = asked.rank;
         match call.effect {
             Effect::Begin => {
@@ -55,6 +56,7 @@ impl<'p> Job<'_, 'p> {
             }
             Effect::TypeCommit => {}
             _ if asked.has("type_out") => self.make_type(asked),
+            _ if asked.has("op_out") => self.make_operation(asked),
             Effect::Wait
             | Effect::Test
             | Effect::WaitAll

@@ -23,6 +23,8 @@ pub enum Kind {
     Group,
     Datatype,
     Request,
+    /// A reduction of the program's own: the number is the function's.
+    Operation,
     Other,
 }
 
