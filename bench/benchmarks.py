@@ -52,21 +52,24 @@ def stencil(shop, size):
             yield Comparison("stencil", f"{compiler}, in {place}", "ns/cell", 1e9, variants)
 
 
-def pingpong(shop, size):
-    """MPI calls only."""
+def calls_alone(shop, size, program, name, unit, target):
+    """Two ranks that do nothing but call MPI, recompiled and not."""
     for mpi in MPIS:
-        native = shop.build("pingpong", mpi)
-        hooks = shop.build("pingpong", mpi, how="commsan")
+        native = shop.build(program, mpi)
+        hooks = shop.build(program, mpi, how="commsan")
+        command = shop.run(mpi, 2, hooks, size.seconds, checked=True)
+        unmodified = shop.run(mpi, 2, native, size.seconds, checked=True)
         variants = [
             Variant("native", shop.run(mpi, 2, native, size.seconds)),
-            Variant("commsan", shop.run(mpi, 2, hooks, size.seconds, checked=True), 1.35),
-            Variant(
-                "commsan, not recompiled",
-                shop.run(mpi, 2, native, size.seconds, checked=True),
-                1.35,
-            ),
+            Variant("commsan", command, target),
+            Variant("commsan, not recompiled", unmodified, target),
         ]
-        yield Comparison("ping-pong", mpi, "µs/round trip", 1e6, variants)
+        yield Comparison(name, mpi, unit, 1e6, variants)
+
+
+def pingpong(shop, size):
+    """MPI calls only."""
+    return calls_alone(shop, size, "pingpong", "ping-pong", "µs/round trip", 1.35)
 
 
 def heap(shop, size):
@@ -220,19 +223,7 @@ def codes(shop, size):
 
 def traffic(shop, size):
     """One-sided calls only."""
-    for mpi in MPIS:
-        native = shop.build("traffic", mpi)
-        hooks = shop.build("traffic", mpi, how="commsan")
-        variants = [
-            Variant("native", shop.run(mpi, 2, native, size.seconds)),
-            Variant("commsan", shop.run(mpi, 2, hooks, size.seconds, checked=True), 1.4),
-            Variant(
-                "commsan, not recompiled",
-                shop.run(mpi, 2, native, size.seconds, checked=True),
-                1.4,
-            ),
-        ]
-        yield Comparison("traffic", mpi, "µs/round", 1e6, variants)
+    return calls_alone(shop, size, "traffic", "traffic", "µs/round", 1.4)
 
 
 def symmetric(shop, size):
