@@ -22,8 +22,9 @@ pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Lessons {
         return acquisitions;
     }
     // How many notified operations have come does not tell whose.
-    if args.call.at.notification.is_some() {
-        acquisitions.push(Acquisition::All);
+    if let (Some(counter), Some(window)) = (args.call.at.notification, args.call.at.win) {
+        let (window, counter) = (args.words[window], args.int(counter));
+        acquisitions.push(Acquisition::Notified { window, counter });
     }
     acquisitions.extend(probe(args));
     for template in templates(args) {

@@ -50,6 +50,8 @@ pub enum Key {
     /// Cells of volatile variables, and of `MPI_Win_sync`.
     Volatile,
     Barrier,
+    /// Cells of counters of notified operations, each by its number.
+    Notifications,
     /// Under this key the shared-memory segment of a published shadow is found.
     PublishedShadow,
     /// Under these keys ranks record which locks they hold, and that they have exposed their parts.
@@ -62,6 +64,11 @@ impl Key {
     pub fn of(self, window: u64) -> u64 {
         mixed(window, u64::MAX - self as u64)
     }
+}
+
+/// The cell of a counter of notified operations of a window.
+pub fn notifications(window: u64, counter: i32) -> u64 {
+    mixed(Key::Notifications.of(window), u64::from(counter as u32))
 }
 
 /// A handle on which collectives are called.

@@ -2,7 +2,7 @@
 
 use super::OneSided;
 use super::Tracker;
-use crate::ids::{Group, Token};
+use crate::ids::{Group, Token, notifications};
 use crate::rma::message::RmaMessage;
 use crate::rma::order::{Channel, Collective, Envelope, Expected};
 use crate::rma::windows::Window;
@@ -65,6 +65,13 @@ pub enum Acquisition {
     Newest(u32),
     /// From all other ranks, as far as they have got.
     All,
+    /// From the origins of notified operations on this rank's part of a window.
+    Notified {
+        /// The window's handle.
+        window: usize,
+        /// Which of its counters.
+        counter: i32,
+    },
     /// From members of a collective.
     Collective(Collective),
 }
@@ -295,6 +302,13 @@ impl Tracker {
             Acquisition::Newest(rank) => {
                 clock.join_newest(*rank, actor);
                 self.acquired(place, out);
+            }
+            Acquisition::Notified { window, counter } => {
+                let Some(window) = self.rma.windows.get(*window) else { return };
+                let me = clock.me();
+                if clock.acquire(me, notifications(window.name, *counter), actor) {
+                    self.acquired(place, out);
+                }
             }
             Acquisition::Collective(collective) => {
                 let (key, group) = (collective.key, collective.group.clone());

@@ -5,6 +5,7 @@ use super::onesided::target;
 use super::remote_ops::{CALL, REMOTE};
 use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};
+use crate::ids::notifications;
 use crate::requests::{Request, State};
 use crate::rma::accumulate::{Atomic, Combine};
 use crate::rma::cells::Cells;
@@ -428,13 +429,14 @@ impl Tracker {
         // Other ranks may see the effect of an atomic operation soon; a request stands for one
         // number only; and threads synchronise without MPI.
         let threads = self.threads.actor.is_some();
-        let notifies = args.call.at.notification.is_some();
-        if !operation.is_simple() || requested.is_some() || threads || notifies {
+        let notifies = args.call.at.notification.map(|index| args.int(index));
+        if !operation.is_simple() || requested.is_some() || threads || notifies.is_some() {
             let (name, which) = (window.name, Which::One(operation.number));
             clock.announce_now(world, operation);
-            if notifies {
-                // Its target is told when it is complete there, and of nothing before that.
+            if let Some(counter) = notifies {
+                // Its target is told when it is complete there.
                 clock.send_complete(world, name, which, self.threads.between_ranks());
+                clock.add(world, notifications(name, counter));
                 self.end_segment();
             }
             return;
