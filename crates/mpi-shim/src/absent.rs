@@ -1,21 +1,23 @@
 //! Calls that the process's MPI library lacks are absent to the program, too.
 //!
 //! The runtime has entry points for the calls of all versions of the standard, and for OpenSHMEM's.
-//! Programs and libraries, mpi4py among them, ask the loader (`dlsym`) whether a newer call exists;
-//! they would find commsan's. So the values of these symbols are cleared in the runtime's own
-//! table, which lookups pass over then.
+//! Programs and libraries ask the loader whether a newer call exists, by `dlsym` or, mpi4py among
+//! them, by a weak reference; they would find commsan's. So the values of these symbols are cleared
+//! in the runtime's own table, which lookups pass over then, and in the words of modules that are
+//! bound to them already: those that were loaded before or together with the library.
 //!
-//! What was bound before the library was known, weak references of a program that is linked with
-//! MPI, still finds the entry point, which returns `MPI_ERR_OTHER`.
+//! A weak call that a program makes as its very first of MPI, without looking, returns
+//! `MPI_ERR_OTHER`.
 
-use commsan_process::loaded::{self, Symbols};
+use commsan_process::loaded::{self, Loaded, Symbols};
 use std::ffi::{c_int, c_void};
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Clears the entry points of calls of which the library, known by a handle of the loader, has no
 /// function.
 pub(crate) fn hide(library: *mut c_void) {
-    let Some(symbols) = own_symbols() else { return };
+    let Some((base, symbols)) = own_symbols() else { return };
     let table = symbols.all();
     let mut lacking = Vec::new();
     for (index, symbol) in table.iter().enumerate() {
@@ -39,6 +41,9 @@ pub(crate) fn hide(library: *mut c_void) {
             lacking.push(index);
         }
     }
+    let address = |index: &usize| base.wrapping_add(table[*index].st_value as usize);
+    let mut entries: Vec<usize> = lacking.iter().map(address).collect();
+    entries.sort_unstable();
     if let (Some(first), Some(last)) = (lacking.first(), lacking.last()) {
         let start = &raw const table[*first] as usize;
         let end = &raw const table[*last] as usize + size_of_val(&table[*last]);
@@ -50,6 +55,26 @@ pub(crate) fn hide(library: *mut c_void) {
             }
         });
     }
+    loaded::visit::<()>(|module| {
+        unbind(module, &entries);
+        ControlFlow::Continue(())
+    });
+}
+
+/// Clears a module's weak references that are bound to one of these entry points, in ascending
+/// order.
+fn unbind(module: &Loaded<'_>, entries: &[usize]) {
+    module.visit_weak_references(&mut |word| {
+        if entries.binary_search(&word.load(Relaxed)).is_err() {
+            return;
+        }
+        let at = word.as_ptr() as usize;
+        let clear = || word.store(0, Relaxed);
+        match module.is_sealed(at) {
+            true => writable(at, at + size_of::<usize>(), clear),
+            false => clear(),
+        }
+    });
 }
 
 /// Runs `change` while the pages of these bytes are writable; not at all if they cannot be.
@@ -58,7 +83,7 @@ fn writable(start: usize, end: usize, change: impl FnOnce()) {
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as usize;
     let first = start & !(page - 1);
     let protect = |how: c_int| {
-        // SAFETY: pages of this library's own read-only data, which stay readable.
+        // SAFETY: pages that the loader has sealed, which stay readable.
         unsafe { libc::mprotect(first as *mut c_void, end - first, how) }
     };
     if protect(libc::PROT_READ | libc::PROT_WRITE) == 0 {
@@ -67,10 +92,10 @@ fn writable(start: usize, end: usize, change: impl FnOnce()) {
     }
 }
 
-/// This library's symbols.
-fn own_symbols() -> Option<Symbols> {
+/// The address to which this library was moved, and its symbols.
+fn own_symbols() -> Option<(usize, Symbols)> {
     loaded::visit(|module| match module.holds(hide as *const () as usize) {
-        true => ControlFlow::Break(module.symbols()),
+        true => ControlFlow::Break(module.symbols().map(|symbols| (module.base(), symbols))),
         false => ControlFlow::Continue(()),
     })
     .flatten()

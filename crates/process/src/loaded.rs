@@ -5,6 +5,7 @@ use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::ops::{ControlFlow, Range};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::atomic::AtomicUsize;
 
 /// One loaded executable or library, valid while it is visited.
 pub struct Loaded<'a>(&'a libc::dl_phdr_info);
@@ -27,7 +28,18 @@ const DT_NULL: i64 = 0;
 const DT_HASH: i64 = 4;
 const DT_STRTAB: i64 = 5;
 const DT_SYMTAB: i64 = 6;
+const DT_RELA: i64 = 7;
+const DT_RELASZ: i64 = 8;
 const DT_GNU_HASH: i64 = 0x6fff_fef5;
+
+/// Relocations that store a symbol's address in a word: `R_*_64` or `ABS64`, `GLOB_DAT`.
+#[cfg(target_arch = "x86_64")]
+const STORES_ADDRESS: [u64; 2] = [1, 6];
+#[cfg(target_arch = "aarch64")]
+const STORES_ADDRESS: [u64; 2] = [257, 1025];
+
+/// The binding of weak symbols.
+const STB_WEAK: u8 = 2;
 
 /// Nothing is mapped below. The loader does not relocate the tables of the kernel's own module.
 const LOWEST: usize = 4096;
@@ -117,24 +129,8 @@ impl<'a> Loaded<'a> {
     /// The symbols that it exports and imports; `None` where it has none or the loader has not
     /// relocated them.
     pub fn symbols(&self) -> Option<Symbols> {
-        let dynamic = self.parts(libc::PT_DYNAMIC, 0).next()?;
-        let (mut names, mut table, mut gnu, mut system_v) = (0, 0, 0, 0);
-        let mut entry = dynamic.start as *const [i64; 2];
-        // SAFETY: the dynamic section of a loaded module, which ends with a null entry; the
-        // loader has made its addresses absolute.
-        unsafe {
-            while (*entry)[0] != DT_NULL {
-                let [tag, value] = *entry;
-                match tag {
-                    DT_STRTAB => names = value as usize,
-                    DT_SYMTAB => table = value as usize,
-                    DT_GNU_HASH => gnu = value as usize,
-                    DT_HASH => system_v = value as usize,
-                    _ => {}
-                }
-                entry = entry.add(1);
-            }
-        }
+        let [names, table, gnu, system_v] =
+            self.dynamic([DT_STRTAB, DT_SYMTAB, DT_GNU_HASH, DT_HASH])?;
         let hash = match (gnu >= LOWEST, system_v >= LOWEST) {
             (true, _) => Hash::Gnu(gnu as *const u32),
             (_, true) => Hash::SystemV(system_v as *const u32),
@@ -144,6 +140,59 @@ impl<'a> Loaded<'a> {
             return None;
         }
         Some(Symbols { table: table as *const _, names: names as *const c_char, hash })
+    }
+
+    /// Calls `visit` with each word that holds the address of a symbol which this module imports
+    /// weakly: it looks there whether the symbol exists.
+    pub fn visit_weak_references(&self, visit: &mut dyn FnMut(&AtomicUsize)) {
+        let Some(symbols) = self.symbols() else { return };
+        let Some([relocations, bytes]) = self.dynamic([DT_RELA, DT_RELASZ]) else { return };
+        if relocations < LOWEST {
+            return;
+        }
+        // SAFETY: the loader's table of relocations of a loaded module, and its size in bytes.
+        let relocations = unsafe {
+            let count = bytes / size_of::<libc::Elf64_Rela>();
+            std::slice::from_raw_parts(relocations as *const libc::Elf64_Rela, count)
+        };
+        for relocation in relocations {
+            let (symbol, kind) = (relocation.r_info >> 32, relocation.r_info & 0xffff_ffff);
+            if symbol == 0 || !STORES_ADDRESS.contains(&kind) {
+                continue;
+            }
+            // SAFETY: relocations have indices of the table's symbols.
+            let symbol = unsafe { &*symbols.table.add(symbol as usize) };
+            let word = self.base().wrapping_add(relocation.r_offset as usize);
+            let is_whole = word.is_multiple_of(align_of::<AtomicUsize>()) && self.holds(word);
+            if symbol.st_info >> 4 == STB_WEAK && symbol.st_shndx == 0 && is_whole {
+                // SAFETY: an aligned word of the module, which the loader has written.
+                visit(unsafe { AtomicUsize::from_ptr(word as *mut usize) });
+            }
+        }
+    }
+
+    /// Whether the loader has made an address read-only when it had relocated the module.
+    pub fn is_sealed(&self, address: usize) -> bool {
+        self.parts(libc::PT_GNU_RELRO, 0).any(|part| part.contains(&address))
+    }
+
+    /// The values of these entries of its dynamic section, 0 for those that it lacks; `None` if it
+    /// has no such section.
+    fn dynamic<const N: usize>(&self, tags: [i64; N]) -> Option<[usize; N]> {
+        let section = self.parts(libc::PT_DYNAMIC, 0).next()?;
+        let (mut values, mut entry) = ([0; N], section.start as *const [i64; 2]);
+        // SAFETY: the dynamic section of a loaded module, which ends with a null entry; the
+        // loader has made its addresses absolute.
+        unsafe {
+            while (*entry)[0] != DT_NULL {
+                let [tag, value] = *entry;
+                if let Some(index) = tags.iter().position(|known| *known == tag) {
+                    values[index] = value as usize;
+                }
+                entry = entry.add(1);
+            }
+        }
+        Some(values)
     }
 }
 
@@ -208,7 +257,6 @@ unsafe fn hashed(table: *const u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicUsize;
 
     #[test]
     fn the_executable_is_first_and_holds_its_code() {
