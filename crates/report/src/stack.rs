@@ -139,14 +139,17 @@ pub fn users(mut stack: Vec<Frame>) -> Vec<Frame> {
 }
 
 /// Makes the user's innermost frame the first one; frames of libraries that it has called come
-/// [`within`](Frame::within) it. `own` are directories whose code counts as a library's, too. The
-/// stack stays as it is if no frame is the user's.
+/// [`within`](Frame::within) it, and those that have called the user's outermost one (pytest's, a
+/// thread pool's) are left out. `libraries` are directories whose code counts as a library's, too.
+/// The stack stays as it is if no frame is the user's.
 pub(crate) fn fold(mut stack: Vec<Frame>, libraries: &[PathBuf]) -> Vec<Frame> {
     let Some(first) = stack.iter().position(|frame| is_of_user(frame, libraries)) else {
         return stack;
     };
     let within = stack.drain(..first).collect();
     stack[0].within = within;
+    let last = stack.iter().rposition(|frame| is_of_user(frame, libraries));
+    stack.truncate(last.unwrap_or(0) + 1);
     stack
 }
 
@@ -376,6 +379,17 @@ mod tests {
         assert_eq!(folded(&hdf5, &[]), ("save".to_owned(), vec!["H5FD_write".to_owned()]));
         let packaged = [frame("run", "./src/run.cpp", "/usr/lib/lammps/lmp")];
         assert_eq!(folded(&packaged, &[]), ("run".to_owned(), vec![]));
+        // Whoever calls the user's outermost frame is left out, a library between two is not.
+        let tested = [
+            frame("test_halo", "/home/me/test_halo.py", "/usr/bin/python3"),
+            frame("sorted", "/opt/v/lib/python3.11/site-packages/numpy/sort.py", "/usr/bin/python3"),
+            frame("helper", "/home/me/test_halo.py", "/usr/bin/python3"),
+            frame("_multicall", "/opt/v/lib/python3.11/site-packages/pluggy/c.py", "/usr/bin/python3"),
+            frame("main", "/usr/lib/python3/pytest/__main__.py", "/usr/bin/python3"),
+        ];
+        let kept = fold(tested.to_vec(), &[]);
+        let kept: Vec<_> = kept.iter().filter_map(|frame| frame.function.as_deref()).collect();
+        assert_eq!(kept, ["test_halo", "sorted", "helper"]);
     }
 
     #[test]
