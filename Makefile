@@ -92,7 +92,7 @@ test: WITHIN = $(TESTED)
 test: cuda build ## build and run all tests
 	@./scripts/viewer.sh test
 	@./scripts/mpis.sh openmpi-5.0.11 mpich-5.0.2-abi >/dev/null || echo "Tests go on without these MPI libraries"
-	@./scripts/python.sh >/dev/null || echo "Tests go on without mpi4py and pytest"
+	@./scripts/python.sh >/dev/null || echo "Tests go on without mpi4py, pytest and Meson"
 	@CARGO="$(CARGO)" ./scripts/test.sh
 	@echo
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Puts mpi4py's wheel, numpy and pytest into a virtual environment, target/python, and prints where.
+# Puts mpi4py's wheel, numpy, pytest and Meson into a virtual environment, target/python, and prints where.
 # Does nothing if they are there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-wheels=(mpi4py==4.1.2 numpy==2.3.5 pytest==9.0.2)
+wheels=(mpi4py==4.1.2 numpy==2.3.5 pytest==9.0.2 meson==1.9.1 ninja==1.13.0)
 target=${CARGO_TARGET_DIR:-$PWD/target}
 
 fail() {

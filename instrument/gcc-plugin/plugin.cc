@@ -133,6 +133,8 @@ extern "C" __attribute__((visibility("default"))) int plugin_init(plugin_name_ar
   if (!plugin_default_version_check(version, &gcc_version)) return 1;
   register_pass_info info = {new commsan_pass(g), "optimized", 1, PASS_POS_INSERT_AFTER};
   register_callback("commsan", PLUGIN_PASS_MANAGER_SETUP, NULL, &info);
+  register_pass_info lines = {make_lines_pass(), "cfg", 1, PASS_POS_INSERT_AFTER};
+  register_callback("commsan", PLUGIN_PASS_MANAGER_SETUP, NULL, &lines);
   register_callback("commsan", PLUGIN_PRE_GENERICIZE, mark_exceptional_exit, NULL);
   register_callback("commsan", PLUGIN_PRE_GENERICIZE, keep_apart, NULL);
   register_callback("commsan", PLUGIN_ALL_IPA_PASSES_END, find_sharing, NULL);

@@ -131,6 +131,9 @@ void tell_synchronisation(function *f);
 /* Marks calls of MPI's Fortran procedures without the argument for the error code. */
 void tell_missing_ierror(function *f);
 
+/* lines.cc: a pass over the graph of blocks that gives Fortran's calls their lines. */
+opt_pass *make_lines_pass();
+
 /* calm.cc: `unchecked` are statements that need no check, in functions and loops that exist twice
  * and only run so while nothing is pending or exposed. */
 void free_calm_regions(function *f, hash_set<gimple *> &unchecked);

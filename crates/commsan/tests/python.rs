@@ -79,7 +79,8 @@ fn mpi4py_is_checked_as_it_comes() {
         // Which of the two it is depends on what the machine's pages can do.
         let early = halo("early");
         early.ends_with(66).says("total 262150.0");
-        let codes: Vec<_> = early.findings().into_iter().map(|found| found[..9].to_owned()).collect();
+        let codes: Vec<_> =
+            early.findings().into_iter().map(|found| found[..9].to_owned()).collect();
         assert!(codes == ["CS-BUF-01"] || codes == ["CS-BUF-10"], "{}", early.text());
         let at = |mark| line("halo.py", mark);
         let expected = match &*codes[0] {

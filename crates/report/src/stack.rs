@@ -382,9 +382,17 @@ mod tests {
         // Whoever calls the user's outermost frame is left out, a library between two is not.
         let tested = [
             frame("test_halo", "/home/me/test_halo.py", "/usr/bin/python3"),
-            frame("sorted", "/opt/v/lib/python3.11/site-packages/numpy/sort.py", "/usr/bin/python3"),
+            frame(
+                "sorted",
+                "/opt/v/lib/python3.11/site-packages/numpy/sort.py",
+                "/usr/bin/python3",
+            ),
             frame("helper", "/home/me/test_halo.py", "/usr/bin/python3"),
-            frame("_multicall", "/opt/v/lib/python3.11/site-packages/pluggy/c.py", "/usr/bin/python3"),
+            frame(
+                "_multicall",
+                "/opt/v/lib/python3.11/site-packages/pluggy/c.py",
+                "/usr/bin/python3",
+            ),
             frame("main", "/usr/lib/python3/pytest/__main__.py", "/usr/bin/python3"),
         ];
         let kept = fold(tested.to_vec(), &[]);

@@ -25,6 +25,7 @@ pub const GCC: &[Source] = sources![
     "gcc-plugin/interval.cc",
     "gcc-plugin/interval.h",
     "gcc-plugin/lanes.cc",
+    "gcc-plugin/lines.cc",
     "gcc-plugin/loops.cc",
     "gcc-plugin/plugin.cc",
     "gcc-plugin/plugin.h",
