@@ -64,8 +64,16 @@ const PACKAGED: &[&str] = &[
     "/lib64/",
 ];
 
-/// Parts of paths of what is installed for a language or by a package manager.
-const INSTALLED: &[&str] = &["/site-packages/", "/include/c++/", "/spack/opt/", "/conda/envs/"];
+/// Parts of paths of what is installed for a language, Python's own library included, or by a
+/// package manager.
+const INSTALLED: &[&str] = &[
+    "/site-packages/",
+    "/lib/python3.",
+    "/lib64/python3.",
+    "/include/c++/",
+    "/spack/opt/",
+    "/conda/envs/",
+];
 
 /// Functions of ours that are linked into the program itself.
 const HOOKS: &[&str] = &["__tsan_", "commsan_", "__commsan_"];
@@ -393,6 +401,7 @@ mod tests {
                 "/opt/v/lib/python3.11/site-packages/pluggy/c.py",
                 "/usr/bin/python3",
             ),
+            frame("run", "/home/me/.pyenv/lib/python3.11/unittest/case.py", "/usr/bin/python3"),
             frame("main", "/usr/lib/python3/pytest/__main__.py", "/usr/bin/python3"),
         ];
         let kept = fold(tested.to_vec(), &[]);
