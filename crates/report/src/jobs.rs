@@ -28,6 +28,9 @@ pub struct Job {
     pub ranks: u32,
     /// How many of them were not checked.
     pub unchecked: u32,
+    /// What its processes have in common, and no others; empty if nothing is known.
+    #[serde(skip)]
+    pub id: String,
 }
 
 impl Job {
@@ -51,6 +54,7 @@ impl Job {
             mpi: starts().next().map(|start| start.mpi.to_string()),
             ranks,
             unchecked: ranks.saturating_sub(checked.count() as u32),
+            id: first.map(|start| start.job.to_string()).unwrap_or_default(),
         }
     }
 }
@@ -77,6 +81,12 @@ impl Run {
             Some(_) => format!("{name} (job {number} of {})", self.jobs.len()),
             None => format!("{name} (job {number})"),
         }
+    }
+
+    /// What the job of this [identifier](Job::id) is called; `None` where none is known by it.
+    pub fn job_name(&self, id: &str) -> Option<String> {
+        let mut known = self.jobs.iter().filter(|job| !id.is_empty() && job.id == id);
+        known.next().map(|job| self.name_of(job))
     }
 
     fn name_of(&self, job: &Job) -> String {

@@ -75,7 +75,7 @@ fn jobs_that_meet_know_each_other() {
 
 /// What `spawn.c` moves, whichever of its jobs began first.
 fn two_and_three(work: &Work, run: &Run) {
-    run.ends_with(0).says("5 ranks of 2 jobs");
+    run.ends_with(0).says("5 ranks of 2 jobs").says("note: job 1 is spawn");
     let rows = table(work, run, "transfers");
     let places = table(work, run, "places");
     // Arrays on the stack are one object for each rank, wherever they are used.
