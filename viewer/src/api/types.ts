@@ -79,6 +79,21 @@ export type Block = {
   last: number,
 };
 
+/** What of the path is in a call at a line, or leads to it. */
+export type CallOnPath = {
+  /** The call; `commsan` of its own work; none after the last call, and between calls that were
+   * folded when they were recorded. */
+  call: string | null,
+  /** Its file. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+  /** Seconds in the call. */
+  inside: number,
+  /** Seconds outside of calls, since the call before, or since the path came to the thread. */
+  before: number,
+};
+
 /** Time in some of the calls. */
 export type CallSeries = {
   /** A call's, place's or node's name; `others`. */
@@ -139,6 +154,28 @@ export type Comparison = {
   calls: Array<TimeChange>,
   /** How many more pairs, lines, objects and calls differ, by less than those that are listed. */
   more: [number, number, number, number],
+};
+
+/** The chain of activity that determines when the run ends, and what it consists of. */
+export type CriticalPath = {
+  /** When it begins. */
+  begin: number,
+  /** When it ends. */
+  end: number,
+  /** How often it goes from one thread to another. */
+  changes: number,
+  /** By rank, that with most of it first. */
+  by_place: Array<PlaceOnPath>,
+  /** By call and line, that with most of it first. */
+  by_call: Array<CallOnPath>,
+  /** Calls and lines that are left out. */
+  more_calls: number,
+  /** Its longest parts, in the order of time. */
+  parts: Array<PathPart>,
+  /** Parts that are left out. */
+  more_parts: number,
+  /** What was left out, or is not exact. */
+  notes: Array<string>,
 };
 
 /** What was allocated at one place of the program, or a variable. */
@@ -250,6 +287,9 @@ export type EventsDetail = {
   more_meetings: number,
   /** The longest waits in these lanes. */
   waits: Array<LongWait>,
+  /** The critical path in these rows, in the order of time: (row, begin, end).
+   * Parts of a row that are less than a bin apart are one. */
+  path: [row: number, begin: number, end: number][],
 };
 
 /** A source file with its traffic. */
@@ -306,6 +346,18 @@ export type Finding = {
   why: string,
   /** What to do about it. */
   help: string,
+  /** When each rank has found it first, by time; empty of what is concluded after the run. */
+  moments: Array<FindingMoment>,
+};
+
+/** When a rank has found something. */
+export type FindingMoment = {
+  /** The rank's place. */
+  place: number,
+  /** Number of its thread. */
+  thread: number,
+  /** Nanoseconds from the beginning of the run. */
+  time: number,
 };
 
 /** A place in the program that takes part in a finding. */
@@ -489,6 +541,28 @@ export type MessageEnd = {
   other: number | null,
 };
 
+/** A function. */
+export type NamedFunction = {
+  /** Its name. */
+  name: string,
+  /** Its file. */
+  file: number,
+  /** The first line of it that is in a call path. */
+  line: number,
+};
+
+/** Functions, lines and calls of the program. */
+export type Names = {
+  /** Names of calls. */
+  calls: Array<string>,
+  /** Functions in call paths. */
+  functions: Array<NamedFunction>,
+  /** Lines at which calls are made, by file and line. */
+  lines: [file: number, line: number, function: number | null, calls: number[]][],
+  /** Lines that are left out. */
+  more_lines: number,
+};
+
 /** A host with its places. */
 export type Node = {
   /** Host name. */
@@ -547,6 +621,16 @@ export type PairChange = {
   before: Amount,
   /** In this one. */
   after: Amount,
+};
+
+/** A part of the path in one thread. */
+export type PathPart = {
+  /** The thread's lane. */
+  lane: number,
+  /** When the path comes to it. */
+  begin: number,
+  /** When it leaves. */
+  end: number,
 };
 
 /** Another place's share. */
@@ -630,6 +714,16 @@ export type PlaceObject = {
   count: number,
   /** Their bytes. */
   bytes: number,
+};
+
+/** What of the path is in a rank. */
+export type PlaceOnPath = {
+  /** The rank's place. */
+  place: number,
+  /** Seconds in calls. */
+  calls: number,
+  /** Seconds outside of calls. */
+  own: number,
 };
 
 /** Time in calls of a rank that name the same. */

@@ -1,6 +1,7 @@
 //! Wait states, and figures of events, compared with what a simulation knows, which has one clock
 //! for all ranks: on random programs, through the files that ranks write.
 
+mod critical;
 mod figures;
 mod simulation;
 
