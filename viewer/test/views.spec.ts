@@ -652,6 +652,16 @@ test("what is unusual is said with its evidence, and leads to the line", async (
   await expect(first).toHaveCount(1);
   await expect(first).toContainText("rank 1 is up to 38.0 ms late");
   await expect(first).toContainText("Divide the work");
+  const picture = first.getByRole("img", { name: "waiting for rank 1, by rank: rank 0: 20 ms, rank 1: 0 s" });
+  await expect(picture).toBeVisible();
+  await expect(first).toContainText("rank 1: 0 s; the most, rank 15: 41 ms; mean: 28.1 ms");
+  const bars = picture.locator("rect:not(.reach)");
+  await expect(bars).toHaveCount(16);
+  await expect(bars.nth(1)).toHaveClass("bar-marked");
+  const heights = await bars.evaluateAll((all) => all.map((bar) => Number(bar.getAttribute("height"))));
+  const { bars: values } = (served.fixture.answer("/api/run") as Run).unusual[0]!.picture;
+  const most = Math.max(...values.map(([, value]) => value));
+  heights.forEach((height, at) => expect(height).toBeCloseTo((44 * values[at]![1]) / most, 6));
   await first.getByRole("button").first().click();
   await expect(page).toHaveURL(new RegExp(`code\\?.*line=${LINES.reduce}`));
   await page.goBack();

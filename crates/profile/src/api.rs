@@ -20,7 +20,7 @@ pub use happened::{
     Meeting, MessageEnd, Slice,
 };
 use serde::{Deserialize, Serialize};
-pub use waiting::{LateCall, Unusual, Waiting};
+pub use waiting::{LateCall, Picture, PictureUnit, Unusual, Waiting};
 
 /// Version of these types.
 pub const VERSION: u32 = 1;

@@ -647,6 +647,23 @@ export type Peer = {
   bytes: number,
 };
 
+/** A small chart: what is unusual among others of its kind. */
+export type Picture = {
+  /** What is compared. */
+  title: string,
+  /** What values are. */
+  unit: PictureUnit,
+  /** Names and values; where there are many, neighbours are joined, and the largest counts. */
+  bars: [name: string, value: number][],
+  /** The one that is unusual, if it is one of them. */
+  marked: number | null,
+  /** The mean of all values. */
+  mean: number,
+};
+
+/** What the values of a picture are. */
+export type PictureUnit = "nanoseconds" | "bytes" | "count";
+
 /** Where data is. */
 export type Place = {
   /** Its position. */
@@ -897,6 +914,8 @@ export type Unusual = {
   object: number | null,
   /** When it was worst: nanoseconds from the beginning of the run, as events have them. */
   when: [number, number] | null,
+  /** How it compares with others. */
+  picture: Picture,
 };
 
 /** Time that ranks wait for others, found by comparing both ends. */

@@ -4,6 +4,9 @@ use crate::Profile;
 use crate::api::names::{MAX_LINES, NamedFunction, Names};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What is at a line: its function, and calls.
+type At<'p> = (Option<usize>, BTreeSet<&'p str>);
+
 impl Profile {
     /// Functions, lines and calls of the program.
     pub fn names(&self) -> Names {
@@ -19,7 +22,7 @@ impl Profile {
         let numbers: BTreeMap<(&str, usize), usize> =
             first.keys().enumerate().map(|(number, key)| (*key, number)).collect();
         let mut calls: BTreeSet<&str> = BTreeSet::new();
-        let mut lines: BTreeMap<(usize, u32), (Option<usize>, BTreeSet<&str>)> = BTreeMap::new();
+        let mut lines: BTreeMap<(usize, u32), At> = BTreeMap::new();
         for (site, known) in (0..).zip(&model.sites) {
             let call = model.call_of_site(site);
             calls.insert(call);
