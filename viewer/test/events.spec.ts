@@ -6,7 +6,7 @@ import type { CriticalPath, Finding, Happened, Run } from "../src/api/types";
 import { itemAt, itemsOf } from "../src/draw/lanes";
 import { percent, seconds } from "../src/format";
 import { timeTicks } from "../src/views/events/figure";
-import { aroundMoment, laneOf, nextPin, pinsOf } from "../src/views/events/pins";
+import { aroundMoment, lanesOf, nextPin, pinsOf } from "../src/views/events/pins";
 import { around, moment, movedLanes, movedTime, zoomedLanes, zoomedTime } from "../src/views/events/window";
 import { TIMES } from "./fixture/events";
 import { serve, type Served } from "./fixture/server";
@@ -194,7 +194,8 @@ unit("moments of findings are in the lane of their thread, and are walked in bot
     events: 0,
     notes: [],
   };
-  is([laneOf(lanes, 3, 2), laneOf(lanes, 3, 1), laneOf(lanes, 5, 4), laneOf(lanes, 4, 0)]).toEqual([1, 0, 2, null]);
+  const laneOf = lanesOf(lanes);
+  is([laneOf(3, 2), laneOf(3, 1), laneOf(5, 4), laneOf(4, 0)]).toEqual([1, 0, 2, null]);
   const moments = (...of: [place: number, thread: number, time: number][]) =>
     ({ moments: of.map(([place, thread, time]) => ({ place, thread, time })) }) as Finding;
   const pins = pinsOf([moments([5, 0, 70], [4, 0, 1]), moments([3, 2, 20], [3, 0, 400])], lanes);

@@ -111,21 +111,30 @@ export interface Glyph {
 /** Half the width of a glyph. */
 const GLYPH = 6;
 
+/** The row of a lane; rows are in the order of their lanes, and all but the last have as many. */
+function rowOf(rows: readonly EventRow[], lane: number): EventRow | undefined {
+  const first = rows[0];
+  if (first === undefined) return undefined;
+  const row = rows[Math.floor((lane - first.lanes[0]) / (first.lanes[1] - first.lanes[0] + 1))];
+  return row !== undefined && lane <= row.lanes[1] ? row : undefined;
+}
+
 /** Where a glyph is drawn: its middle; null if it is out of sight. */
 function glyphAt(
   rows: readonly EventRow[],
   glyph: Pick<Glyph, "lane" | "time">,
   field: Field,
 ): [number, number] | null {
-  const row = rows.find(({ lanes }) => lanes[0] <= glyph.lane && glyph.lane <= lanes[1]);
   const [x, { box }] = [xOf(field, glyph.time), field];
-  if (row === undefined || x < box.x || x > box.x + box.width) return null;
+  if (x < box.x || x > box.x + box.width) return null;
+  const row = rowOf(rows, glyph.lane);
+  if (row === undefined) return null;
   const { y, height } = rowBounds(field, row);
   const middle = y + Math.min(height / 2, GLYPH + 2);
   return middle < box.y || middle > box.y + box.height ? null : [x, middle];
 }
 
-/** Triangles that stand on their moment. */
+/** Triangles that stand on their moment; of those that nothing tells apart, the first. */
 export function drawGlyphs(
   painter: Painter,
   rows: readonly EventRow[],
@@ -133,10 +142,13 @@ export function drawGlyphs(
   field: Field,
   palette: Palette,
 ): void {
+  const last = new Map<number, number>();
   for (const glyph of glyphs) {
     const at = glyphAt(rows, glyph, field);
     if (at === null) continue;
     const [x, y] = at;
+    if (!glyph.isSelected && x - (last.get(y) ?? -Infinity) < 1) continue;
+    last.set(y, x);
     const size = glyph.isSelected ? GLYPH + 2 : GLYPH;
     const path = `M${x} ${y - size}L${x + size} ${y + size}H${x - size}z`;
     painter.path(path, { stroke: palette.surface, width: 4 });

@@ -32,6 +32,7 @@ export function entriesOf(run: Run, names: Names | null): Entry[] {
     needs,
   });
   const code = (file: number, line: number | null): Partial<Route> => ({ view: "code", file, line });
+  const withLine = new Set((names?.lines ?? []).flatMap(([, , , calls]) => calls));
   const functionOf = (at: number | null) => (at === null ? undefined : names?.functions[at]?.name);
   return [
     ...run.places.map(({ id, name, node }) =>
@@ -66,7 +67,7 @@ export function entriesOf(run: Run, names: Names | null): Entry[] {
     ),
     // Of calls without lines there is the time.
     ...(names?.calls ?? [])
-      .filter((_, call) => !names!.lines.some(([, , , calls]) => calls.includes(call)))
+      .filter((_, call) => !withLine.has(call))
       .map((call) => entry("Calls", call, "time over time", { view: "timeline", measure: "time", by: "kind" })),
     ...run.files.map(({ id, path }) => entry("Files", path.split("/").at(-1) ?? path, path, code(id, null))),
     ...(names?.lines ?? []).map(([file, line, of]) =>

@@ -7,7 +7,7 @@ import type { Finding, FindingMoment, FindingSide, Lanes } from "../api/types";
 import { fileLine, integer } from "../format";
 import { useAnswer, useShared } from "../state/context";
 import { Link, ObjectLink, PlaceLink, Search, SourceLink } from "../ui/parts";
-import { aroundMoment, laneOf } from "./events/pins";
+import { aroundMoment, lanesOf } from "./events/pins";
 import { moment as timeText } from "./events/window";
 import { type Column, DataTable } from "../ui/table";
 
@@ -142,9 +142,10 @@ function Moments({ number }: { number: number }) {
   // Of a run without events, only the times are known.
   const asked = useAnswer<Lanes>(run.waiting === null ? null : address("lanes"));
   const lanes = asked.value;
+  const laneOf = useMemo(() => (lanes === null ? () => null : lanesOf(lanes)), [lanes]);
   const text = ({ time }: FindingMoment) => timeText(time, 1000, run.seconds * 1e9);
   const show = ({ place, thread, time }: FindingMoment) => {
-    const lane = lanes === null ? null : laneOf(lanes, place, thread);
+    const lane = laneOf(place, thread);
     if (lanes === null || lane === null) return text({ place, thread, time });
     const window = aroundMoment(Math.min(time, lanes.until), lanes.until);
     const to = () => go({ view: "events", window, lanes: null, lane, at: null, finding: number });

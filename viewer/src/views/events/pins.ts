@@ -12,18 +12,26 @@ export interface Pin {
   time: number;
 }
 
-/** The lane of a rank's thread; of threads that have recorded no call, the rank's first. */
-export function laneOf(lanes: Lanes, place: number, thread: number): number | null {
-  const first = lanes.lanes.findIndex((lane) => lane.place === place);
-  const exact = lanes.lanes.findIndex((lane) => lane.place === place && lane.thread === thread);
-  return exact >= 0 ? exact : first >= 0 ? first : null;
+/** The lane of each rank's thread; of threads that have recorded no call, the rank's first. */
+export function lanesOf(lanes: Lanes): (place: number, thread: number) => number | null {
+  const byPlace = new Map<number, number[]>();
+  lanes.lanes.forEach(({ place }, lane) => {
+    const known = byPlace.get(place);
+    if (known === undefined) byPlace.set(place, [lane]);
+    else known.push(lane);
+  });
+  return (place, thread) => {
+    const own = byPlace.get(place);
+    return own?.find((lane) => lanes.lanes[lane]!.thread === thread) ?? own?.[0] ?? null;
+  };
 }
 
 /** All of the findings' moments, by time. */
 export function pinsOf(findings: readonly Finding[], lanes: Lanes): Pin[] {
+  const laneOf = lanesOf(lanes);
   const pins = findings.flatMap(({ moments }, finding) =>
     moments.flatMap(({ place, thread, time }): Pin[] => {
-      const lane = laneOf(lanes, place, thread);
+      const lane = laneOf(place, thread);
       return lane === null ? [] : [{ finding, lane, time: Math.min(time, lanes.until) }];
     }),
   );
