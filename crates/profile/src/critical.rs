@@ -127,8 +127,8 @@ impl Path {
         }
         for (number, spans) in by_lane {
             let lane = &index.lanes[number];
-            let mut sums =
-                Sums { spans: &spans, covered: 0, folded: 0, by_what: &mut self.by_what };
+            let by_what = &mut self.by_what;
+            let mut sums = Sums { spans: &spans, covered: 0, folded: 0, before: 0, by_what };
             // What the path leaves a thread in leads to the call that comes next.
             let mut last = 0;
             let wanted = |block: &crate::lanes::Block| {
@@ -157,6 +157,8 @@ struct Sums<'s> {
     covered: u64,
     /// Nanoseconds on the path since then that are in folded calls.
     folded: u64,
+    /// Nanoseconds before commsan's own work since the last call: they lead to the next one.
+    before: u64,
     by_what: &'s mut FxHashMap<Option<What>, Share>,
 }
 
@@ -180,10 +182,13 @@ impl Sums<'_> {
             return inside;
         }
         let begin = of.begin.max(self.covered);
-        let before = self.overlap(self.covered, begin);
-        let leads_to = (self.folded == 0).then_some(what);
-        let known = self.by_what.entry(leads_to).or_default();
-        known.before += before.saturating_sub(std::mem::take(&mut self.folded));
+        self.before += self.overlap(self.covered, begin);
+        if what != What::Own {
+            let leads_to = (self.folded == 0).then_some(what);
+            let before = std::mem::take(&mut self.before);
+            let known = self.by_what.entry(leads_to).or_default();
+            known.before += before.saturating_sub(std::mem::take(&mut self.folded));
+        }
         let inside = if begin < of.end { self.overlap(begin, of.end) } else { 0 };
         self.by_what.entry(Some(what)).or_default().inside += inside;
         self.covered = self.covered.max(of.end);
@@ -192,7 +197,7 @@ impl Sums<'_> {
 
     /// Adds what follows the last call.
     fn end(self) {
-        let rest = self.overlap(self.covered, u64::MAX);
+        let rest = self.before + self.overlap(self.covered, u64::MAX);
         self.by_what.entry(None).or_default().before += rest.saturating_sub(self.folded);
     }
 }

@@ -3,6 +3,7 @@
 use crate::nanoseconds;
 use crate::simulation::{Action, Edge, World, action, read, simulated};
 use commsan_profile::api::{CriticalPath, EventsQuery, PathPart};
+use commsan_rundir::events::{Record, Shape, What};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -146,6 +147,41 @@ fn a_slow_rank_before_a_barrier_is_the_path_up_to_it() {
         .map(|of| (of.call.as_deref(), nanoseconds(of.inside), nanoseconds(of.before)))
         .collect();
     assert_eq!(by_call, [(Some("MPI_Barrier"), 700, 41_000), (None, 0, 5_000)]);
+}
+
+/// What a rank does before commsan's own work leads to the call that follows.
+#[test]
+fn own_work_is_told_apart_from_what_leads_to_a_call() {
+    let mut world = ended(4, &[Action::Compute(2, 40_000), Action::Collective(0, 0)]);
+    let rank = &mut world.ranks[2];
+    rank.shapes.push(Shape::new(What::Own, 0));
+    let shape = rank.shapes.len() as u32 - 1;
+    let record = Record { shape, begin: 30_000, end: 30_500, folded: None };
+    rank.records.insert(0, (record, vec![]));
+    let path = read(&world).critical();
+    let by_call: Vec<_> = (path.by_call.iter())
+        .map(|of| (of.call.as_deref(), nanoseconds(of.inside), nanoseconds(of.before)))
+        .collect();
+    assert_eq!(by_call, [(Some("MPI_Barrier"), 700, 40_500), (Some("commsan"), 500, 0)]);
+}
+
+/// Folded calls take their share of the path, wherever they were; what is between them leads to
+/// none of them.
+#[test]
+fn folded_calls_take_their_share() {
+    let message = Action::Message { from: 0, to: 0, tag: 0, synchronous: false };
+    let mut world = ended(2, &[message, Action::Compute(1, 100_000)]);
+    let rank = &mut world.ranks[1];
+    let shape = rank.records[0].0.shape;
+    let record = Record { shape, begin: 10_000, end: 90_000, folded: Some((50, 20_000)) };
+    rank.records.push((record, vec![]));
+    let path = read(&world).critical();
+    // The receive of the message, of 730 ns, has nothing to wait for.
+    assert_eq!(parts(&path), [(1, 0, 101_730)]);
+    let by_call: Vec<_> = (path.by_call.iter())
+        .map(|of| (of.call.as_deref(), nanoseconds(of.inside), nanoseconds(of.before)))
+        .collect();
+    assert_eq!(by_call, [(None, 0, 80_000), (Some("MPI_Recv"), 20_730, 1_000)]);
 }
 
 /// A pipeline: each rank works after the one before, so that all of them are on the path.
