@@ -160,22 +160,24 @@ function Header({
         )}
       </nav>
       <span class="spring" />
-      <button type="button" class="find" onClick={onSearch} title="Search everything (/)">
-        Search <kbd>/</kbd>
-      </button>
-      <Choice
-        label="Colours"
-        value={theme}
-        options={[
-          ["auto", "Auto"],
-          ["light", "Light"],
-          ["dark", "Dark"],
-        ]}
-        onChange={setTheme}
-      />
-      <button type="button" onClick={onHelp} aria-label="Keyboard help" title="Keyboard help (?)">
-        ?
-      </button>
+      <div class="tools">
+        <button type="button" class="find" onClick={onSearch} title="Search everything (/)">
+          Search <kbd>/</kbd>
+        </button>
+        <Choice
+          label="Colours"
+          value={theme}
+          options={[
+            ["auto", "Auto"],
+            ["light", "Light"],
+            ["dark", "Dark"],
+          ]}
+          onChange={setTheme}
+        />
+        <button type="button" onClick={onHelp} aria-label="Keyboard help" title="Keyboard help (?)">
+          ?
+        </button>
+      </div>
     </header>
   );
 }
