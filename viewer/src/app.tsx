@@ -10,6 +10,7 @@ import type { Unit } from "./state/traffic";
 import { Help } from "./ui/help";
 import { FORMS, VIEW_KEYS } from "./ui/keys";
 import { Choice, Quantity } from "./ui/parts";
+import { SearchBox } from "./ui/search";
 import { CodeView } from "./views/code";
 import { CompareView } from "./views/compare";
 import { EventsView } from "./views/events";
@@ -50,6 +51,7 @@ export function App({ answers, run, comparison }: AppProps) {
   const [theme, setTheme, palette] = useTheme();
   const shared = useSharedValue(answers, run, comparison, palette);
   const [help, setHelp] = useState(false);
+  const [searches, setSearches] = useState(false);
   const { route, go } = shared;
   useEffect(() => {
     const name = VIEW_KEYS.find(([, view]) => view === route.view)?.[2];
@@ -69,7 +71,8 @@ export function App({ answers, run, comparison }: AppProps) {
       else if (event.key === "t") setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]!);
       else if (event.key === "?") setHelp(true);
       else if (route.view === "code" && LINE_KEYS.includes(event.key)) toSource(event);
-      else if (event.key === "/") document.querySelector<HTMLInputElement>("input[type=search]")?.focus();
+      else if (event.key === "/") setSearches(true);
+      else if (event.key === "l") document.querySelector<HTMLInputElement>("input[type=search]")?.focus();
       else return;
       event.preventDefault();
     };
@@ -79,13 +82,14 @@ export function App({ answers, run, comparison }: AppProps) {
   const Shown = VIEW[route.view];
   return (
     <SharedContext.Provider value={shared}>
-      <Header theme={theme} setTheme={setTheme} onHelp={() => setHelp(true)} />
+      <Header theme={theme} setTheme={setTheme} onSearch={() => setSearches(true)} onHelp={() => setHelp(true)} />
       <Filters />
       <Notes />
       <main id="main" tabIndex={-1}>
         <Shown />
       </main>
       {help && <Help onClose={() => setHelp(false)} />}
+      {searches && <SearchBox onClose={() => setSearches(false)} />}
     </SharedContext.Provider>
   );
 }
@@ -106,7 +110,17 @@ function toSource(event: KeyboardEvent): void {
   source.dispatchEvent(new KeyboardEvent("keydown", { key: event.key, cancelable: true }));
 }
 
-function Header({ theme, setTheme, onHelp }: { theme: Theme; setTheme: (theme: Theme) => void; onHelp: () => void }) {
+function Header({
+  theme,
+  setTheme,
+  onSearch,
+  onHelp,
+}: {
+  theme: Theme;
+  setTheme: (theme: Theme) => void;
+  onSearch: () => void;
+  onHelp: () => void;
+}) {
   const { run, route, go, comparison } = useShared();
   const ranks = run.places.filter((place) => place.kind === "rank").length;
   const devices = run.places.filter((place) => place.kind === "device").length;
@@ -146,19 +160,24 @@ function Header({ theme, setTheme, onHelp }: { theme: Theme; setTheme: (theme: T
         )}
       </nav>
       <span class="spring" />
-      <Choice
-        label="Colours"
-        value={theme}
-        options={[
-          ["auto", "Auto"],
-          ["light", "Light"],
-          ["dark", "Dark"],
-        ]}
-        onChange={setTheme}
-      />
-      <button type="button" onClick={onHelp} aria-label="Keyboard help" title="Keyboard help (?)">
-        ?
-      </button>
+      <div class="tools">
+        <button type="button" class="find" onClick={onSearch} title="Search everything (/)">
+          Search <kbd>/</kbd>
+        </button>
+        <Choice
+          label="Colours"
+          value={theme}
+          options={[
+            ["auto", "Auto"],
+            ["light", "Light"],
+            ["dark", "Dark"],
+          ]}
+          onChange={setTheme}
+        />
+        <button type="button" onClick={onHelp} aria-label="Keyboard help" title="Keyboard help (?)">
+          ?
+        </button>
+      </div>
     </header>
   );
 }

@@ -2,14 +2,15 @@
  * same. */
 
 import { expect as is, test as unit } from "@playwright/test";
-import type { Happened, Run } from "../src/api/types";
+import type { CriticalPath, Finding, Happened, Run } from "../src/api/types";
 import { itemAt, itemsOf } from "../src/draw/lanes";
-import { seconds } from "../src/format";
+import { percent, seconds } from "../src/format";
 import { timeTicks } from "../src/views/events/figure";
+import { aroundMoment, lanesOf, nextPin, pinsOf } from "../src/views/events/pins";
 import { around, moment, movedLanes, movedTime, zoomedLanes, zoomedTime } from "../src/views/events/window";
 import { TIMES } from "./fixture/events";
 import { serve, type Served } from "./fixture/server";
-import { LINES, SMALL } from "./fixture/traffic";
+import { FOUND, LINES, SMALL } from "./fixture/traffic";
 import { barriers, drawn, expect, open, test } from "./page";
 
 let served: Served;
@@ -24,7 +25,13 @@ const LANES = /Events over time/;
 for (const scheme of ["light", "dark"] as const) {
   test(`no barriers, ${scheme}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme: scheme });
-    for (const view of ["events", `events?${STEP}&lane=1&at=2400000-5400000`, `events?form=table&${STEP}`]) {
+    for (const view of [
+      "events",
+      "events?path=on",
+      "events?form=path",
+      `events?${STEP}&lane=1&at=2400000-5400000`,
+      `events?form=table&${STEP}`,
+    ]) {
       await open(page, `${served.address}#/${view}`);
       expect(await barriers(page), view).toEqual([]);
     }
@@ -77,6 +84,134 @@ test("an event tells its line, peer, bytes, duration, and whom it waits for", as
   await expect(page).toHaveURL(new RegExp(`/code\\?.*line=${LINES.reduce}`));
 });
 
+test("findings are pinned at their moment, and lead to the finding and back", async ({ page }) => {
+  await open(page, `${served.address}#/events?${STEP}&lanes=0-3`);
+  const canvas = page.getByRole("img", { name: LANES });
+  const details = page.getByRole("complementary", { name: "Event details" });
+  await expect(details).toContainText("Findings here");
+  await expect(details).toContainText("CS-BUF-01 rank 1");
+  const box = (await canvas.boundingBox())!;
+  // The figure's margins, and the middle of a glyph in the first lane.
+  const x = 96 + (FOUND / 32e6) * (box.width - 96 - 12);
+  const at = { x: box.x + x, y: box.y + 6 + 8 };
+  await page.mouse.move(at.x, at.y);
+  await expect(page.locator(".tooltip")).toContainText("CS-BUF-01: write to the buffer of a pending send");
+  await expect(page.locator(".tooltip")).toContainText("found by rank 0 at 0.00600 s");
+  await page.mouse.click(at.x, at.y);
+  await expect(page).toHaveURL(/lane=0&finding=0/);
+  for (const text of ["`pack_column` writes 8 bytes", "MPI_Isend starts to read", "complete the request"]) {
+    await expect(details).toContainText(text);
+  }
+  await canvas.focus();
+  await page.keyboard.press("n");
+  await expect(page).toHaveURL(/lane=1&finding=0/);
+  await expect(page.locator(".drawing [aria-live]")).toContainText("found by rank 1 at 0.00620 s");
+  await page.keyboard.press("n");
+  await expect(page).toHaveURL(/lane=2&finding=1/);
+  // It was not in sight.
+  await expect(page).toHaveURL(/window=24000000-56000000/);
+  await page.keyboard.press("p");
+  await page.keyboard.press("p");
+  await expect(page).toHaveURL(/lane=0&finding=0/);
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/#\/findings\?.*finding=0/);
+  const card = page.getByRole("article").filter({ hasText: "CS-BUF-01" });
+  await expect(card).toHaveAttribute("aria-current", "true");
+  await expect(page.getByRole("article").filter({ hasText: "CS-RMA-03" })).not.toHaveAttribute("aria-current");
+  await expect(card.getByRole("listitem")).toHaveText(["at 0.006000 s by rank 0", "at 0.006200 s by rank 1"]);
+  await card.getByRole("button", { name: "at 0.006200 s" }).click();
+  await expect(page).toHaveURL(/#\/events\?window=\d+-\d+&lane=1&finding=0/);
+  await expect(details).toContainText("write");
+});
+
+test("the table holds findings between the events", async ({ page }) => {
+  await open(page, `${served.address}#/events?form=table&${STEP}&lanes=0-3`);
+  const row = page.getByRole("grid", { name: "Events" }).getByRole("row").filter({ hasText: "CS-BUF-01" });
+  await expect(row).toHaveCount(2);
+  await expect(row.first()).toContainText(`halo.c:${LINES.send}`);
+  await row.last().getByRole("gridcell").first().click();
+  await expect(page).toHaveURL(/lane=1&finding=0/);
+  await expect(page.getByRole("complementary", { name: "Event details" })).toContainText("pack_column");
+});
+
+test("the critical path is marked, summed up, and told as tables", async ({ page }) => {
+  const wanted = served.fixture.answer("/api/critical") as CriticalPath;
+  await open(page, `${served.address}#/events?${STEP}`);
+  const canvas = page.getByRole("img", { name: LANES });
+  const details = page.getByRole("complementary", { name: "Event details" });
+  const dark = () =>
+    canvas.evaluate((element) => {
+      const { width, height } = element as HTMLCanvasElement;
+      const pixels = new Uint32Array(
+        (element as HTMLCanvasElement).getContext("2d")!.getImageData(0, 0, width, height).data.buffer,
+      );
+      // --text of the light theme.
+      return pixels.filter((pixel) => pixel === 0xff261f1a).length;
+    });
+  await drawn(page, "Events over time");
+  const before = await dark();
+  await canvas.focus();
+  await page.keyboard.press("c");
+  await expect(page).toHaveURL(/path=on/);
+  await expect(page.getByRole("button", { name: "Mark critical path" })).toHaveAttribute("aria-pressed", "true");
+  await expect(page.getByRole("list", { name: "Colours" })).toContainText("critical path");
+  // The band is four pixels high, and as long as the figure is wide.
+  const box = (await canvas.boundingBox())!;
+  await expect.poll(dark).toBeGreaterThan(before + 3 * (box.width - 120));
+  const byRank = details.getByRole("table", { name: "Critical path by rank" });
+  await expect(byRank.getByRole("row")).toHaveCount(wanted.by_place.length);
+  const all = (wanted.end - wanted.begin) / 1e9;
+  const first = wanted.by_place[0]!;
+  await expect(byRank.getByRole("row").first()).toContainText(percent((first.calls + first.own) / all));
+  await expect(details.getByRole("table", { name: "Critical path by call" })).toContainText("before MPI_Allreduce");
+  await details.getByRole("button", { name: "All of it, as tables" }).click();
+  await expect(page).toHaveURL(/form=path/);
+  for (const [title, count] of [
+    ["Critical path by rank", wanted.by_place.length],
+    ["Critical path by call", wanted.by_call.length],
+    ["Parts of the critical path", wanted.parts.length],
+  ] as const) {
+    await expect(page.getByRole("grid", { name: title })).toHaveAttribute("aria-rowcount", String(count + 1));
+  }
+  await expect(page.locator("main")).toContainText("1000 longest waits");
+  const part = page.getByRole("grid", { name: "Parts of the critical path" }).getByRole("row").nth(1);
+  await expect(part).toContainText("rank 15");
+  await part.getByRole("gridcell").first().click();
+  await expect(page).toHaveURL(/path=on/);
+  await expect(page).toHaveURL(/lane=15/);
+  await expect(page.getByRole("img", { name: LANES })).toBeVisible();
+});
+
+unit("moments of findings are in the lane of their thread, and are walked in both directions", () => {
+  const lanes = {
+    lanes: [
+      { place: 3, thread: 0 },
+      { place: 3, thread: 2 },
+      { place: 5, thread: null },
+    ],
+    classes: [],
+    until: 100,
+    events: 0,
+    notes: [],
+  };
+  const laneOf = lanesOf(lanes);
+  is([laneOf(3, 2), laneOf(3, 1), laneOf(5, 4), laneOf(4, 0)]).toEqual([1, 0, 2, null]);
+  const moments = (...of: [place: number, thread: number, time: number][]) =>
+    ({ moments: of.map(([place, thread, time]) => ({ place, thread, time })) }) as Finding;
+  const pins = pinsOf([moments([5, 0, 70], [4, 0, 1]), moments([3, 2, 20], [3, 0, 400])], lanes);
+  is(pins.map(({ finding, lane, time }) => [finding, lane, time])).toEqual([
+    [1, 1, 20],
+    [0, 2, 70],
+    [1, 0, 100],
+  ]);
+  is(nextPin(pins, 1, null, 30)).toBe(pins[1]);
+  is(nextPin(pins, -1, null, 30)).toBe(pins[0]);
+  is(nextPin(pins, 1, pins[1]!, 0)).toBe(pins[2]);
+  is(nextPin(pins, -1, pins[0]!, 0)).toBeNull();
+  is(aroundMoment(10_000, 1_000_000)).toEqual([5_000, 15_000]);
+  is(aroundMoment(0, 1_000)).toEqual([0, 500]);
+});
+
 test("keys and the wheel zoom from the whole run to microseconds and back", async ({ page }) => {
   await open(page, `${served.address}#/events`);
   const canvas = page.getByRole("img", { name: LANES });
@@ -116,7 +251,7 @@ test("many calls in a bin are told by the longest, and lead to each", async ({ p
 test("the longest waits are listed, and lead to their moment", async ({ page }) => {
   await open(page, `${served.address}#/events`);
   const details = page.getByRole("complementary", { name: "Event details" });
-  const first = details.getByRole("row").first();
+  const first = details.getByRole("row").filter({ hasText: "rank 15" }).first();
   await expect(first).toContainText("wait at NxN");
   await expect(first).toContainText("3 ms");
   await first.getByRole("button", { name: "rank 0" }).click();
@@ -124,11 +259,12 @@ test("the longest waits are listed, and lead to their moment", async ({ page }) 
   await expect(details).toContainText("wait at NxN: rank 15");
 });
 
+/** With the two moments of a finding. */
 test("the table holds the events of the time and lanes shown", async ({ page }) => {
   const wanted = served.fixture.answer("/api/happened?from=0&to=32000000&lanes=0-3") as Happened;
   await open(page, `${served.address}#/events?form=table&${STEP}&lanes=0-3`);
   const table = page.getByRole("grid", { name: "Events" });
-  await expect(table).toHaveAttribute("aria-rowcount", String(wanted.events.length + 1));
+  await expect(table).toHaveAttribute("aria-rowcount", String(wanted.events.length + 2 + 1));
   await table.getByRole("button", { name: "waiting" }).click();
   const first = table.getByRole("row").nth(1);
   await expect(first).toContainText("rank 15 (wait at NxN)");
@@ -216,6 +352,7 @@ unit("a point finds the call, else the bins", () => {
     messages: [],
     meetings: [],
     waits: [],
+    path: [],
   };
   const all = { ...answer, more_messages: 0, more_meetings: 0 };
   is(itemsOf(all, row).map((item) => [item.begin, item.end])).toEqual([

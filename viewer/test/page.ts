@@ -34,12 +34,13 @@ export async function open(page: Page, address: string): Promise<void> {
   await expect(page.getByText("Loading …")).toHaveCount(0);
 }
 
-/** What axe finds wrong, in words. */
-export async function barriers(page: Page): Promise<string[]> {
+/** What axe finds wrong, in words; of contrast, if it is asked for, by what WCAG calls enhanced. */
+export async function barriers(page: Page, contrast: "usual" | "enhanced" = "usual"): Promise<string[]> {
   await page.evaluate(axe.source);
-  return page.evaluate(async () => {
+  return page.evaluate(async (enhanced) => {
     const found = await (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
       resultTypes: ["violations"],
+      rules: { "color-contrast-enhanced": { enabled: enhanced } },
     });
     return found.violations.map(
       (one) =>
@@ -48,7 +49,7 @@ export async function barriers(page: Page): Promise<string[]> {
           .map((node) => node.html.slice(0, 160))
           .join(" | ")}`,
     );
-  });
+  }, contrast === "enhanced");
 }
 
 /** How many pixels of the figure with this title are not the most common one: something is

@@ -29,6 +29,8 @@ const VIEWS = [
   "system?measure=time",
   "code?file=0&measure=time",
   "events",
+  "events?path=on",
+  "events?form=path",
   "findings",
   "compare",
   "compare?form=table",

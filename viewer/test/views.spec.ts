@@ -118,6 +118,63 @@ test("the table holds what the matrix holds", async ({ page }) => {
   );
 });
 
+test("one search finds all that has a name, and leads there", async ({ page }) => {
+  const cases = [
+    ["rank 3", "Places", "rank 3", /#\/places\?place=3/],
+    ["halo window", "Objects", "halo", /#\/objects\?object=2/],
+    [`halo.c:${LINES.reduce}`, "Lines", `halo.c:${LINES.reduce}`, new RegExp(`#/code\\?file=0&line=${LINES.reduce}`)],
+    ["EXCHANGE_h", "Functions", "exchange_halo", new RegExp(`#/code\\?file=0&line=${LINES.send}`)],
+    ["mpi_isend halo.c", "Calls", "MPI_Isend", new RegExp(`#/code\\?file=0&line=${LINES.send}`)],
+    ["MPI_Waitall", "Calls", "MPI_Waitall", /#\/timeline\?measure=time/],
+    ["generated", "Files", "generated.c", /#\/code\?file=1$/],
+    ["pending send", "Findings", "CS-BUF-01 write to the buffer of a pending send", /#\/findings\?finding=0/],
+  ] as const;
+  for (const [query, subject, text, address] of cases) {
+    await open(page, `${served.address}#/system`);
+    await page.keyboard.press("/");
+    const box = page.getByRole("combobox", { name: "Search everything" });
+    await expect(box).toBeFocused();
+    await box.fill(query);
+    const option = page
+      .getByRole("group", { name: subject })
+      .getByRole("option")
+      .filter({ has: page.getByText(text, { exact: true }) })
+      .first();
+    await expect(option, query).toBeVisible();
+    // By keys alone: the chosen option is what the input says it is.
+    const wanted = (await option.getAttribute("id"))!;
+    for (let step = 0; step < 40 && (await box.getAttribute("aria-activedescendant")) !== wanted; step += 1) {
+      await page.keyboard.press("ArrowDown");
+    }
+    await expect(option).toHaveAttribute("aria-selected", "true");
+    await page.keyboard.press("Enter");
+    await expect(box).toHaveCount(0);
+    await expect(page, query).toHaveURL(address);
+  }
+});
+
+test("the search says what it finds, and leaves everything as it was", async ({ page }) => {
+  await open(page, `${served.address}#/objects?object=1`);
+  const before = page.url();
+  await page.getByRole("button", { name: "Search" }).first().click();
+  const status = page.getByRole("dialog").getByRole("status");
+  await expect(status).toContainText("Enter opens");
+  expect(await barriers(page)).toEqual([]);
+  const box = page.getByRole("combobox", { name: "Search everything" });
+  await box.fill("rank");
+  await expect(page.getByRole("group", { name: "Places" }).getByRole("option")).toHaveCount(6);
+  await expect(page.getByRole("group", { name: "Places" })).toContainText("10 more");
+  await expect(status).toContainText("16 found");
+  expect(await barriers(page)).toEqual([]);
+  await box.fill("nothing like it");
+  await expect(status).toContainText("Nothing has this name");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await expect(box).toHaveCount(0);
+  expect(page.url()).toBe(before);
+});
+
 test("an address restores everything", async ({ page, context }) => {
   await open(page, `${served.address}#/system`);
   await page.getByRole("radio", { name: "Transfers" }).click();
@@ -267,7 +324,7 @@ test("theme, help and focus", async ({ page }) => {
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toHaveCount(0);
   await page.keyboard.press("4");
-  await page.keyboard.press("/");
+  await page.keyboard.press("l");
   await page.keyboard.type("gpu 1");
   await expect(page.getByRole("listbox", { name: "Places" }).getByRole("option")).toHaveCount(
     SMALL.ranks / SMALL.perNode,
@@ -595,6 +652,16 @@ test("what is unusual is said with its evidence, and leads to the line", async (
   await expect(first).toHaveCount(1);
   await expect(first).toContainText("rank 1 is up to 38.0 ms late");
   await expect(first).toContainText("Divide the work");
+  const picture = first.getByRole("img", { name: "waiting for rank 1, by rank: rank 0: 20 ms, rank 1: 0 s" });
+  await expect(picture).toBeVisible();
+  await expect(first).toContainText("rank 1: 0 s; the most, rank 15: 41 ms; mean: 28.1 ms");
+  const bars = picture.locator("rect:not(.reach)");
+  await expect(bars).toHaveCount(16);
+  await expect(bars.nth(1)).toHaveClass("bar-marked");
+  const heights = await bars.evaluateAll((all) => all.map((bar) => Number(bar.getAttribute("height"))));
+  const { bars: values } = (served.fixture.answer("/api/run") as Run).unusual[0]!.picture;
+  const most = Math.max(...values.map(([, value]) => value));
+  heights.forEach((height, at) => expect(height).toBeCloseTo((44 * values[at]![1]) / most, 6));
   await first.getByRole("button").first().click();
   await expect(page).toHaveURL(new RegExp(`code\\?.*line=${LINES.reduce}`));
   await page.goBack();

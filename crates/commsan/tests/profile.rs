@@ -12,6 +12,8 @@ mod files;
 mod gpu;
 #[path = "profile/jobs.rs"]
 mod jobs;
+#[path = "profile/moments.rs"]
+mod moments;
 #[path = "profile/names.rs"]
 mod names;
 #[path = "profile/notes.rs"]

@@ -2,6 +2,7 @@
 
 use crate::{Code, Severity};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// One problem in the program, with every place that takes part in it.
 ///
@@ -32,6 +33,20 @@ pub struct Finding {
     /// The job in which it was found, counted from 1, if the run had several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<u32>,
+    /// When each rank has found it first, by time; empty of what is concluded after the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moments: Vec<Moment>,
+}
+
+/// When a rank has found something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Moment {
+    /// Nanoseconds since 1970 by the system's clock of the rank's host.
+    pub time: u64,
+    /// The rank.
+    pub rank: u32,
+    /// Its thread, as sites number them.
+    pub thread: u32,
 }
 
 impl Finding {
@@ -46,6 +61,10 @@ impl Finding {
         self.ranks.extend(other.ranks);
         self.ranks.sort_unstable();
         self.ranks.dedup();
+        self.moments.extend(other.moments);
+        self.moments.sort_unstable();
+        let mut seen = BTreeSet::new();
+        self.moments.retain(|moment| seen.insert(moment.rank));
     }
 }
 

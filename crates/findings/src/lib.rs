@@ -16,7 +16,7 @@ mod system_call;
 
 pub use code::{Code, Severity};
 pub use doing::Doing;
-pub use finding::{Finding, Frame, NeedKind, Role, Site};
+pub use finding::{Finding, Frame, Moment, NeedKind, Role, Site};
 pub use followed::{Followed, Unfollowed, Why};
 pub use held::Held;
 pub use problem::Problem;

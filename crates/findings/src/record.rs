@@ -231,6 +231,9 @@ pub struct RawFinding<'a, S: Clone = RawSite<'a>> {
     /// What streams do on either side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<RawWork<'a>>,
+    /// When it was found, in nanoseconds since 1970 by the system's clock; older logs lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<u64>,
 }
 
 /// An argument of a call.

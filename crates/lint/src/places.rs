@@ -70,6 +70,7 @@ pub fn finding(
 ) -> Finding {
     Finding {
         job: None,
+        moments: vec![],
         code,
         title: code.title().to_owned(),
         message,

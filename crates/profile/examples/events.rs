@@ -125,6 +125,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let to = from + (lanes.until / part).max(1000);
         ask(name, EventsQuery { from: Some(from), to: Some(to), ..whole })?;
     }
+    timed("critical path", || profile.critical());
+    timed("names", || profile.names());
     let few = EventsQuery { lanes: Some((0, (lanes.lanes.len() - 1).min(15))), ..whole };
     ask("sixteen lanes", few)?;
     let until = lanes.until / 2 + 100_000;

@@ -2,10 +2,12 @@
 
 mod code;
 mod compare;
+mod critical;
 mod events;
 mod extents;
 mod happened;
 mod matrix;
+mod names;
 mod object;
 mod place;
 mod run;

@@ -7,17 +7,20 @@
 //! The viewer reads the same types in TypeScript, `viewer/src/api/types.ts`: its declarations are
 //! written from these by a test (`api/typescript.rs`).
 
+mod critical;
 mod happened;
+pub mod names;
 #[cfg(test)]
 mod typescript;
 mod waiting;
 
+pub use critical::{CallOnPath, CriticalPath, PathPart, PlaceOnPath};
 pub use happened::{
     Coarse, Event, EventMessage, EventRow, Events, EventsQuery, Happened, LaneOf, Lanes, LongWait,
     Meeting, MessageEnd, Slice,
 };
 use serde::{Deserialize, Serialize};
-pub use waiting::{LateCall, Unusual, Waiting};
+pub use waiting::{LateCall, Picture, PictureUnit, Unusual, Waiting};
 
 /// Version of these types.
 pub const VERSION: u32 = 1;
@@ -308,6 +311,20 @@ pub struct Finding {
     pub why: String,
     /// What to do about it.
     pub help: String,
+    /// When each rank has found it first, by time; empty of what is concluded after the run.
+    pub moments: Vec<FindingMoment>,
+}
+
+/// When a rank has found something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FindingMoment {
+    /// The rank's place.
+    pub place: usize,
+    /// Number of its thread.
+    pub thread: u32,
+    /// Nanoseconds from the beginning of the run.
+    pub time: u64,
 }
 
 /// How bad a finding is.

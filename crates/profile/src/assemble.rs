@@ -171,8 +171,9 @@ impl Renumber<'_> {
 fn ranks(merged: &Merged, places: &Places) -> Vec<RankOf> {
     let rank = |(rank, place): &(Rank, u32)| {
         let present = merged.ranks.get(rank);
-        let time = present.map_or(0, |present| present.span.1 - present.span.0);
-        RankOf { rank: *rank, place: *place, present: present.is_some(), time }
+        let (began, until) = present.map_or((0, 0), |present| present.span);
+        let present = present.is_some();
+        RankOf { rank: *rank, place: *place, present, began, time: until - began }
     };
     places.ranks.iter().map(rank).collect()
 }

@@ -11,6 +11,7 @@
 pub mod answer;
 pub mod api;
 mod assemble;
+mod critical;
 mod events;
 pub mod export;
 mod globals;
@@ -56,6 +57,8 @@ pub struct Profile {
     waits: Waits,
     /// Events by thread, once somebody has asked.
     lanes: OnceLock<lanes::Index>,
+    /// The critical path, once somebody has asked.
+    path: OnceLock<critical::Path>,
     name: String,
     command: Vec<String>,
     sources: Sources,
@@ -240,11 +243,12 @@ impl Profile {
         let index = Index::of(&model);
         let checked = false;
         let waits = waits::find(&model.log, |site| model.call_of_site(site).contains("arrier"));
-        let lanes = OnceLock::new();
+        let (lanes, path) = (OnceLock::new(), OnceLock::new());
         Profile {
             index,
             waits,
             lanes,
+            path,
             model,
             kinds,
             name,

@@ -69,6 +69,8 @@ pub struct RankOf {
     pub place: u32,
     /// Whether it has left a file.
     pub present: bool,
+    /// When it began to count, in nanoseconds since 1970.
+    pub began: u64,
     /// Nanoseconds that it counted for.
     pub time: u64,
 }

@@ -86,6 +86,9 @@ pub struct Wait {
     pub span: (u64, u64),
     /// Who is late.
     pub by: At,
+    /// Rank and thread of the call that ends it: its beginning, if everything is in time. Whoever
+    /// receives in the wrong order is late itself, but waits for what is sent.
+    pub source: (usize, u32),
 }
 
 /// Waits with everything in common but time, at both ends.
@@ -207,9 +210,19 @@ struct Blocked {
     /// Ends that are not known yet.
     open: usize,
     /// What it waits for longest so far.
-    worst: Option<(u64, WaitKind, At)>,
+    worst: Option<Awaited>,
     /// Whether it sends and receives.
     is_mixed: bool,
+}
+
+/// The other end of what a call waits for.
+#[derive(Clone, Copy, Debug)]
+struct Awaited {
+    /// When it begins.
+    until: u64,
+    kind: WaitKind,
+    by: At,
+    source: (usize, u32),
 }
 
 /// Calls that may wait, until all their ends are known.
@@ -233,11 +246,11 @@ impl Calls {
         }
     }
 
-    /// One of a call's ends is known: it begins at `until`, later than the call if that waits.
-    fn know(&mut self, number: u32, waits: Option<(u64, WaitKind, At)>, to: &mut Waits) {
+    /// One of a call's ends is known, which begins later than the call if that waits.
+    fn know(&mut self, number: u32, waits: Option<Awaited>, to: &mut Waits) {
         let call = &mut self.all[number as usize];
         if let Some(waits) = waits
-            && call.worst.is_none_or(|worst| worst.0 < waits.0)
+            && call.worst.is_none_or(|worst| worst.until < waits.until)
         {
             call.worst = Some(waits);
         }
@@ -245,9 +258,9 @@ impl Calls {
         if call.open > 0 {
             return;
         }
-        if let Some((until, kind, by)) = call.worst {
+        if let Some(Awaited { until, kind, by, source }) = call.worst {
             let Blocked { at, thread, span, .. } = *call;
-            to.add(Wait { kind, at, thread, span: (span.0, until.min(span.1)), by });
+            to.add(Wait { kind, at, thread, span: (span.0, until.min(span.1)), by, source });
         }
         self.free.push(number);
     }
@@ -310,7 +323,7 @@ impl<F: Fn(u32) -> bool> Finder<'_, F> {
                     self.messages.add(self.log, key, sent, half, part.bytes, calls, waits);
                 }
                 Known::Collective(communicator) => {
-                    let entered = (!part.completes).then_some((span.0, at));
+                    let entered = (!part.completes).then_some((span.0, at, shape.thread));
                     let call = meetings::Call {
                         shape,
                         rank: interval.rank,

@@ -233,6 +233,7 @@ mod tests {
                 level: None,
                 argument: None,
                 work: None,
+                time: None,
             },
         }
     }

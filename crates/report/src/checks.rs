@@ -158,6 +158,7 @@ mod tests {
         };
         Finding {
             job: None,
+            moments: vec![],
             code,
             title: String::new(),
             message: String::new(),

@@ -226,6 +226,7 @@ impl<'r> Job<'r> {
         members.sort_unstable();
         Some(Finding {
             job: None,
+            moments: vec![],
             code: Code::Deadlock,
             title: Code::Deadlock.title().to_owned(),
             message: self.message(&links),

@@ -82,6 +82,7 @@ mod tests {
             why: String::new(),
             help: String::new(),
             job: None,
+            moments: vec![],
         }
     }
 

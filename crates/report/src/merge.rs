@@ -8,7 +8,7 @@
 
 use crate::facts::{Facts, device};
 use crate::wording::{fill, wording};
-use commsan_findings::{Code, Finding, Frame, Role, Site};
+use commsan_findings::{Code, Finding, Frame, Moment, Role, Site};
 use commsan_rundir::record::{RawFinding, RawSite};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,6 +49,8 @@ pub fn merge(observations: impl IntoIterator<Item = Observation>) -> Vec<Finding
 struct Group {
     count: u64,
     ranks: BTreeSet<u32>,
+    /// When each rank has seen it first, and in which thread.
+    moments: BTreeMap<u32, Moment>,
     /// Whether the operation of any writes.
     writes: bool,
     best: Option<Observation>,
@@ -58,6 +60,10 @@ impl Group {
     fn add(&mut self, observation: Observation) {
         self.count = self.count.saturating_add(observation.count);
         self.ranks.insert(observation.rank);
+        if let Some(moment) = moment(&observation) {
+            let first = self.moments.entry(moment.rank).or_insert(moment);
+            *first = moment.min(*first);
+        }
         self.writes |= observation.finding.operation.write;
         if self.best.as_ref().is_none_or(|best| preference(&observation) < preference(best)) {
             self.best = Some(observation);
@@ -73,8 +79,11 @@ impl Group {
         if facts.is_fortran() {
             help += &fill(row.fortran(&facts), &facts);
         }
+        let mut moments: Vec<Moment> = self.moments.into_values().collect();
+        moments.sort_unstable();
         Some(Finding {
             job: None,
+            moments,
             code,
             title: code.title().to_owned(),
             message: fill(row.message, &facts),
@@ -86,6 +95,15 @@ impl Group {
             help,
         })
     }
+}
+
+/// When and in which thread the rank has seen it; logs of earlier versions do not say when.
+fn moment(observation: &Observation) -> Option<Moment> {
+    let Observation { rank, finding, .. } = observation;
+    // Sites of other ranks were reached before.
+    let own = finding.sites.iter().find(|site| site.rank.is_none_or(|of| of == *rank));
+    let thread = own.map_or(0, |site| site.thread);
+    Some(Moment { time: finding.time?, rank: *rank, thread })
 }
 
 /// Which of a call's buffers a finding about the call's memory means; which lines of a kernel.
@@ -257,6 +275,21 @@ mod tests {
         let ranks: Vec<_> = finding.sites.iter().map(|site| site.rank).collect();
         assert_eq!(ranks, [1, 0, 0]);
         assert!(finding.message.starts_with("rank 1's `pack` reads"), "{}", finding.message);
+    }
+
+    #[test]
+    fn each_rank_has_its_first_moment() {
+        let at = |rank, time, thread| {
+            let mut observation = facts::tests::observation();
+            (observation.rank, observation.finding.time) = (rank, time);
+            observation.finding.sites.to_mut()[0].thread = thread;
+            observation
+        };
+        let all = [at(1, Some(30), 0), at(0, Some(50), 2), at(2, None, 0), at(0, Some(40), 3)];
+        let [finding] = &*merge(all) else { panic!() };
+        let moments: Vec<_> =
+            finding.moments.iter().map(|of| (of.time, of.rank, of.thread)).collect();
+        assert_eq!(moments, [(30, 1, 0), (40, 0, 3)]);
     }
 
     #[test]

@@ -144,6 +144,7 @@ impl<'r> Exchange<'r> {
         let whose = format!("rank {sender} has sent {} to rank {receiver}", several(sent));
         Some(Finding {
             job: None,
+            moments: vec![],
             code: Code::MessageLost,
             title: Code::MessageLost.title().to_owned(),
             message: format!("rank {receiver} does not receive all that rank {sender} sends it on {}", first.on),
@@ -167,6 +168,7 @@ impl<'r> Exchange<'r> {
         let (here, there) = (at(&receive.stack), at(&send.stack));
         Some(Finding {
             job: None,
+            moments: vec![],
             code: Code::MessageTypesDiffer,
             title: Code::MessageTypesDiffer.title().to_owned(),
             message: format!("rank {receiver} receives as {other} what rank {sender} sends as {what}"),

@@ -126,6 +126,7 @@ fn finding(
     let in_all = if calls > 1 { format!(", in {calls} calls") } else { String::new() };
     Some(Finding {
         job: None,
+        moments: vec![],
         code: Code::SignaturesDiffer,
         title: Code::SignaturesDiffer.title().to_owned(),
         message: format!("rank {from} passes {passes} to rank {to} in {call}, which gets {gets}"),

@@ -148,6 +148,7 @@ impl PotentialDeadlock<'_> {
         let needs: Vec<_> = all.iter().map(|waiting| (waiting.kind(), waiting.name)).collect();
         Some(Finding {
             job: None,
+            moments: vec![],
             code: self.code,
             title: self.code.title().to_owned(),
             message: self.message(&all),

@@ -514,6 +514,7 @@ impl<'r> WildcardRace<'r> {
         }
         Some(Finding {
             job: None,
+            moments: vec![],
             code: Code::WildcardMatch,
             title: Code::WildcardMatch.title().to_owned(),
             message,

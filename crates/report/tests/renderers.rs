@@ -42,6 +42,7 @@ fn site(role: Role, label: &str, stack: Vec<Frame>) -> Site {
 fn finding(code: Code, message: &str, sites: Vec<Site>) -> Finding {
     Finding {
         job: None,
+        moments: vec![],
         code,
         title: code.title().to_owned(),
         message: message.to_owned(),

@@ -62,6 +62,7 @@ fn finding(code: Code, sites: Vec<RawSite<'static>>) -> Record<'static> {
         level: None,
         argument: None,
         work: None,
+        time: None,
     })
 }
 

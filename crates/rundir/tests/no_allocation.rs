@@ -67,6 +67,7 @@ fn appending_allocates_nothing() {
         level: None,
         argument: None,
         work: None,
+        time: Some(u64::MAX),
     });
     let mut file = std::fs::OpenOptions::new().write(true).open("/dev/null").unwrap();
     let mut buffer = [0; 4096];

@@ -75,6 +75,7 @@ fn finding() -> impl Strategy<Value = RawFinding<'static>> {
             }),
             level: level.map(|(required, provided)| RawLevel { required, provided }),
             work: work.map(|(access, operation)| RawWork { access, operation }),
+            time: (id % 5 > 0).then_some(u64::from(id) << 31),
         })
 }
 

@@ -183,7 +183,8 @@ impl Recorder {
     }
 
     fn finding<'r>(&mut self, report: Report<'r>, stacks: &Stacks) -> RawFinding<'r> {
-        report.map_sites(&mut |(role, site)| self.raw(role, &site, stacks))
+        let time = Some(commsan_counters::now());
+        RawFinding { time, ..report.map_sites(&mut |(role, site)| self.raw(role, &site, stacks)) }
     }
 
     fn raw(&mut self, role: Role, site: &Site, stacks: &Stacks) -> RawSite<'static> {

@@ -99,6 +99,7 @@ impl<'r, W: Write> Archive<'r, W> {
     fn add_all(&mut self, run: &Run) -> io::Result<()> {
         self.add("run")?;
         self.add("compare")?;
+        self.add("names")?;
         self.add_as("matrix", &format!("matrix?max={BLOCKS}"))?;
         self.add("matrix?level=node")?;
         for by in ["timeline", "timeline?by=node", "timeline?by=place"] {
@@ -108,6 +109,7 @@ impl<'r, W: Write> Archive<'r, W> {
             self.add("lanes")?;
             self.add_as("events", &format!("events?width={EVENT_BINS}&rows={EVENT_ROWS}"))?;
             self.add("happened")?;
+            self.add("critical")?;
         }
         for region in 0..run.regions.len() {
             self.add(&format!("matrix?region={region}"))?;

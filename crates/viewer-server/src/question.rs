@@ -38,6 +38,8 @@ pub fn answer(runs: &Runs, path: &str, query: &str) -> Result<Vec<u8>, Error> {
             };
             given.end().and_then(|()| json(&profile.events(&query)?))
         }
+        ("names", None) => given.end().and_then(|()| json(&profile.names())),
+        ("critical", None) => given.end().and_then(|()| json(&profile.critical())),
         ("happened", None) => {
             let query = events(&mut given)?;
             given.end().and_then(|()| json(&profile.happened(&query)?))
@@ -57,7 +59,7 @@ pub fn answer(runs: &Runs, path: &str, query: &str) -> Result<Vec<u8>, Error> {
         }
         _ => Err(Error::NotFound(format!(
             "there is no question `{path}`: there are run, selection, matrix, object/N, file/N, line, place/N, \
-             timeline, lanes, events, happened, compare"
+             timeline, lanes, events, happened, critical, names, compare"
         ))),
     }
 }

@@ -79,6 +79,21 @@ export type Block = {
   last: number,
 };
 
+/** What of the path is in a call at a line, or leads to it. */
+export type CallOnPath = {
+  /** The call; `commsan` of its own work; none after the last call, and between calls that were
+   * folded when they were recorded. */
+  call: string | null,
+  /** Its file. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+  /** Seconds in the call. */
+  inside: number,
+  /** Seconds outside of calls, since the call before, or since the path came to the thread. */
+  before: number,
+};
+
 /** Time in some of the calls. */
 export type CallSeries = {
   /** A call's, place's or node's name; `others`. */
@@ -139,6 +154,28 @@ export type Comparison = {
   calls: Array<TimeChange>,
   /** How many more pairs, lines, objects and calls differ, by less than those that are listed. */
   more: [number, number, number, number],
+};
+
+/** The chain of activity that determines when the run ends, and what it consists of. */
+export type CriticalPath = {
+  /** When it begins. */
+  begin: number,
+  /** When it ends. */
+  end: number,
+  /** How often it goes from one thread to another. */
+  changes: number,
+  /** By rank, that with most of it first. */
+  by_place: Array<PlaceOnPath>,
+  /** By call and line, that with most of it first. */
+  by_call: Array<CallOnPath>,
+  /** Calls and lines that are left out. */
+  more_calls: number,
+  /** Its longest parts, in the order of time. */
+  parts: Array<PathPart>,
+  /** Parts that are left out. */
+  more_parts: number,
+  /** What was left out, or is not exact. */
+  notes: Array<string>,
 };
 
 /** What was allocated at one place of the program, or a variable. */
@@ -250,6 +287,9 @@ export type EventsDetail = {
   more_meetings: number,
   /** The longest waits in these lanes. */
   waits: Array<LongWait>,
+  /** The critical path in these rows, in the order of time: (row, begin, end).
+   * Parts of a row that are less than a bin apart are one. */
+  path: [row: number, begin: number, end: number][],
 };
 
 /** A source file with its traffic. */
@@ -306,6 +346,18 @@ export type Finding = {
   why: string,
   /** What to do about it. */
   help: string,
+  /** When each rank has found it first, by time; empty of what is concluded after the run. */
+  moments: Array<FindingMoment>,
+};
+
+/** When a rank has found something. */
+export type FindingMoment = {
+  /** The rank's place. */
+  place: number,
+  /** Number of its thread. */
+  thread: number,
+  /** Nanoseconds from the beginning of the run. */
+  time: number,
 };
 
 /** A place in the program that takes part in a finding. */
@@ -489,6 +541,28 @@ export type MessageEnd = {
   other: number | null,
 };
 
+/** A function. */
+export type NamedFunction = {
+  /** Its name. */
+  name: string,
+  /** Its file. */
+  file: number,
+  /** The first line of it that is in a call path. */
+  line: number,
+};
+
+/** Functions, lines and calls of the program. */
+export type Names = {
+  /** Names of calls. */
+  calls: Array<string>,
+  /** Functions in call paths. */
+  functions: Array<NamedFunction>,
+  /** Lines at which calls are made, by file and line. */
+  lines: [file: number, line: number, function: number | null, calls: number[]][],
+  /** Lines that are left out. */
+  more_lines: number,
+};
+
 /** A host with its places. */
 export type Node = {
   /** Host name. */
@@ -549,6 +623,16 @@ export type PairChange = {
   after: Amount,
 };
 
+/** A part of the path in one thread. */
+export type PathPart = {
+  /** The thread's lane. */
+  lane: number,
+  /** When the path comes to it. */
+  begin: number,
+  /** When it leaves. */
+  end: number,
+};
+
 /** Another place's share. */
 export type Peer = {
   /** The other end. */
@@ -562,6 +646,23 @@ export type Peer = {
   /** Their bytes. */
   bytes: number,
 };
+
+/** A small chart: what is unusual among others of its kind. */
+export type Picture = {
+  /** What is compared. */
+  title: string,
+  /** What values are. */
+  unit: PictureUnit,
+  /** Names and values; where there are many, neighbours are joined, and the largest counts. */
+  bars: [name: string, value: number][],
+  /** The one that is unusual, if it is one of them. */
+  marked: number | null,
+  /** The mean of all values. */
+  mean: number,
+};
+
+/** What the values of a picture are. */
+export type PictureUnit = "nanoseconds" | "bytes" | "count";
 
 /** Where data is. */
 export type Place = {
@@ -630,6 +731,16 @@ export type PlaceObject = {
   count: number,
   /** Their bytes. */
   bytes: number,
+};
+
+/** What of the path is in a rank. */
+export type PlaceOnPath = {
+  /** The rank's place. */
+  place: number,
+  /** Seconds in calls. */
+  calls: number,
+  /** Seconds outside of calls. */
+  own: number,
 };
 
 /** Time in calls of a rank that name the same. */
@@ -803,6 +914,8 @@ export type Unusual = {
   object: number | null,
   /** When it was worst: nanoseconds from the beginning of the run, as events have them. */
   when: [number, number] | null,
+  /** How it compares with others. */
+  picture: Picture,
 };
 
 /** Time that ranks wait for others, found by comparing both ends. */

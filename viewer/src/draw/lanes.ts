@@ -100,12 +100,136 @@ const REGION = 4;
 /** Length of a collective's band that is worth its line. */
 const MIN_BAND = 12;
 
+/** Something at a moment in a lane: `isWorst` is filled, others are outlines. */
+export interface Glyph {
+  lane: number;
+  time: number;
+  isWorst: boolean;
+  isSelected: boolean;
+}
+
+/** Half the width of a glyph. */
+const GLYPH = 6;
+
+/** The row of a lane; rows are in the order of their lanes, and all but the last have as many. */
+function rowOf(rows: readonly EventRow[], lane: number): EventRow | undefined {
+  const first = rows[0];
+  if (first === undefined) return undefined;
+  const row = rows[Math.floor((lane - first.lanes[0]) / (first.lanes[1] - first.lanes[0] + 1))];
+  return row !== undefined && lane <= row.lanes[1] ? row : undefined;
+}
+
+/** Where a glyph is drawn: its middle; null if it is out of sight. */
+function glyphAt(
+  rows: readonly EventRow[],
+  glyph: Pick<Glyph, "lane" | "time">,
+  field: Field,
+): [number, number] | null {
+  const [x, { box }] = [xOf(field, glyph.time), field];
+  if (x < box.x || x > box.x + box.width) return null;
+  const row = rowOf(rows, glyph.lane);
+  if (row === undefined) return null;
+  const { y, height } = rowBounds(field, row);
+  const middle = y + Math.min(height / 2, GLYPH + 2);
+  return middle < box.y || middle > box.y + box.height ? null : [x, middle];
+}
+
+/** Triangles that stand on their moment; of those that nothing tells apart, the first. */
+export function drawGlyphs(
+  painter: Painter,
+  rows: readonly EventRow[],
+  glyphs: readonly Glyph[],
+  field: Field,
+  palette: Palette,
+): void {
+  const last = new Map<number, number>();
+  for (const glyph of glyphs) {
+    const at = glyphAt(rows, glyph, field);
+    if (at === null) continue;
+    const [x, y] = at;
+    if (!glyph.isSelected && x - (last.get(y) ?? -Infinity) < 1) continue;
+    last.set(y, x);
+    const size = glyph.isSelected ? GLYPH + 2 : GLYPH;
+    const path = `M${x} ${y - size}L${x + size} ${y + size}H${x - size}z`;
+    painter.path(path, { stroke: palette.surface, width: 4 });
+    painter.path(path, {
+      fill: glyph.isWorst ? palette.warning : palette.surface,
+      stroke: palette.warning,
+      width: 1.5,
+    });
+  }
+}
+
+/** The glyph at a point, the nearest of several. */
+export function nearestGlyph<T extends Pick<Glyph, "lane" | "time">>(
+  rows: readonly EventRow[],
+  glyphs: readonly T[],
+  field: Field,
+  x: number,
+  y: number,
+): T | null {
+  let best: [distance: number, glyph: T] | null = null;
+  for (const glyph of glyphs) {
+    const at = glyphAt(rows, glyph, field);
+    const distance = at === null ? Infinity : Math.hypot(at[0] - x, at[1] - y);
+    if (distance <= GLYPH + 3 && (best === null || distance < best[0])) best = [distance, glyph];
+  }
+  return best === null ? null : best[1];
+}
+
 export function drawLanes(painter: Painter, answer: EventsDetail, field: Field, palette: Palette): void {
   const { box } = field;
   painter.clip(box.x, box.y, box.width, box.height, () => {
     drawMeetings(painter, answer, field, palette);
     for (const row of answer.rows) drawRow(painter, answer, row, field, palette);
     drawMessages(painter, answer, field, palette);
+  });
+}
+
+/** Height of the critical path's band at the bottom of its lanes. */
+const BAND = 4;
+/** Parts of it between which lines are worth drawing. */
+const MAX_CHANGES = 1000;
+
+/** Marks the critical path: a band below it, lines where it changes the lane, and what is not on
+ * it stands back. */
+export function drawPath(painter: Painter, answer: EventsDetail, field: Field, palette: Palette): void {
+  const { box } = field;
+  const clamp = (time: number) => Math.min(box.x + box.width, Math.max(box.x, xOf(field, time)));
+  let [others, band, changes] = ["", "", ""];
+  const rect = (x: number, y: number, width: number, height: number) =>
+    `M${x.toFixed(1)} ${y.toFixed(1)}h${width.toFixed(1)}v${height.toFixed(1)}h${(-width).toFixed(1)}z`;
+  const of = new Map<number, [begin: number, end: number][]>();
+  for (const [row, begin, end] of answer.path) {
+    const known = of.get(row);
+    if (known === undefined) of.set(row, [[begin, end]]);
+    else known.push([begin, end]);
+  }
+  answer.rows.forEach((row, number) => {
+    const { y, height } = rowBounds(field, row);
+    let from = box.x;
+    for (const [begin, end] of of.get(number) ?? []) {
+      const [x, to] = [clamp(begin), clamp(end)];
+      if (x > from) others += rect(from, y, x - from, height);
+      from = Math.max(from, to);
+      const high = Math.min(BAND, Math.max(2, height));
+      band += rect(x, y + height - high, Math.max(1.5, to - x), high);
+    }
+    if (from < box.x + box.width) others += rect(from, y, box.x + box.width - from, height);
+  });
+  answer.path.slice(0, -1).forEach(([row, , end], at) => {
+    const [next, begin] = answer.path[at + 1]!;
+    const [here, there] = [answer.rows[row], answer.rows[next]];
+    // Parts that are too short to be seen may lie between others.
+    if (answer.path.length > MAX_CHANGES || begin !== end || here === undefined || there === undefined) return;
+    const bottom = (of: EventRow) => rowBounds(field, of).y + rowBounds(field, of).height - BAND / 2;
+    const x = xOf(field, end);
+    if (x >= box.x && x <= box.x + box.width) changes += `M${x.toFixed(1)} ${bottom(here)}V${bottom(there)}`;
+  });
+  painter.clip(box.x, box.y, box.width, box.height, () => {
+    if (others !== "") painter.path(others, { fill: palette.panel, opacity: 0.6 });
+    if (changes !== "") painter.path(changes, { stroke: palette.text, width: 1.5 });
+    if (band !== "") painter.path(band, { fill: palette.text });
   });
 }
 
@@ -154,7 +278,7 @@ function drawRow(painter: Painter, answer: EventsDetail, row: EventRow, field: F
       names.push([Math.max(from, box.x) + 4, text]);
     }
   }
-  if (hatch !== "") painter.path(hatch, { stroke: palette.surface, opacity: 0.4 });
+  if (hatch !== "") painter.path(hatch, { stroke: palette.surface, opacity: palette.strong ? 1 : 0.4 });
   for (const [x, text] of names) painter.text(x, y + height / 2, text, { fill: "#10151b", weight: 600 });
 }
 
@@ -171,7 +295,10 @@ function drawMeetings(painter: Painter, answer: EventsDetail, field: Field, pale
       const { y } = rowBounds(field, top);
       const end = rowBounds(field, bottom);
       const high = end.y + end.height - y;
-      painter.path(`M${from} ${y}H${to}v${high}H${from}z`, { fill: palette.muted, opacity: 0.1 });
+      painter.path(`M${from} ${y}H${to}v${high}H${from}z`, {
+        fill: palette.muted,
+        opacity: palette.strong ? 0.25 : 0.1,
+      });
       lines += `M${met} ${y}v${high}`;
     }
   }
@@ -199,6 +326,10 @@ function drawMessages(painter: Painter, answer: EventsDetail, field: Field, pale
       `M${x1.toFixed(1)} ${y1.toFixed(1)}L${(bx - head * 0.45 * dy).toFixed(1)} ${(by + head * 0.45 * dx).toFixed(1)}` +
       `L${(bx + head * 0.45 * dy).toFixed(1)} ${(by - head * 0.45 * dx).toFixed(1)}z`;
   }
-  if (lines !== "") painter.path(lines, { stroke: palette.text, opacity: answer.messages.length > 100 ? 0.35 : 0.7 });
+  if (lines !== "")
+    painter.path(lines, {
+      stroke: palette.text,
+      opacity: palette.strong ? 1 : answer.messages.length > 100 ? 0.35 : 0.7,
+    });
   if (heads !== "") painter.path(heads, { fill: palette.text });
 }

@@ -5,6 +5,8 @@ import { interpolateCividis } from "d3-scale-chromatic";
 
 export interface Palette {
   dark: boolean;
+  /** Whether the user asks for more contrast, or the system forces its colours. */
+  strong: boolean;
   surface: string;
   panel: string;
   border: string;
@@ -15,11 +17,19 @@ export interface Palette {
 }
 
 export function readPalette(): Palette {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  return {
-    dark: style.colorScheme.includes("dark") && !style.colorScheme.includes("light"),
-    surface: colour("surface"),
+  // Colours of the system have names: the browser alone knows what they are.
+  const probe = document.createElement("span");
+  probe.className = "probe";
+  document.body.append(probe);
+  const colour = (name: string) => {
+    probe.style.color = `var(--${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const surface = colour("surface");
+  const palette = {
+    dark: luminance(surface) < 0.5,
+    strong: CONTRAST.some((query) => matchMedia(query).matches),
+    surface,
     panel: colour("panel"),
     border: colour("border"),
     text: colour("text"),
@@ -27,6 +37,17 @@ export function readPalette(): Palette {
     accent: colour("accent"),
     warning: colour("warning"),
   };
+  probe.remove();
+  return palette;
+}
+
+/** Questions whose answers change the palette. */
+export const CONTRAST = ["(prefers-contrast: more)", "(forced-colors: active)"] as const;
+
+/** Roughly how light a colour is, from 0 to 1. */
+function luminance(colour: string): number {
+  const pixels = pixel(colour);
+  return (0.2126 * (pixels & 255) + 0.7152 * ((pixels >> 8) & 255) + 0.0722 * ((pixels >> 16) & 255)) / 255;
 }
 
 /**
@@ -35,7 +56,8 @@ export function readPalette(): Palette {
  */
 export function heat(share: number, palette: Palette): string {
   const clamped = Math.min(1, Math.max(0, share));
-  return interpolateCividis(palette.dark ? 0.12 + 0.88 * clamped : 0.95 - 0.95 * clamped);
+  if (palette.dark) return interpolateCividis(palette.strong ? 0.4 + 0.6 * clamped : 0.12 + 0.88 * clamped);
+  return interpolateCividis(palette.strong ? 0.6 - 0.6 * clamped : 0.95 - 0.95 * clamped);
 }
 
 /** Violet, the colour of no change, orange: apart for everybody, and the middle stands back in both

@@ -4,7 +4,7 @@ import { createContext } from "preact";
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Answers, address, NoAnswer } from "../api/answers";
 import type { Comparison, KindTotal, Run, Selection } from "../api/types";
-import { type Palette, readPalette } from "../draw/palette";
+import { CONTRAST, type Palette, readPalette } from "../draw/palette";
 import { seconds } from "../format";
 import { follow, formatRoute, parseRoute, type Route } from "./route";
 import { type KindFilter, kindFilter } from "./traffic";
@@ -167,10 +167,19 @@ export function useTheme(): [Theme, (theme: Theme) => void, Palette] {
     query.addEventListener("change", change);
     return () => query.removeEventListener("change", change);
   }, []);
+  const [contrast, setContrast] = useState("");
+  useEffect(() => {
+    const queries = CONTRAST.map((query) => matchMedia(query));
+    const change = () => setContrast(queries.map((query) => query.matches).join());
+    for (const query of queries) query.addEventListener("change", change);
+    return () => {
+      for (const query of queries) query.removeEventListener("change", change);
+    };
+  }, []);
   const palette = useMemo(() => {
     document.documentElement.dataset.theme = theme === "auto" ? (system ? "dark" : "light") : theme;
     return readPalette();
-  }, [theme, system]);
+  }, [theme, system, contrast]);
   const choose = (next: Theme) => {
     setTheme(next);
     try {

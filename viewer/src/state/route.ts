@@ -46,6 +46,10 @@ export interface Route {
   lane: number | null;
   /** The selected event, by its beginning and end. */
   at: [number, number] | null;
+  /** Whether the critical path is marked among events. */
+  path: "off" | "on";
+  /** The selected finding, by its position in the run's. */
+  finding: number | null;
   /** Text that lists are searched for. */
   search: string;
 }
@@ -122,6 +126,8 @@ const FIELDS: { [K in Exclude<keyof Route, "view">]: Field<Route[K]> } = {
   lanes: span,
   lane: identifier,
   at: span,
+  path: choice(["off", "on"], "off"),
+  finding: identifier,
   search: text,
 };
 
@@ -162,7 +168,7 @@ function spell<K extends keyof typeof FIELDS>(route: Route, name: K): string {
 }
 
 /** What belongs to a view alone, and is left behind when going to another one. */
-const LOCAL: Partial<Route> = { form: "figure", search: "", cell: null };
+const LOCAL: Partial<Route> = { form: "figure", search: "", cell: null, finding: null };
 
 /** `route` changed by `change`. */
 export function follow(route: Route, change: Partial<Route>): Route {

@@ -203,7 +203,7 @@ export function Search({ label }: { label: string }) {
       type="search"
       class="search"
       aria-label={label}
-      placeholder={`${label}  ( / )`}
+      placeholder={`${label}  ( l )`}
       value={route.search}
       onInput={(event) => go({ search: event.currentTarget.value }, "replace")}
     />

@@ -1,11 +1,14 @@
 /** Findings: what checking found in the same run, with ways to where it shows. */
 
 import { Fragment } from "preact";
-import { useMemo } from "preact/hooks";
-import type { Finding, FindingSide } from "../api/types";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { address } from "../api/answers";
+import type { Finding, FindingMoment, FindingSide, Lanes } from "../api/types";
 import { fileLine, integer } from "../format";
-import { useShared } from "../state/context";
-import { ObjectLink, PlaceLink, Search, SourceLink } from "../ui/parts";
+import { useAnswer, useShared } from "../state/context";
+import { Link, ObjectLink, PlaceLink, Search, SourceLink } from "../ui/parts";
+import { aroundMoment, lanesOf } from "./events/pins";
+import { moment as timeText } from "./events/window";
 import { type Column, DataTable } from "../ui/table";
 
 /** Places of a finding that are listed one by one. */
@@ -15,7 +18,10 @@ export function FindingsView() {
   const { run, route, go } = useShared();
   const wanted = route.search.trim().toLowerCase();
   const found = useMemo(
-    () => run.findings.filter((one) => `${one.severity} ${one.code} ${one.title} ${one.message}`.toLowerCase().includes(wanted)),
+    () =>
+      run.findings.filter((one) =>
+        `${one.severity} ${one.code} ${one.title} ${one.message}`.toLowerCase().includes(wanted),
+      ),
     [run, wanted],
   );
   if (run.findings.length === 0) {
@@ -50,58 +56,115 @@ export function FindingsView() {
       {route.form === "table" ? (
         <FindingTable found={found} />
       ) : (
-        found.map((one, index) => <FindingCard key={index} finding={one} />)
+        found.map((one) => <FindingCard key={run.findings.indexOf(one)} number={run.findings.indexOf(one)} />)
       )}
     </div>
   );
 }
 
-function FindingCard({ finding }: { finding: Finding }) {
-  const { places } = finding;
+function FindingCard({ number }: { number: number }) {
+  const { run, route } = useShared();
+  const finding = run.findings[number]!;
+  const isSelected = route.finding === number;
+  const card = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isSelected) card.current?.scrollIntoView({ block: "nearest" });
+  }, [isSelected]);
   return (
-    <article class={`finding ${finding.severity}`}>
+    <article ref={card} class={`finding ${finding.severity}`} aria-current={isSelected ? "true" : undefined}>
       <h2>
         ▲ {finding.severity} {finding.code} <span>{finding.title}</span>
       </h2>
       <p>{finding.message}</p>
-      <dl>
-        {finding.sides.map((side, index) => (
-          <Fragment key={index}>
-            <dt>{index === 0 ? "line" : "and"}</dt>
-            <dd>
-              <SideLink side={side} /> {side.label}
-            </dd>
-          </Fragment>
-        ))}
-        {finding.why !== "" && (
-          <>
-            <dt>why</dt>
-            <dd>{finding.why}</dd>
-          </>
-        )}
-        {finding.help !== "" && (
-          <>
-            <dt>help</dt>
-            <dd>{finding.help}</dd>
-          </>
-        )}
-        {finding.object !== null && (
-          <>
-            <dt>object</dt>
-            <dd>
-              <ObjectLink object={finding.object} />
-            </dd>
-          </>
-        )}
-        <dt>places</dt>
-        <dd class="wrap">
-          {places.slice(0, LISTED).map((place) => (
-            <PlaceLink key={place} place={place} />
-          ))}
-          {places.length > LISTED && <span class="muted">and {integer(places.length - LISTED)} more</span>}
-        </dd>
-      </dl>
+      <FindingFacts number={number} />
     </article>
+  );
+}
+
+/** All sides of a finding, why, and how to fix it. */
+export function FindingFacts({ number }: { number: number }) {
+  const { run } = useShared();
+  const finding = run.findings[number]!;
+  const { places } = finding;
+  return (
+    <dl>
+      {finding.sides.map((side, index) => (
+        <Fragment key={index}>
+          <dt>{index === 0 ? "line" : "and"}</dt>
+          <dd>
+            <SideLink side={side} /> {side.label}
+          </dd>
+        </Fragment>
+      ))}
+      {finding.why !== "" && (
+        <>
+          <dt>why</dt>
+          <dd>{finding.why}</dd>
+        </>
+      )}
+      {finding.help !== "" && (
+        <>
+          <dt>help</dt>
+          <dd>{finding.help}</dd>
+        </>
+      )}
+      {finding.object !== null && (
+        <>
+          <dt>object</dt>
+          <dd>
+            <ObjectLink object={finding.object} />
+          </dd>
+        </>
+      )}
+      <dt>places</dt>
+      <dd class="wrap">
+        {places.slice(0, LISTED).map((place) => (
+          <PlaceLink key={place} place={place} />
+        ))}
+        {places.length > LISTED && <span class="muted">and {integer(places.length - LISTED)} more</span>}
+      </dd>
+      {finding.moments.length > 0 && (
+        <>
+          <dt>found</dt>
+          <dd>
+            <Moments number={number} />
+          </dd>
+        </>
+      )}
+    </dl>
+  );
+}
+
+/** When ranks have found it first, with ways to what happened then. */
+function Moments({ number }: { number: number }) {
+  const { run, go } = useShared();
+  const { moments } = run.findings[number]!;
+  // Of a run without events, only the times are known.
+  const asked = useAnswer<Lanes>(run.waiting === null ? null : address("lanes"));
+  const lanes = asked.value;
+  const laneOf = useMemo(() => (lanes === null ? () => null : lanesOf(lanes)), [lanes]);
+  const text = ({ time }: FindingMoment) => timeText(time, 1000, run.seconds * 1e9);
+  const show = ({ place, thread, time }: FindingMoment) => {
+    const lane = laneOf(place, thread);
+    if (lanes === null || lane === null) return text({ place, thread, time });
+    const window = aroundMoment(Math.min(time, lanes.until), lanes.until);
+    const to = () => go({ view: "events", window, lanes: null, lane, at: null, finding: number });
+    return (
+      <Link to={to} title="What happened at this moment">
+        at {text({ place, thread, time })}
+      </Link>
+    );
+  };
+  return (
+    <ul class="moments">
+      {moments.slice(0, LISTED).map((one) => (
+        <li key={one.place}>
+          {show(one)} by {run.places[one.place]?.name}
+          {one.thread > 0 && `, thread ${one.thread}`}
+        </li>
+      ))}
+      {moments.length > LISTED && <li class="muted">and {integer(moments.length - LISTED)} more ranks</li>}
+    </ul>
   );
 }
 
@@ -125,6 +188,12 @@ function FindingTable({ found }: { found: readonly Finding[] }) {
       show: (one) => <ObjectLink object={one.object} />,
     },
     { title: "places", numeric: true, value: (one) => one.places.length },
+    {
+      title: "found at",
+      numeric: true,
+      value: (one) => (one.moments[0] === undefined ? "" : one.moments[0].time / 1e9),
+      show: (one) => (one.moments[0] === undefined ? "" : timeText(one.moments[0].time, 1e5, run.seconds * 1e9)),
+    },
   ];
   return (
     <DataTable

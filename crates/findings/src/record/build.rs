@@ -22,6 +22,7 @@ impl<'a, S: Clone> RawFinding<'a, S> {
             level: None,
             argument: None,
             work: None,
+            time: None,
         }
     }
 }

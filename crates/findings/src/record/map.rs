@@ -45,7 +45,7 @@ impl<'a, S: Clone> RawFinding<'a, S> {
     /// The finding with what `to` makes of each of its sites.
     pub fn map_sites<T: Clone>(self, to: &mut impl FnMut(S) -> T) -> RawFinding<'a, T> {
         let RawFinding { id, code, access, operation, sites, .. } = self;
-        let RawFinding { threads, collective, level, argument, work, .. } = self;
+        let RawFinding { threads, collective, level, argument, work, time, .. } = self;
         let sites = sites.iter().cloned().map(to).collect::<Vec<_>>().into();
         RawFinding {
             id,
@@ -58,6 +58,7 @@ impl<'a, S: Clone> RawFinding<'a, S> {
             level,
             argument,
             work,
+            time,
         }
     }
 }

@@ -176,7 +176,8 @@ impl Profile {
             more_messages,
             meetings,
             more_meetings,
-            waits: self.longest_waits(lanes, &window),
+            waits: self.longest_waits(lanes.clone(), &window),
+            path: self.path_in(&window, row_of),
         })
     }
 
@@ -349,6 +350,31 @@ impl Profile {
         };
         let meetings = kept.into_iter().map(meeting);
         (meetings.filter(|meeting| !meeting.rows.is_empty()).collect(), more)
+    }
+
+    /// The critical path in rows, without gaps and parts that are too short to be seen.
+    fn path_in(
+        &self,
+        window: &Window,
+        row_of: impl Fn(usize) -> Option<usize>,
+    ) -> Vec<(usize, u64, u64)> {
+        let stretches = &self.critical_path().stretches;
+        let from = stretches.partition_point(|of| of.to <= window.from);
+        let of_window = stretches[from..].iter().take_while(|of| of.from < window.to);
+        let (mut path, bin): (Vec<(usize, u64, u64)>, u64) = (vec![], window.bin());
+        let mut last: FxHashMap<usize, usize> = FxHashMap::default();
+        for of in of_window {
+            let Some(row) = row_of(of.lane) else { continue };
+            let (begin, end) = (self.since(of.from), self.since(of.to));
+            match last.get(&row) {
+                Some(at) if begin < path[*at].2 + bin => path[*at].2 = end,
+                _ => {
+                    last.insert(row, path.len());
+                    path.push((row, begin, end));
+                }
+            }
+        }
+        path
     }
 
     fn longest_waits(&self, lanes: Range<usize>, window: &Window) -> Vec<LongWait> {

@@ -3,13 +3,14 @@
 
 use super::waits::Late;
 use crate::Profile;
-use crate::api::{Amount, PlaceKind, Unusual};
+use crate::api::{Amount, Picture, PictureUnit, PlaceKind, Unusual};
 use crate::index::{objects, traffic};
 use crate::model::{End, SourceLine};
 use crate::summary::{bytes, duration, number, percent};
 use crate::waits::WaitKind;
 use commsan_rundir::traffic::Kind;
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 
 /// Sentences at most.
 const MOST: usize = 3;
@@ -33,7 +34,61 @@ const SHARE_OF_BYTES: f64 = 0.75;
 /// Objects, or ranks, among which one can stand out.
 const SEVERAL: usize = 4;
 
+/// Bars of a picture at most.
+const BARS: usize = 48;
+
+/// Objects and lines of a picture: those with most.
+const LARGEST: usize = 12;
+
+/// A picture of these, in their order.
+fn picture(
+    title: String,
+    unit: PictureUnit,
+    values: &[(String, u64)],
+    marked: Option<usize>,
+) -> Picture {
+    let per_bar = values.len().div_ceil(BARS).max(1);
+    let bar = |of: &[(String, u64)]| {
+        let name = match of {
+            [(name, _)] => name.clone(),
+            _ => format!("{} to {}", of[0].0, of[of.len() - 1].0),
+        };
+        (name, of.iter().map(|(_, value)| *value).max().unwrap_or(0))
+    };
+    let sum: u128 = values.iter().map(|(_, value)| u128::from(*value)).sum();
+    let mean = (sum / values.len().max(1) as u128) as u64;
+    let bars = values.chunks(per_bar).map(bar).collect();
+    Picture { title, unit, bars, marked: marked.map(|of| of / per_bar), mean }
+}
+
+/// The largest of these first, and which of them is `marked`.
+fn largest(
+    mut values: Vec<(usize, String, u64)>,
+    marked: usize,
+) -> (Vec<(String, u64)>, Option<usize>) {
+    values.sort_by_key(|(number, _, value)| (Reverse(*value), *number));
+    values.truncate(LARGEST);
+    let at = values.iter().position(|(number, ..)| *number == marked);
+    (values.into_iter().map(|(_, name, value)| (name, value)).collect(), at)
+}
+
 impl Profile {
+    /// Values of ranks, with their names, in the order of places.
+    fn of_ranks(&self, value: impl Fn(u32) -> u64) -> Vec<(String, u64)> {
+        let ranks = self.model.ranks.iter().filter(|rank| rank.present);
+        let mut places: Vec<u32> = ranks.map(|rank| rank.place).collect();
+        places.sort_unstable();
+        let name = |place: u32| self.model.places[place as usize].name.clone();
+        places.into_iter().map(|place| (name(place), value(place))).collect()
+    }
+
+    /// Which of [`of_ranks`](Self::of_ranks) a place is.
+    fn position_of(&self, place: u32) -> Option<usize> {
+        let present = self.model.ranks.iter().filter(|rank| rank.present);
+        let is_there = self.model.ranks.iter().any(|rank| rank.present && rank.place == place);
+        is_there.then(|| present.filter(|rank| rank.place < place).count())
+    }
+
     /// What is unusual; that first which costs most.
     pub(crate) fn unusual(&self) -> Vec<Unusual> {
         let late = self.late();
@@ -121,6 +176,22 @@ impl Profile {
         let place = Some(late.place as usize);
         let begin = self.since(late.sum.when);
         let when = Some([begin, begin + late.sum.longest]);
+        let mut waited: FxHashMap<u32, u64> = FxHashMap::default();
+        for (key, sum) in &self.waits.sums {
+            let ranks = &self.model.log.ranks;
+            let is_it = key.kind == late.kind
+                && ranks[key.by.rank].place == late.place
+                && self.line_of(key.by.site).1 == at;
+            if is_it {
+                *waited.entry(ranks[key.at.rank].place).or_default() += sum.time;
+            }
+        }
+        let picture = picture(
+            format!("waiting for {name}, by rank"),
+            PictureUnit::Nanoseconds,
+            &self.of_ranks(|place| waited.get(&place).copied().unwrap_or(0)),
+            self.position_of(late.place),
+        );
         Some((
             share,
             Unusual {
@@ -132,6 +203,7 @@ impl Profile {
                 place,
                 object: None,
                 when,
+                picture,
             },
         ))
     }
@@ -162,7 +234,16 @@ impl Profile {
             let (file, line, object) = (None, None, None);
             // Waits for it, which say where, come first.
             let score = 0.5 * more / longest;
-            (score, Unusual { text, evidence, advice, file, line, place: Some(most.place), object, when: None })
+            let busy: FxHashMap<u32, u64> =
+                ranks.iter().map(|rank| (rank.place as u32, (rank.busy * 1e9) as u64)).collect();
+            let picture = picture(
+                "time outside of calls, by rank".to_owned(),
+                PictureUnit::Nanoseconds,
+                &self.of_ranks(|place| busy.get(&place).copied().unwrap_or(0)),
+                self.position_of(most.place as u32),
+            );
+            let (place, when) = (Some(most.place), None);
+            (score, Unusual { text, evidence, advice, file, line, place, object, when, picture })
         })
     }
 
@@ -179,9 +260,9 @@ impl Profile {
         let is_tiny = |of: &Amount| {
             of.count >= MANY * model.ranks.len().max(1) as u64 && of.bytes / of.count <= TINY
         };
-        let (line, of) = lines
-            .into_iter()
+        let (line, of) = (lines.iter())
             .filter(|(_, of)| is_tiny(of))
+            .map(|(line, of)| (*line, *of))
             .max_by_key(|(line, of)| (of.count, *line))?;
         let time: u64 = (self.spent(&crate::api::Filter::default()).iter())
             .filter(|spent| spent.line == Some(line))
@@ -203,11 +284,18 @@ impl Profile {
         let evidence = format!("{} of all ranks' time is in these calls", percent(time, all));
         let advice = "Send what goes to one rank together: collect it in a buffer, or describe it by a datatype."
             .to_owned();
+        let named = lines.iter().map(|(line, of)| {
+            let at = model.lines[*line as usize];
+            let file = self.shown(at.file as usize);
+            let file = file.rsplit('/').next().unwrap_or_default();
+            (*line as usize, format!("{file}:{}", at.line), of.count)
+        });
+        let (values, marked) = largest(named.collect(), line as usize);
+        let title = "messages, by line".to_owned();
+        let picture = picture(title, PictureUnit::Count, &values, marked);
         let (file, line) = (Some(at.file as usize), Some(at.line));
-        Some((
-            share,
-            Unusual { text, evidence, advice, file, line, place: None, object: None, when: None },
-        ))
+        let (place, object, when) = (None, None, None);
+        Some((share, Unusual { text, evidence, advice, file, line, place, object, when, picture }))
     }
 
     /// An object, of several, that nearly all bytes are of.
@@ -231,20 +319,15 @@ impl Profile {
         );
         let advice =
             "See which bytes of it move, and whether others need all of them each time.".to_owned();
-        let (file, line) = (None, None);
-        Some((
-            0.1 * share,
-            Unusual {
-                text,
-                evidence,
-                advice,
-                file,
-                line,
-                place: None,
-                object: Some(object),
-                when: None,
-            },
-        ))
+        let named = sums.iter().enumerate().filter(|(_, of)| of.bytes > 0);
+        let named =
+            named.map(|(number, of)| (number, model.objects[number].name.clone(), of.bytes));
+        let (values, marked) = largest(named.collect(), object);
+        let title = "bytes, by object".to_owned();
+        let picture = picture(title, PictureUnit::Bytes, &values, marked);
+        let (file, line, place, object, when) = (None, None, None, Some(object), None);
+        let score = 0.1 * share;
+        Some((score, Unusual { text, evidence, advice, file, line, place, object, when, picture }))
     }
 
     /// A rank that nearly all bytes go to.
@@ -277,19 +360,37 @@ impl Profile {
         let advice = "Let ranks reduce, or write to files, together (MPI_Reduce, MPI_File_write_all), rather than \
                       send all to one."
             .to_owned();
-        let (file, line, object) = (None, None, None);
-        Some((
-            0.1 * share,
-            Unusual {
-                text,
-                evidence,
-                advice,
-                file,
-                line,
-                place: Some(place as usize),
-                object,
-                when: None,
-            },
-        ))
+        let picture = picture(
+            "bytes received, by rank".to_owned(),
+            PictureUnit::Bytes,
+            &self.of_ranks(|place| received[place as usize]),
+            self.position_of(place),
+        );
+        let (file, line, place, object, when) = (None, None, Some(place as usize), None, None);
+        let score = 0.1 * share;
+        Some((score, Unusual { text, evidence, advice, file, line, place, object, when, picture }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_share_a_bar_where_there_are_many() {
+        let values: Vec<(String, u64)> = (0..100).map(|at| (format!("rank {at}"), at)).collect();
+        let of = picture("time".to_owned(), PictureUnit::Nanoseconds, &values, Some(7));
+        assert_eq!((of.bars.len(), of.marked, of.mean), (34, Some(2), 49));
+        assert_eq!(of.bars[2], ("rank 6 to rank 8".to_owned(), 8));
+        assert_eq!(of.bars[33], ("rank 99".to_owned(), 99));
+        assert!(of.bars.len() <= BARS);
+    }
+
+    #[test]
+    fn the_largest_are_shown_and_know_which_is_marked() {
+        let values = (0..30).map(|at| (at, at.to_string(), at as u64 % 20)).collect();
+        let (shown, marked) = largest(values, 19);
+        assert_eq!((shown.len(), marked), (LARGEST, Some(0)));
+        assert_eq!(shown[1], ("18".to_owned(), 18));
     }
 }

@@ -80,6 +80,10 @@ pub struct Events {
     pub more_meetings: u64,
     /// The longest waits in these lanes.
     pub waits: Vec<LongWait>,
+    /// The critical path in these rows, in the order of time: (row, begin, end).
+    /// Parts of a row that are less than a bin apart are one.
+    #[cfg_attr(test, ts(type = "[row: number, begin: number, end: number][]"))]
+    pub path: Vec<(usize, u64, u64)>,
 }
 
 /// A row.

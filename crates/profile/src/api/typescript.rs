@@ -96,6 +96,8 @@ fn declarations() -> String {
     found.visit::<Lanes>();
     found.visit::<Events>();
     found.visit::<Happened>();
+    found.visit::<CriticalPath>();
+    found.visit::<names::Names>();
     let declarations = found.by_name.values().map(|declaration| format!("\n{declaration}\n"));
     std::iter::once(HEADER.to_owned()).chain(declarations).collect()
 }

@@ -22,6 +22,38 @@ pub struct Unusual {
     pub object: Option<usize>,
     /// When it was worst: nanoseconds from the beginning of the run, as events have them.
     pub when: Option<[u64; 2]>,
+    /// How it compares with others.
+    pub picture: Picture,
+}
+
+/// A small chart: what is unusual among others of its kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Picture {
+    /// What is compared.
+    pub title: String,
+    /// What values are.
+    pub unit: PictureUnit,
+    /// Names and values; where there are many, neighbours are joined, and the largest counts.
+    #[cfg_attr(test, ts(type = "[name: string, value: number][]"))]
+    pub bars: Vec<(String, u64)>,
+    /// The one that is unusual, if it is one of them.
+    pub marked: Option<usize>,
+    /// The mean of all values.
+    pub mean: u64,
+}
+
+/// What the values of a picture are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum PictureUnit {
+    /// Times.
+    Nanoseconds,
+    /// Amounts.
+    Bytes,
+    /// Numbers of transfers.
+    Count,
 }
 
 /// Time that ranks wait for others, found by comparing both ends.

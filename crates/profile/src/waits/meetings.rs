@@ -1,6 +1,6 @@
 //! Collectives: who comes last, and who waits for that.
 
-use super::{At, Calls, Link, Meets, WaitKind, Waits};
+use super::{At, Awaited, Calls, Link, Meets, WaitKind, Waits};
 use crate::events::{Log, Shape};
 use crate::merge::Rank;
 use commsan_rundir::events::Flow;
@@ -13,20 +13,23 @@ const MAX_OPEN: usize = 1 << 16;
 pub(super) struct Call<'s> {
     pub(super) shape: &'s Shape,
     pub(super) rank: usize,
-    /// When and where it was entered, if this is where.
-    pub(super) entered: Option<(u64, At)>,
+    /// When, where and in which thread it was entered, if this is where.
+    pub(super) entered: Option<Entered>,
     /// The call that waits for it, if this does.
     pub(super) blocked: Option<u32>,
     pub(super) end: u64,
     pub(super) is_barrier: bool,
 }
 
+/// When a member entered, where, and the number of its thread.
+type Entered = (u64, At, u32);
+
 #[derive(Debug, Default)]
 struct Meeting {
     /// What it is: all members must agree.
     what: Option<(Flow, Option<Rank>, bool)>,
     disagrees: bool,
-    entered: Vec<(u64, At)>,
+    entered: Vec<Entered>,
     blocked: Vec<(usize, u32)>,
     left: u32,
     until: u64,
@@ -114,7 +117,7 @@ fn settle(
                 last.map(|last| (last, kind))
             }
             Some((Flow::FromRoot, root, _)) if !is_root(root, rank) => {
-                let root = meeting.entered.iter().find(|(_, at)| is_root(root, at.rank));
+                let root = meeting.entered.iter().find(|(_, at, _)| is_root(root, at.rank));
                 root.map(|root| (*root, WaitKind::LateBroadcast))
             }
             Some((Flow::ToRoot, root, _)) if is_root(root, rank) => {
@@ -123,13 +126,17 @@ fn settle(
             _ => None,
         };
         let begins = calls.all[number as usize].span.0;
-        let awaited = awaited.filter(|((time, by), _)| *time > begins && by.rank != rank);
-        calls.know(number, awaited.map(|((time, by), kind)| (time, kind, by)), waits);
+        let awaited = awaited.filter(|((time, by, _), _)| *time > begins && by.rank != rank);
+        let awaited = awaited.map(|((until, by, thread), kind)| {
+            let source = (by.rank, thread);
+            Awaited { until, kind, by, source }
+        });
+        calls.know(number, awaited, waits);
     }
     if meeting.left == size {
         waits.compared += 1;
         let first = meeting.entered.iter().min();
-        if let (Some((since, first)), Some((met, last))) = (first, last) {
+        if let (Some((since, first, _)), Some((met, last, _))) = (first, last) {
             let (from, to) = (last.rank, first.rank);
             let span = (*since, meeting.until);
             let meeting = Some(Meets { communicator, met });

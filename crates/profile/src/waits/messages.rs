@@ -1,6 +1,6 @@
 //! Messages: late senders, late receivers, wrong order.
 
-use super::{At, Calls, Link, WaitKind, Waits};
+use super::{At, Awaited, Calls, Link, WaitKind, Waits};
 use crate::events::Log;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -27,8 +27,8 @@ pub(super) struct Half {
 /// What is known of an end.
 #[derive(Clone, Copy, Debug, Default)]
 struct End {
-    /// When and where it begins.
-    begun: Option<(u64, At)>,
+    /// When, where and in which thread it begins.
+    begun: Option<(u64, At, u32)>,
     blocked: Option<u32>,
     is_waited_for: bool,
     /// The thread that begins a send, or ends a receive.
@@ -73,7 +73,7 @@ impl Messages {
         let message = self.open.entry(key).or_default();
         let end = if sent { &mut message.send } else { &mut message.receive };
         if half.begins {
-            end.begun = Some((half.span.0, half.at));
+            end.begun = Some((half.span.0, half.at, half.thread));
         }
         if half.blocked.is_some() {
             (end.blocked, end.is_waited_for) = (half.blocked, true);
@@ -111,7 +111,7 @@ impl Messages {
                     of.pop_first();
                 }
             }
-            (false, Some((time, _))) => drop(of.remove(&(time, key))),
+            (false, Some((time, ..))) => drop(of.remove(&(time, key))),
             _ => {}
         }
     }
@@ -134,7 +134,7 @@ impl Messages {
         calls: &mut Calls,
         waits: &mut Waits,
     ) {
-        let (Some((sent, sender)), Some((posted, receiver))) =
+        let (Some((sent, sender, sends)), Some((posted, receiver, receives))) =
             (message.send.begun, message.receive.begun)
         else {
             return;
@@ -143,11 +143,12 @@ impl Messages {
             let call = calls.all[number as usize];
             let mut wait = None;
             if sent > call.span.0 {
-                let kind = match self.is_out_of_order(log, key, (sent, call.span.0)) {
+                let (kind, by) = match self.is_out_of_order(log, key, (sent, call.span.0)) {
                     true => (WaitKind::WrongOrder, receiver),
                     false => (WaitKind::LateSender, sender),
                 };
-                wait = Some((sent, kind.0, kind.1));
+                let source = (sender.rank, sends);
+                wait = Some(Awaited { until: sent, kind, by, source });
             }
             calls.know(number, wait, waits);
         }
@@ -155,7 +156,12 @@ impl Messages {
             let call = calls.all[number as usize];
             // A send that has ended before has not waited for its receive.
             let waited = posted > call.span.0 && call.span.1 >= posted && !call.is_mixed;
-            let wait = waited.then_some((posted, WaitKind::LateReceiver, receiver));
+            let wait = waited.then_some(Awaited {
+                until: posted,
+                kind: WaitKind::LateReceiver,
+                by: receiver,
+                source: (receiver.rank, receives),
+            });
             calls.know(number, wait, waits);
         }
         if !message.is_shown && message.receive.is_waited_for {

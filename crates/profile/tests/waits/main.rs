@@ -1,6 +1,7 @@
 //! Wait states, and figures of events, compared with what a simulation knows, which has one clock
 //! for all ranks: on random programs, through the files that ranks write.
 
+mod critical;
 mod figures;
 mod simulation;
 
@@ -62,6 +63,13 @@ fn what_is_unusual_is_said_and_nothing_else() {
     );
     assert!(unusual.evidence.contains("wait at barrier, 9 times"), "{unusual:?}");
     assert!(unusual.advice.contains("barrier") && unusual.place == Some(2), "{unusual:?}");
+    let picture = &unusual.picture;
+    assert_eq!((&*picture.title, picture.marked), ("waiting for rank 2, by rank", Some(2)));
+    let names: Vec<&str> = picture.bars.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(names, ["rank 0", "rank 1", "rank 2", "rank 3"]);
+    let all: u64 = picture.bars.iter().map(|(_, time)| time).sum();
+    assert_eq!((picture.bars[2].1, picture.mean), (0, all / 4));
+    assert!(all.abs_diff(360_000_000) < 10_000, "{picture:?}");
     // A run in which all come at the same time, however often.
     let even: Vec<Action> = (0..4).map(|rank| Action::Compute(rank, 40_000_000)).collect();
     let even = [even, vec![Action::Collective(0, 0)]].concat().repeat(3);

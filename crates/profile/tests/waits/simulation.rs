@@ -65,7 +65,7 @@ pub fn action() -> impl Strategy<Value = Action> {
 /// What a rank records.
 #[derive(Default)]
 pub struct Rank {
-    now: u64,
+    pub now: u64,
     /// Intervals, with what they are part of.
     pub records: Vec<(Record, Vec<Part>)>,
     /// Other end, whether this one sends, tag.
@@ -112,17 +112,32 @@ fn shape(call: usize) -> Shape {
     Shape { begins, ..Shape::new(What::Call(call as u32), 0) }
 }
 
+/// A wait of a rank, which another rank ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge {
+    pub rank: usize,
+    pub span: (u64, u64),
+    pub source: usize,
+}
+
 /// (kind, late rank) → nanoseconds; and of each rank that waits.
 pub type Expected = (BTreeMap<(&'static str, usize), u64>, Vec<u64>);
 
 pub struct World {
     pub ranks: Vec<Rank>,
     pub expected: Expected,
+    pub edges: Vec<Edge>,
+    /// When each rank ends.
+    pub until: Vec<u64>,
 }
 
 impl World {
     /// A rank waits from one time until another, if that is later.
     fn waits(&mut self, kind: &'static str, rank: usize, late: usize, span: (u64, u64)) {
+        // A receive in the wrong order is late itself: what it waits for, its action knows.
+        if span.1 > span.0 && rank != late {
+            self.edges.push(Edge { rank, span, source: late });
+        }
         if span.1 > span.0 {
             *self.expected.0.entry((kind, late)).or_default() += span.1 - span.0;
             self.expected.1[rank] += span.1 - span.0;
@@ -198,6 +213,9 @@ impl World {
                     let (kind, late) =
                         if is_there { ("wrong order", to) } else { ("late sender", from) };
                     self.waits(kind, to, late, (posted, sent));
+                    if is_there && sent > posted {
+                        self.edges.push(Edge { rank: to, span: (posted, sent), source: from });
+                    }
                     let part = self.ranks[to].part(from as u32, false, tag);
                     let until = posted.max(sent + LATENCY) + CALL;
                     self.ranks[to].call(shape(1), posted, until, part);
@@ -238,7 +256,12 @@ impl World {
 
 pub fn simulated(size: usize, actions: &[Action]) -> World {
     let ranks = (0..size).map(|_| Rank { now: 1000, ..Rank::default() }).collect();
-    let mut world = World { ranks, expected: (BTreeMap::new(), vec![0; size]) };
+    let mut world = World {
+        ranks,
+        expected: (BTreeMap::new(), vec![0; size]),
+        edges: vec![],
+        until: vec![1_000_000; size],
+    };
     actions.iter().for_each(|action| world.act(*action));
     world
 }
@@ -256,7 +279,7 @@ pub fn write(world: &World, directory: &RunDirectory) {
             size,
             host: "node".to_owned(),
             began: EPOCH,
-            until: EPOCH + 1_000_000,
+            until: EPOCH + world.until[rank as usize],
             complete: true,
             bin: 1_000_000,
             epoch: EPOCH,

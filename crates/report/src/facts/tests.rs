@@ -60,6 +60,7 @@ pub(crate) fn observation() -> Observation {
                 kind: Some(Problem::NoSuchPeer),
             }),
             work: None,
+            time: None,
         },
         stacks: vec![vec![frame("pack", 52)], vec![frame("exchange", 40)]],
         completed: Some((site(Role::Completion, Some("MPI_Waitall")), vec![frame("exchange", 57)])),

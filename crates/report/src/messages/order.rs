@@ -59,6 +59,7 @@ impl<'r> Exchange<'r> {
         );
         Some(Finding {
             job: None,
+            moments: vec![],
             code: Code::MessageRace,
             title: Code::MessageRace.title().to_owned(),
             message: format!(
@@ -124,6 +125,7 @@ impl<'r> Exchange<'r> {
         let (here, there) = (at(&stack(&race.left)), at(&stack(&race.taker)));
         Some(Finding {
             job: None,
+            moments: vec![],
             code: Code::LastOfAny,
             title: Code::LastOfAny.title().to_owned(),
             message: format!(
@@ -180,6 +182,7 @@ impl<'r> Exchange<'r> {
         };
         Some(Finding {
             job: None,
+            moments: vec![],
             code: Code::ReadyTooEarly,
             title: Code::ReadyTooEarly.title().to_owned(),
             message: format!(

@@ -7,14 +7,19 @@ import { bytes, integer, seconds, several } from "../../format";
 import { useAnswer, useShared } from "../../state/context";
 import { linesIn } from "../../state/findings";
 import { Answered, Bar, FindingMark, Link, PlaceLink, SourceLink, Stack } from "../../ui/parts";
+import { FindingFacts } from "../findings";
 import { type Shown, useLaneName } from "./index";
+import { PathSummary } from "./path";
+import { type Pin, usePins } from "./pins";
 import { around, moment } from "./window";
 
+/** Findings that are listed. */
+const PINS_LISTED = 8;
 /** Events of bins that are listed. */
 const LISTED = 12;
 
 export function EventDetails({ shown }: { shown: Shown }) {
-  const { answers, route } = useShared();
+  const { answers, route, run } = useShared();
   const { lane, at } = route;
   const question =
     lane === null || at === null ? null : address("happened", { from: at[0], to: at[1], lanes: `${lane}-${lane}` });
@@ -22,14 +27,79 @@ export function EventDetails({ shown }: { shown: Shown }) {
   const asked = useAnswer<Happened>(held ? question : null);
   return (
     <aside class="details" aria-label="Event details">
-      {question === null ? (
-        <LongestWaits shown={shown} />
+      {route.finding !== null && run.findings[route.finding] !== undefined ? (
+        <SelectedFinding number={route.finding} />
+      ) : question === null ? (
+        <>
+          {route.path === "on" && <PathSummary />}
+          <FindingsHere shown={shown} />
+          <LongestWaits shown={shown} />
+        </>
       ) : held ? (
         <Answered asked={asked}>{(answer) => <Selected answer={answer} shown={shown} />}</Answered>
       ) : (
         <p class="muted">{NOT_HELD}.</p>
       )}
     </aside>
+  );
+}
+
+function SelectedFinding({ number }: { number: number }) {
+  const { run, go } = useShared();
+  const finding = run.findings[number]!;
+  return (
+    <div aria-live="polite" class="finding-text">
+      <h2>
+        ▲ {finding.severity} {finding.code}
+      </h2>
+      <p>{finding.message}</p>
+      <FindingFacts number={number} />
+      <p>
+        <Link to={() => go({ view: "findings", finding: number })}>Open in the findings</Link>
+      </p>
+    </div>
+  );
+}
+
+/** Those of the time and lanes that are shown. */
+function FindingsHere({ shown }: { shown: Shown }) {
+  const { run, go } = useShared();
+  const name = useLaneName(shown.lanes);
+  const here = pinsIn(usePins(shown.lanes), shown);
+  if (here.length === 0) return null;
+  return (
+    <>
+      <h2>Findings here</h2>
+      <table class="plain names">
+        <tbody>
+          {here.slice(0, PINS_LISTED).map((pin, index) => (
+            <tr key={index}>
+              <th scope="row">
+                <span class="mark" aria-hidden="true">
+                  ▲
+                </span>{" "}
+                <Link
+                  title={run.findings[pin.finding]!.title}
+                  to={() => go({ lane: pin.lane, at: null, finding: pin.finding }, "replace")}
+                >
+                  {run.findings[pin.finding]!.code}
+                </Link>{" "}
+                {name(pin.lane)}
+              </th>
+              <td class="number">{moment(pin.time, (shown.window[1] - shown.window[0]) / 1000, shown.lanes.until)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {here.length > PINS_LISTED && <p class="muted">and {integer(here.length - PINS_LISTED)} more, in the table</p>}
+    </>
+  );
+}
+
+/** Pins of the time and lanes that are shown. */
+export function pinsIn(pins: readonly Pin[], { window, range }: Shown): Pin[] {
+  return pins.filter(
+    ({ time, lane }) => time >= window[0] && time <= window[1] && lane >= range[0] && lane <= range[1],
   );
 }
 
@@ -182,7 +252,9 @@ function Several({ answer, shown }: { answer: Happened; shown: Shown }) {
           {longest.map((event, index) => (
             <tr key={index}>
               <th scope="row">
-                <Link to={() => go({ lane: event.lane, at: [event.begin, event.end] })}>{event.call}</Link>{" "}
+                <Link to={() => go({ lane: event.lane, at: [event.begin, event.end], finding: null })}>
+                  {event.call}
+                </Link>{" "}
                 <SourceLink file={event.file} line={event.line} />
               </th>
               <td>

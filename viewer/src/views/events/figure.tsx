@@ -5,12 +5,15 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { address } from "../../api/answers";
 import type { EventRow, EventsDetail } from "../../api/types";
 import {
+  drawGlyphs,
   drawLanes,
+  drawPath,
   type Field,
   itemAt,
   itemsOf,
   type Item,
   laneHeight,
+  nearestGlyph,
   rowBounds,
   timeAt,
   xOf,
@@ -22,6 +25,7 @@ import { useAnswer, useShared } from "../../state/context";
 import { Figure, type Size, Tooltip, within } from "../../ui/figure";
 import { arrow, moved } from "../../ui/keys";
 import { Legend, type Shown, useLaneName } from "./index";
+import { nextPin, type Pin, usePins } from "./pins";
 import { around, moment, movedLanes, movedTime, zoomedLanes, zoomedTime } from "./window";
 
 const LEFT = 96;
@@ -75,8 +79,15 @@ function drawing(
   until: number,
   name: (lane: number) => string,
   shared: ReturnType<typeof useShared>,
+  pins: readonly Pin[],
 ): Draw {
-  const { palette } = shared;
+  const { palette, run, route } = shared;
+  const glyphs = pins.map(({ finding, lane, time }) => ({
+    lane,
+    time,
+    isWorst: run.findings[finding]?.severity === "error",
+    isSelected: finding === route.finding,
+  }));
   return (painter, width) => {
     const { box, span } = field;
     painter.rect(box.x, box.y, box.width, box.height, palette.panel);
@@ -89,6 +100,8 @@ function drawing(
       painter.text(x, box.y + box.height + 14, text, { fill: palette.muted, anchor: edge });
     }
     if (answer !== null) drawLanes(painter, answer, field, palette);
+    if (answer !== null && route.path === "on") drawPath(painter, answer, field, palette);
+    drawGlyphs(painter, answer?.rows ?? [], glyphs, field, palette);
     let free = box.y;
     const high = laneHeight(field);
     painter.clip(0, box.y - TOP, width, box.height + 2 * TOP, () => {
@@ -150,7 +163,11 @@ export function EventsFigure({ shown }: { shown: Shown }) {
   const asked = useEvents(shown, size, box);
   const answer = asked.value;
   const field = useMemo((): Field => ({ box, span: window, lanes: range }), [box, window, range]);
-  const draw = useMemo(() => drawing(answer, field, until, name, shared), [answer, field, until, palette]);
+  const pins = usePins(lanes);
+  const draw = useMemo(
+    () => drawing(answer, field, until, name, shared, pins),
+    [answer, field, until, palette, pins, route.finding, route.path],
+  );
 
   const isWhole = (time: readonly [number, number]) => time[0] <= 0 && time[1] >= until;
   const isAll = (of: readonly [number, number]) => of[0] === 0 && of[1] === count - 1;
@@ -164,13 +181,22 @@ export function EventsFigure({ shown }: { shown: Shown }) {
     Math.min(range[1], Math.max(range[0], range[0] + Math.floor((y - box.y) / laneHeight(field))));
   const inBox = (x: number, y: number) => x >= box.x && y >= box.y && x <= box.x + box.width && y <= box.y + box.height;
   const slack = ((window[1] - window[0]) / box.width) * 2;
+  const pinAt = (x: number, y: number) =>
+    answer === null || !inBox(x, y) ? null : nearestGlyph(answer.rows, pins, field, x, y);
+  const selectPin = (pin: Pin) => {
+    go({ lane: pin.lane, at: null, finding: pin.finding }, "replace");
+    const half = (window[1] - window[0]) / 2;
+    const isSeen = pin.time >= window[0] && pin.time <= window[1] && pin.lane >= range[0] && pin.lane <= range[1];
+    if (!isSeen)
+      move(movedTime(window, pin.time - window[0] - half, until), movedLanes(range, pin.lane - range[0], count));
+  };
   const find = (x: number, y: number) => {
     const row = inBox(x, y) ? rowOf(laneAt(y)) : undefined;
     const item = answer === null || row === undefined ? null : itemAt(answer, row, timeAt(field, x), slack);
     return row === undefined ? null : { row, item };
   };
   const select = (lane: number, item: Item | null) =>
-    go({ lane, at: item === null ? null : [item.begin, item.end] }, "replace");
+    go({ lane, at: item === null ? null : [item.begin, item.end], finding: null }, "replace");
 
   const onWheel = useCallback(
     (event: WheelEvent) => {
@@ -223,6 +249,8 @@ export function EventsFigure({ shown }: { shown: Shown }) {
       return move(time, [laneAt(brush.y), laneAt(brush.y + brush.height - 1)], "step");
     }
     if (from.moved) return;
+    const pin = pinAt(x, y);
+    if (pin !== null) return selectPin(pin);
     const found = find(x, y);
     if (found !== null) select(found.row.lanes[0], found.item);
   };
@@ -248,7 +276,7 @@ export function EventsFigure({ shown }: { shown: Shown }) {
     // Beyond what is in sight others may follow.
     if (next === undefined) return move(movedTime(window, (by * (window[1] - window[0])) / 2, until), [...range]);
     const lane = row.lanes[0];
-    go({ lane, at: [next.begin, next.end] }, "replace");
+    go({ lane, at: [next.begin, next.end], finding: null }, "replace");
     if (next.begin >= window[1] || next.end <= window[0]) {
       move(movedTime(window, next.begin - window[0] - (window[1] - window[0]) / 2, until), [...range]);
     }
@@ -263,24 +291,34 @@ export function EventsFigure({ shown }: { shown: Shown }) {
     const middle = route.at === null ? (window[0] + window[1]) / 2 : (route.at[0] + route.at[1]) / 2;
     select(next.lanes[0], route.at === null ? null : itemAt(answer, next, middle, slack));
   };
+  const ofFinding = pins.filter((pin) => pin.finding === route.finding);
+  const chosenPin = ofFinding.find((pin) => pin.lane === route.lane) ?? ofFinding[0] ?? null;
   const onKeyDown = (event: TargetedKeyboardEvent<HTMLCanvasElement>) => {
     const way = arrow(event.key);
-    const focus = route.at === null ? (window[0] + window[1]) / 2 : (route.at[0] + route.at[1]) / 2;
+    const focus =
+      route.at !== null ? (route.at[0] + route.at[1]) / 2 : (chosenPin?.time ?? (window[0] + window[1]) / 2);
     if (way !== null && event.shiftKey) {
       move(movedTime(window, (way[1] * (window[1] - window[0])) / 4, until), movedLanes(range, way[0], count));
     } else if (way !== null && way[0] !== 0) turn(way[0]);
     else if (way !== null) step(way[1] < 0 ? -1 : 1);
     else if (event.key === "+" || event.key === "=") move(zoomedTime(window, 0.5, focus, until), [...range]);
     else if (event.key === "-") move(zoomedTime(window, 2, focus, until), [...range]);
+    else if (event.key === "c") go({ path: route.path === "on" ? "off" : "on" }, "replace");
+    else if (event.key === "n" || event.key === "p") {
+      const by = event.key === "n" ? 1 : -1;
+      const pin = nextPin(pins, by, chosenPin, by > 0 ? window[0] : window[1]);
+      if (pin !== null) selectPin(pin);
+    } else if (event.key === "Enter" && route.finding !== null) go({ view: "findings", finding: route.finding });
     else if (event.key === "Enter" && route.at !== null) {
       const row = selectedRow !== undefined && selectedRow.lanes[0] < selectedRow.lanes[1] ? selectedRow.lanes : range;
       move(around(route.at[0], route.at[1], until), [...row], "step");
     } else if (event.key === "Backspace" || event.key === "0") go({ window: null, lanes: null });
-    else if (event.key === "Escape" && route.lane !== null) go({ lane: null, at: null }, "replace");
+    else if (event.key === "Escape" && route.lane !== null) go({ lane: null, at: null, finding: null }, "replace");
     else return;
     event.preventDefault();
   };
 
+  const hoveredPin = hovered === null ? null : pinAt(hovered.x, hovered.y);
   const hover = hovered === null ? null : find(hovered.x, hovered.y);
   const chosen = selectedItem();
   return (
@@ -293,7 +331,7 @@ export function EventsFigure({ shown }: { shown: Shown }) {
       {answer !== null && <Legend answer={answer} lanes={lanes} />}
       <Figure
         title="Events over time"
-        description="A lane for each thread. Up and down arrow select a lane, left and right its events; plus and minus zoom, Shift with arrows moves, Enter zooms into the event, Backspace shows all. The table holds the same events."
+        description="A lane for each thread. Up and down arrow select a lane, left and right its events; n and p the next and previous finding; c marks the critical path; plus and minus zoom, Shift with arrows moves, Enter zooms into the event or opens the finding, Backspace shows all. The table holds the same events."
         draw={draw}
         onSize={setSize}
         onWheel={onWheel}
@@ -329,12 +367,20 @@ export function EventsFigure({ shown }: { shown: Shown }) {
         )}
         {hovered !== null && hover !== null && answer !== null && (
           <Tooltip x={hovered.x} y={hovered.y} size={size}>
-            <ItemText answer={answer} shown={shown} row={hover.row} item={hover.item} />
+            {hoveredPin !== null ? (
+              <PinText pin={hoveredPin} shown={shown} />
+            ) : (
+              <ItemText answer={answer} shown={shown} row={hover.row} item={hover.item} />
+            )}
           </Tooltip>
         )}
         {answer !== null && selectedRow !== undefined && (
           <div class="hidden" aria-live="polite">
-            <ItemText answer={answer} shown={shown} row={selectedRow} item={chosen} />
+            {chosenPin !== null ? (
+              <PinText pin={chosenPin} shown={shown} />
+            ) : (
+              <ItemText answer={answer} shown={shown} row={selectedRow} item={chosen} />
+            )}
           </div>
         )}
       </Figure>
@@ -354,6 +400,25 @@ function Outline({ field, row, at }: { field: Field; row: EventRow; at: readonly
       class="cell-selected"
       style={{ left: `${from}px`, width: `${Math.max(2, to - from)}px`, top: `${y}px`, height: `${height}px` }}
     />
+  );
+}
+
+/** A finding at its moment, in a few words. */
+function PinText({ pin, shown }: { pin: Pin; shown: Shown }) {
+  const { run } = useShared();
+  const finding = run.findings[pin.finding]!;
+  const name = useLaneName(shown.lanes);
+  const [from, to] = shown.window;
+  return (
+    <>
+      <strong>
+        ▲ {finding.severity} {finding.code}
+      </strong>
+      : {finding.title}
+      <div>
+        found by {name(pin.lane)} at {moment(pin.time, (to - from) / 2000, shown.lanes.until)}
+      </div>
+    </>
   );
 }
 

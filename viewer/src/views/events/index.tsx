@@ -10,6 +10,7 @@ import { useAnswer, useShared } from "../../state/context";
 import { Answered, Choice } from "../../ui/parts";
 import { EventDetails } from "./details";
 import { EventsFigure } from "./figure";
+import { PathTables } from "./path";
 import { EventTable } from "./table";
 import type { Range } from "./window";
 
@@ -73,13 +74,24 @@ function Events({ lanes }: { lanes: Lanes }) {
         <div class="toolbar">
           <Choice
             label="Form"
-            value={route.form === "table" ? "table" : "figure"}
+            value={route.form === "table" || route.form === "path" ? route.form : "figure"}
             options={[
               ["figure", "Lanes"],
               ["table", "Table"],
+              ["path", "Critical path"],
             ]}
             onChange={(form) => go({ form })}
           />
+          {route.form !== "table" && route.form !== "path" && (
+            <button
+              type="button"
+              aria-pressed={route.path === "on"}
+              title="Key c"
+              onClick={() => go({ path: route.path === "on" ? "off" : "on" }, "replace")}
+            >
+              Mark critical path
+            </button>
+          )}
           {!isWhole && (
             <button type="button" onClick={() => go({ window: null, lanes: null })}>
               Show all
@@ -91,7 +103,13 @@ function Events({ lanes }: { lanes: Lanes }) {
             </span>
           ))}
         </div>
-        {route.form === "table" ? <EventTable shown={shown} /> : <EventsFigure shown={shown} />}
+        {route.form === "table" ? (
+          <EventTable shown={shown} />
+        ) : route.form === "path" ? (
+          <PathTables shown={shown} />
+        ) : (
+          <EventsFigure shown={shown} />
+        )}
       </div>
       <EventDetails shown={shown} />
     </div>
@@ -100,7 +118,7 @@ function Events({ lanes }: { lanes: Lanes }) {
 
 /** Colours in words: what is there of the classes and waits. */
 export function Legend({ answer, lanes }: { answer: EventsDetail; lanes: Lanes }) {
-  const { answers, palette } = useShared();
+  const { answers, palette, route } = useShared();
   // Exports hold the whole run only.
   const partAddress = address("happened", { from: 0, to: 1 });
   const { classes, waits } = useMemo(() => {
@@ -128,6 +146,12 @@ export function Legend({ answer, lanes }: { answer: EventsDetail; lanes: Lanes }
           {wait === 1 ? "waits for a message" : "waits in a collective"}
         </li>
       ))}
+      {route.path === "on" && (
+        <li>
+          <span class="swatch path" aria-hidden="true" />
+          critical path{answer.path.length === 0 && ": not in this time and these lanes"}
+        </li>
+      )}
       {coarse && <li class="muted">heights: share of the time, where calls are too short to be drawn</li>}
       {folded && <li class="muted">dotted: folded when recorded</li>}
       {answer.more_messages > 0 && (

@@ -4,6 +4,7 @@ import type { Unusual } from "../../api/types";
 import { percent, seconds, several } from "../../format";
 import { useShared } from "../../state/context";
 import { around } from "../events/window";
+import { PictureOf } from "../../ui/picture";
 import { Bar, Link, ObjectLink, PlaceLink, SourceLink } from "../../ui/parts";
 
 /** How many late calls are listed. */
@@ -20,7 +21,9 @@ export function UnusualInRun() {
       <ul class="unusual">
         {run.unusual.map((unusual, index) => (
           <li key={index}>
-            <strong>{unusual.text}.</strong> {unusual.evidence}. {unusual.advice} <Links unusual={unusual} />
+            <strong>{unusual.text}.</strong>
+            <PictureOf picture={unusual.picture} />
+            {unusual.evidence}. {unusual.advice} <Links unusual={unusual} />
           </li>
         ))}
       </ul>
