@@ -133,6 +133,7 @@ fn answer(compiler: &[OsString], question: &[&str]) -> String {
     let asked = Command::new(&compiler[0])
         .args(&compiler[1..])
         .args(question)
+        .env(crate::WRAPPER, crate::WITHIN)
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output();

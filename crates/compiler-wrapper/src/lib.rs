@@ -64,7 +64,26 @@ impl Language {
         };
         std::env::var_os(variable).filter(|v| !v.is_empty()).unwrap_or_else(|| wrapper.into())
     }
+
+    /// What an MPI wrapper calls if nothing else is said.
+    fn plain_compiler(self) -> OsString {
+        match self {
+            Language::C => "cc".into(),
+            Language::Cxx => "c++".into(),
+            Language::Fortran => "gfortran".into(),
+            Language::Cuda => nvcc::default_nvcc(),
+        }
+    }
 }
+
+/// What to do, where the environment says so.
+const WRAPPER: &str = "COMMSAN_WRAPPER";
+/// The compiler runs unchanged.
+const OFF: &str = "off";
+/// Likewise, and a wrapper is what has started this process: where an MPI wrapper calls one of ours
+/// (`OMPI_CC=commsan-cc mpicc`, `mpicc -cc=commsan-cc`), asking that MPI wrapper would start us
+/// without end.
+const WITHIN: &str = "within";
 
 /// Replaces this process by the compiler that `args` name, or by the language's default one.
 /// Returns only if that fails or the command line is not supported.
@@ -79,14 +98,19 @@ pub fn run(language: Language, args: Vec<OsString>) -> ExitCode {
         );
         return ExitCode::from(127);
     }
-    let Invocation { compiler, args } =
-        invocation::split(args, language.default_compiler(), invocation::is_executable);
-    if std::env::var_os("COMMSAN_WRAPPER").is_some_and(|v| v == "off") {
-        return replace_process(&compiler, &args, &[]);
+    let is_set = |value: &str| std::env::var_os(WRAPPER).is_some_and(|set| set == value);
+    let default = match is_set(WITHIN) {
+        true => language.plain_compiler(),
+        false => language.default_compiler(),
+    };
+    let Invocation { compiler, args } = invocation::split(args, default, invocation::is_executable);
+    let within = [(WRAPPER, Some(OsString::from(WITHIN)))];
+    if is_set(OFF) || is_set(WITHIN) {
+        return replace_process(&compiler, &args, &within);
     }
     let line = CommandLine::parse(&args);
     if !line.builds() {
-        return replace_process(&compiler, &args, &[]);
+        return replace_process(&compiler, &args, &within);
     }
     let asked = family::to_ask(&compiler, &args);
     let (known, library) = (Compiler::of(&asked), library_directory());
@@ -104,7 +128,7 @@ pub fn run(language: Language, args: Vec<OsString>) -> ExitCode {
                 (_, Some(warning)) => eprintln!("commsan: warning: {warning}"),
                 (_, None) => (),
             }
-            replace_process(&compiler, &plan::assemble(front, args, back), &[])
+            replace_process(&compiler, &plan::assemble(front, args, back), &within)
         }
         Err(reason) => {
             eprintln!("commsan: error: {reason}");

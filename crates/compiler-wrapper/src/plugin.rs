@@ -231,6 +231,7 @@ fn ask(compiler: &[OsString], question: &[&str]) -> Option<PathBuf> {
     let asked = Command::new(compiler.first()?)
         .args(&compiler[1..])
         .args(question)
+        .env(crate::WRAPPER, crate::WITHIN)
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output()

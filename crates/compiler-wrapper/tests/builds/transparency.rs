@@ -80,6 +80,21 @@ fn the_off_switch() {
     assert!(!place.ok("nm plain").contains("tsan"));
 }
 
+/// An MPI wrapper calls ours as its compiler, which calls that MPI wrapper by default.
+#[test]
+fn wrappers_that_call_each_other_end() {
+    let place = Place::new();
+    std::fs::write(place.0.join("mpicc"), "#!/bin/sh\nexec ${OMPI_CC:-gcc} -DMPI \"$@\"\n")
+        .unwrap();
+    place.ok("chmod +x mpicc; printf '#!/bin/sh\\nexec @cc \"$@\"\\n' > ours; chmod +x ours");
+    let mpicc = "PATH=$PWD:$PATH OMPI_CC=./ours mpicc";
+    place.ok(&format!("{mpicc} -mcx16 -c SRC/program.c -o a.o && nm a.o | grep -q 'U __.*san'"));
+    let asked = place.ok(&format!("{mpicc} --version"));
+    assert!(asked.contains("Free Software Foundation"), "{asked}");
+    place.ok(&format!("COMMSAN_WRAPPER=off {mpicc} -mcx16 -c SRC/program.c -o b.o"));
+    assert!(!place.ok("nm b.o").contains("tsan"));
+}
+
 #[test]
 fn unsupported_compilers_are_passed_through_with_one_warning() {
     let place = Place::new();
