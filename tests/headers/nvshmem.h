@@ -13,7 +13,36 @@ enum { NVSHMEM_TEAM_INVALID = -1, NVSHMEM_TEAM_WORLD = 0 };
 enum { NVSHMEM_SIGNAL_SET = 9, NVSHMEM_SIGNAL_ADD = 10 };
 enum { NVSHMEM_CMP_EQ = 0, NVSHMEM_CMP_GE = 5 };
 
-int nvshmemx_hostlib_init_attr(unsigned flags, void *attributes);
+enum { NVSHMEMX_INIT_WITH_UNIQUEID = 1 << 3 };
+
+typedef struct {
+	int version;
+	char internal[124];
+} nvshmemx_uniqueid_t;
+
+typedef struct {
+	int version;
+	nvshmemx_uniqueid_t *id;
+	int myrank;
+	int nranks;
+} nvshmemx_uniqueid_args_t;
+
+typedef struct {
+	int version;
+	nvshmemx_uniqueid_args_t uid_args;
+	char content[96];
+} nvshmemx_init_args_t;
+
+typedef struct {
+	int version;
+	void *mpi_comm;
+	nvshmemx_init_args_t args;
+} nvshmemx_init_attr_t;
+
+int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t *id);
+int nvshmemx_set_attr_uniqueid_args(int myrank, int nranks, const nvshmemx_uniqueid_t *id,
+				    nvshmemx_init_attr_t *attr);
+int nvshmemx_hostlib_init_attr(unsigned flags, nvshmemx_init_attr_t *attributes);
 void nvshmemx_hostlib_finalize(void);
 int nvshmem_my_pe(void);
 int nvshmem_n_pes(void);
@@ -76,6 +105,7 @@ void nvshmem_team_destroy(nvshmem_team_t team);
 
 /* What nvshmem_init and nvshmem_finalize do in programs without NVSHMEM's library for kernels. */
 #define nvshmem_init() nvshmemx_hostlib_init_attr(0, nullptr)
+#define nvshmemx_init_attr(flags, attributes) nvshmemx_hostlib_init_attr(flags, attributes)
 #define nvshmem_finalize() nvshmemx_hostlib_finalize()
 
 #endif
