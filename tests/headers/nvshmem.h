@@ -69,6 +69,10 @@ void nvshmemx_float_put_nbi_on_stream(float *dest, const float *source, size_t n
 				      cudaStream_t stream);
 void nvshmemx_putmem_signal_on_stream(void *dest, const void *source, size_t bytes, uint64_t *sig_addr,
 				      uint64_t signal, int sig_op, int pe, cudaStream_t stream);
+void nvshmemx_putmem_signal_nbi_on_stream(void *dest, const void *source, size_t bytes, uint64_t *sig_addr,
+					  uint64_t signal, int sig_op, int pe, cudaStream_t stream);
+void nvshmemx_signal_op_on_stream(uint64_t *sig_addr, uint64_t signal, int sig_op, int pe,
+				  cudaStream_t stream);
 void nvshmemx_signal_wait_until_on_stream(uint64_t *sig_addr, int cmp, uint64_t value, cudaStream_t stream);
 void nvshmem_quiet(void);
 void nvshmem_fence(void);

@@ -420,6 +420,8 @@ pub(crate) fn asked<R>(how: How, caller: Caller, asks: Asks, real: impl FnOnce()
                 let work = work(call, stream, accesses);
                 call.with(|streams, place, out| streams.nvshmem_awaits(&work, place, out));
             });
+            // What it waits for may be a reply to what this PE has put, which is over then.
+            complete(call, Some(stream));
             result
         }
         (_, Some(stream)) if !is_nonblocking(how.name) => {

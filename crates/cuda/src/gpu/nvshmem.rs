@@ -3,8 +3,9 @@
 //! **Soundness.** A nonblocking operation uses its local buffer from the call, or from where its
 //! stream comes to it, until `nvshmem_quiet`, or a call that implies that, of the host or in a
 //! stream; one of a stream is not over for a host that has not waited for the stream. It may be
-//! carried out at any time in between, beside all streams. Of what other PEs do here nothing is
-//! known.
+//! carried out at any time in between, beside all streams. A stream that waits for a signal, or for
+//! a value, may wait for another PE's reply to what this one has put: it counts as a quiet. Of what
+//! other PEs do here nothing is known.
 
 use super::{Gpu, MAX_IN_FLIGHT, Started};
 use crate::clock::{Clock, Epoch};
