@@ -12,7 +12,8 @@ mod streams;
 use crate::{Host, Load};
 use commsan_callsite::{Findings, Place, Report};
 use commsan_cuda::nccl::Act;
-use commsan_cuda::nccl::waiting::Meeting;
+use commsan_cuda::nvshmem;
+use commsan_cuda::waiting::Meeting;
 use commsan_cuda::{
     Gpu, KernelAccess, Release, SharedEvent, SharedMemory, StreamChecker, StreamName, Ticket, Work,
 };
@@ -257,6 +258,21 @@ impl StreamChecker for Checker {
     fn nccl(&mut self, act: Act, place: &dyn Place, out: &mut dyn Findings) -> Option<Meeting> {
         let job = self.tracker.together.compared();
         self.devices().nccl(act, job, place, out)
+    }
+
+    fn nvshmem(
+        &mut self,
+        act: nvshmem::Act<'_>,
+        place: &dyn Place,
+        out: &mut dyn Findings,
+    ) -> Option<Meeting> {
+        if !matches!(act, nvshmem::Act::Wrong(..)) {
+            self.tracker.is_ordered_elsewhere();
+        }
+        let job = self.tracker.together.compared();
+        let meeting = self.devices().nvshmem(act, job, place, out);
+        self.tracker.acquire_from_streams(&place, out);
+        meeting
     }
 }
 

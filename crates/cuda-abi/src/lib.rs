@@ -3,7 +3,7 @@
 #![allow(non_snake_case, reason = "fields are named as in CUDA's headers")]
 #![allow(missing_docs, reason = "CUDA's documentation of these types is theirs, too")]
 
-mod nvshmem;
+pub mod nvshmem;
 pub mod observe;
 
 use std::ffi::{c_char, c_int, c_uint, c_void};

@@ -1,5 +1,10 @@
-//! The functions of NVSHMEM's host library that move data: some 1,400, a few for each of many types
-//! (`host/*.h` and `nvshmem_common.cuh` of NVSHMEM 3).
+//! NVSHMEM's host library: its functions that move data, some 1,400, a few for each of many types
+//! (`host/*.h` and `nvshmem_common.cuh` of NVSHMEM 3), what PEs call together, and the structures
+//! that initialise a PE.
+
+use std::collections::HashMap;
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::LazyLock;
 
 /// Calls a macro for each function with its operation, who performs it (`host` if the host waits,
 /// `stream` if it is enqueued), the parts of its name, the type of the values in the signature, and
@@ -128,4 +133,185 @@ macro_rules! nvshmem_types {
     (@ $family:ident $each:ident $($name:literal $passed:ident $reckoned:ident)*) => {
         $($crate::nvshmem_functions!($family $name, $passed, $reckoned $each);)*
     };
+}
+
+/// What the PEs of a team do together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Wait for each other, and for what they have put.
+    Barrier,
+    /// Wait for each other.
+    Sync,
+    /// Get what a root has.
+    Broadcast,
+    /// Get what each has.
+    Collect,
+    /// Get another part of what each has.
+    AllToAll,
+    /// Get the reduction of what all have.
+    Reduce,
+    /// Get another part of the reduction.
+    ReduceScatter,
+    /// Allocate symmetric memory.
+    Allocate,
+    /// Free symmetric memory.
+    Free,
+    /// Split a team by a triplet.
+    SplitStrided,
+    /// Split a team into rows and columns.
+    SplitGrid,
+    /// Destroy the team.
+    DestroyTeam,
+    /// Finalize NVSHMEM.
+    Finalize,
+}
+
+/// A call that the PEs of a team make together.
+#[derive(Clone, Copy, Debug)]
+pub struct Collective {
+    /// What it is called where users see it.
+    pub name: &'static str,
+    /// What it does.
+    pub kind: Kind,
+    /// Bytes of an element; 0 if it moves none.
+    pub size: usize,
+    /// The type of the values, as [`nvshmem_functions`] has it; bytes are of any type.
+    pub values: &'static str,
+    /// The reduction.
+    pub op: &'static str,
+}
+
+fn rows() -> Vec<Collective> {
+    let plain = |(name, kind)| Collective { name, kind, size: 0, values: "", op: "" };
+    let mut all: Vec<Collective> = PLAIN.iter().copied().map(plain).collect();
+    macro_rules! row {
+        (broadcast $way:ident $name:tt $t:ident $r:ident) => { row!(@ Broadcast $name $t $r ""); };
+        (fcollect $way:ident $name:tt $t:ident $r:ident) => { row!(@ Collect $name $t $r ""); };
+        (alltoall $way:ident $name:tt $t:ident $r:ident) => { row!(@ AllToAll $name $t $r ""); };
+        (reduce $way:ident $name:tt $t:ident $r:ident $op:ident) => {
+            row!(@ Reduce $name $t $r stringify!($op));
+        };
+        (reducescatter $way:ident $name:tt $t:ident $r:ident $op:ident) => {
+            row!(@ ReduceScatter $name $t $r stringify!($op));
+        };
+        (@ $kind:ident [$($name:literal)*] $t:ident $r:ident $op:expr) => {{
+            let name = concat!($($name),*);
+            let is_bytes = name.trim_start_matches("nvshmem").contains("mem");
+            let values = if is_bytes { ANY } else { stringify!($r) };
+            let size = size_of::<$t>();
+            all.push(Collective { name, kind: Kind::$kind, size, values, op: $op });
+        }};
+        ($($other:tt)*) => {};
+    }
+    nvshmem_functions!(row);
+    all
+}
+
+/// Values of any type.
+pub const ANY: &str = "any";
+
+/// Calls that move no elements.
+const PLAIN: &[(&str, Kind)] = &[
+    ("nvshmem_barrier_all", Kind::Barrier),
+    ("nvshmem_barrier", Kind::Barrier),
+    ("nvshmemx_barrier_all_on_stream", Kind::Barrier),
+    ("nvshmemx_barrier_on_stream", Kind::Barrier),
+    ("nvshmem_sync_all", Kind::Sync),
+    ("nvshmem_team_sync", Kind::Sync),
+    ("nvshmemx_sync_all_on_stream", Kind::Sync),
+    ("nvshmemx_team_sync_on_stream", Kind::Sync),
+    ("nvshmem_malloc", Kind::Allocate),
+    ("nvshmem_calloc", Kind::Allocate),
+    ("nvshmem_align", Kind::Allocate),
+    ("nvshmem_free", Kind::Free),
+    ("nvshmem_team_split_strided", Kind::SplitStrided),
+    ("nvshmem_team_split_2d", Kind::SplitGrid),
+    ("nvshmem_team_destroy", Kind::DestroyTeam),
+    ("nvshmem_finalize", Kind::Finalize),
+];
+
+/// All calls that PEs make together: the same in each process, so that a number names one.
+pub fn collectives() -> &'static [Collective] {
+    static ALL: LazyLock<Vec<Collective>> = LazyLock::new(rows);
+    &ALL
+}
+
+/// The number of a call among [`collectives`].
+pub fn number_of(name: &str) -> Option<u16> {
+    static NUMBERS: LazyLock<HashMap<&'static str, u16>> = LazyLock::new(|| {
+        (0..).zip(collectives()).map(|(number, one)| (one.name, number)).collect()
+    });
+    NUMBERS.get(name).copied()
+}
+
+/// `nvshmemx_uniqueid_t`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Id {
+    /// The version of the structure.
+    pub version: c_int,
+    /// The identifier.
+    pub bytes: [u8; 124],
+}
+
+/// `nvshmemx_init_attr_t`.
+#[repr(C)]
+pub struct Attributes {
+    version: c_int,
+    /// A pointer to an `MPI_Comm`.
+    pub comm: *const c_void,
+    args_version: c_int,
+    /// What PEs that meet by an identifier say.
+    pub by_id: ById,
+    padding: [u8; 96],
+}
+
+/// `nvshmemx_uniqueid_args_t`.
+#[repr(C)]
+pub struct ById {
+    version: c_int,
+    /// The identifier.
+    pub id: *const Id,
+    /// This PE.
+    pub rank: c_int,
+    /// The number of PEs.
+    pub ranks: c_int,
+}
+
+/// `NVSHMEMX_INIT_WITH_MPI_COMM`
+pub const WITH_MPI: c_uint = 2;
+/// `NVSHMEMX_INIT_WITH_UNIQUEID`
+pub const WITH_ID: c_uint = 8;
+
+/// `nvshmemi_version_t`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Version {
+    /// Of an interface that older programs do not have.
+    pub major: c_int,
+    /// Of an interface that has more.
+    pub minor: c_int,
+    /// Of the same interface.
+    pub patch: c_int,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_have_numbers_and_values() {
+        let of = |name: &str| collectives()[usize::from(number_of(name).unwrap())];
+        let reduce = of("nvshmemx_uint_max_reduce_on_stream");
+        assert_eq!((reduce.kind, reduce.size), (Kind::Reduce, 4));
+        assert_eq!((reduce.values, reduce.op), ("u32", "most"));
+        let bytes = of("nvshmem_broadcastmem");
+        assert_eq!((bytes.kind, bytes.size, bytes.values), (Kind::Broadcast, 1, ANY));
+        assert_eq!(of("nvshmem_half_fcollect").values, "f16");
+        assert_eq!(number_of("nvshmem_int_put"), None);
+        let mut names: Vec<_> = collectives().iter().map(|one| one.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), collectives().len());
+    }
 }

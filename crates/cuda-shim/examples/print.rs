@@ -2,8 +2,9 @@
 //! `COMMSAN_TOLD` names, a line each.
 
 use commsan_callsite::{Findings, Place, Placed, Report, Stacks, Use};
-use commsan_cuda::nccl::waiting::{HostWait, Meeting};
 use commsan_cuda::nccl::{Act, Making, Origin};
+use commsan_cuda::nvshmem::{self, Uses, Wrong};
+use commsan_cuda::waiting::{HostWait, Meeting};
 use commsan_cuda::{
     Allocation, Copy, Failure, Gpu, Line, NodeKind, Race, Release, Set, StreamChecker, StreamName,
     Strength, Ticket, Work, stream_calls,
@@ -81,6 +82,18 @@ impl Answer for Option<Meeting> {
     }
 }
 
+impl Answer for Vec<Wrong> {
+    fn new(_: &str, _: u64) -> Vec<Wrong> {
+        Vec::new()
+    }
+}
+
+impl Answer for u64 {
+    fn new(_: &str, _: u64) -> u64 {
+        0
+    }
+}
+
 impl Answer for Making {
     fn new(_: &str, _: u64) -> Making {
         Making::default()
@@ -135,6 +148,15 @@ macro_rules! print {
 
             fn nccl(&mut self, act: Act, _: &dyn Place, _: &mut dyn Findings) -> Option<Meeting> {
                 self.called("nccl", &[("act", &act)])
+            }
+
+            fn nvshmem(
+                &mut self,
+                act: nvshmem::Act<'_>,
+                _: &dyn Place,
+                _: &mut dyn Findings,
+            ) -> Option<Meeting> {
+                self.called("nvshmem", &[("act", &act)])
             }
 
             fn graph_launched(

@@ -4,7 +4,7 @@ use crate::call::{Call, DefaultStream};
 use crate::process::{process, quietly};
 use crate::real::{INVALID_VALUE, SUCCESS};
 use crate::symbols;
-use commsan_cuda::nccl::waiting::HostWait;
+use commsan_cuda::waiting::HostWait;
 use commsan_cuda_abi::is_sticky;
 use commsan_process::inside::Inside;
 use commsan_process::stack::Caller;

@@ -7,8 +7,8 @@ use crate::process::quietly;
 use crate::real::{SUCCESS, real};
 use crate::traffic;
 use commsan_cuda::nccl::operation::{Operation, size_of};
-use commsan_cuda::nccl::waiting::Meeting;
 use commsan_cuda::nccl::{Act, Making, Origin};
+use commsan_cuda::waiting::Meeting;
 use commsan_cuda::{Bytes, KernelAccess, StreamName, Strength, Wait, Work};
 use commsan_shadow::{Footprint, Mode};
 use std::cell::RefCell;
@@ -307,7 +307,7 @@ fn group_ended(call: &Call, works: &[(Work, Option<Meeting>)]) {
     }
     join(call, &streams);
     for (work, meeting) in works {
-        enqueue(call, work, *meeting);
+        enqueue(call, work, meeting.clone());
     }
     join(call, &streams);
 }
@@ -349,13 +349,13 @@ pub(crate) fn operation(call: Option<&Call>, asked: &Asked, real: impl FnOnce() 
 fn in_stream(call: &Call, asked: &Asked, meeting: Option<Meeting>) {
     let work = asked.work(call);
     let now = GROUP.with_borrow_mut(|group| match group.depth {
-        0 => Some(work),
+        0 => Some((work, meeting)),
         _ => {
             group.works.push((work, meeting));
             None
         }
     });
-    if let Some(work) = now {
+    if let Some((work, meeting)) = now {
         enqueue(call, &work, meeting);
     }
 }
@@ -364,7 +364,7 @@ fn enqueue(call: &Call, work: &Work, meeting: Option<Meeting>) {
     call.with(|streams, place, out| {
         let ticket = streams.enqueue(work, place, out);
         if let Some(meeting) = meeting {
-            streams.nccl_in_stream(ticket, meeting);
+            streams.meets_in_stream(ticket, meeting);
         }
     });
 }

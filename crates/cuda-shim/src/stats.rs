@@ -6,8 +6,9 @@
 //! graph, what the graph has then.
 
 use commsan_callsite::{Findings, Place};
-use commsan_cuda::nccl::waiting::{HostWait, Meeting};
 use commsan_cuda::nccl::{Act, Making, Origin};
+use commsan_cuda::nvshmem::{self, Uses, Wrong};
+use commsan_cuda::waiting::{HostWait, Meeting};
 use commsan_cuda::{
     Allocation, Bytes, Copy, Failure, Gpu, KernelAccess, Line, MemoryKind, NodeKind, Race, Release,
     Set, StreamChecker, StreamName, Strength, Ticket, Wait, Work, stream_calls,
@@ -197,6 +198,15 @@ macro_rules! pass_on {
                 out: &mut dyn Findings,
             ) -> Option<Meeting> {
                 self.0.nccl(act, place, out)
+            }
+
+            fn nvshmem(
+                &mut self,
+                act: nvshmem::Act<'_>,
+                place: &dyn Place,
+                out: &mut dyn Findings,
+            ) -> Option<Meeting> {
+                self.0.nvshmem(act, place, out)
             }
 
             fn copy(&mut self, copy: &Copy, place: &dyn Place, out: &mut dyn Findings) -> Ticket {

@@ -7,11 +7,13 @@ mod graphs;
 mod may_conflict;
 mod memory;
 mod nccl;
+mod nvshmem;
 mod observed;
 mod polling;
 mod race;
 mod shared;
 mod stack;
+mod waiting;
 
 pub use failure::Failure;
 pub use graphs::NodeKind;
@@ -23,7 +25,9 @@ use crate::graphs::{Act, Graphs};
 use crate::ipc::{Ipc, Recorded, SharedEvent};
 use crate::memory::{Block, Memory};
 use crate::nccl::Nccl;
+use crate::nvshmem::Nvshmem;
 use crate::order::{Kind, Order};
+use crate::waiting::Waiting;
 use crate::work::{Copy, KernelAccess, Line, Rows, Set, StreamName, Wait, Work};
 use commsan_callsite::{Doing, Findings, Place, Site, Stacks, Subscribers};
 use commsan_findings::Role;
@@ -61,6 +65,11 @@ pub struct Gpu {
     released: FxHashMap<u32, Block>,
     graphs: Graphs,
     nccl: Nccl,
+    nvshmem: Nvshmem,
+    /// Nonblocking operations of NVSHMEM that nobody has waited for.
+    begun: Vec<nvshmem::Pending>,
+    /// What needs other ranks: work in flight, and the host's calls.
+    meetings: Waiting,
     /// Work that some thread of the host may not know to be complete, with what it certainly
     /// touches.
     live: Live<Flight>,
@@ -166,6 +175,9 @@ impl Gpu {
             released: FxHashMap::default(),
             graphs: Graphs::default(),
             nccl: Nccl::default(),
+            nvshmem: Nvshmem::default(),
+            begun: Vec::new(),
+            meetings: Waiting::default(),
             live: Live::unmarked(),
             possible: PossibleConflicts::default(),
             launches: Launches::default(),

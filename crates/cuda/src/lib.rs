@@ -11,9 +11,11 @@ mod ipc;
 mod kernels;
 mod memory;
 pub mod nccl;
+pub mod nvshmem;
 mod order;
 mod rules;
 mod stream_checker;
+pub mod waiting;
 mod work;
 
 pub use commsan_ptx::Strength;

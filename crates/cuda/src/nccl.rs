@@ -21,25 +21,18 @@
 pub mod operation;
 #[cfg(test)]
 mod tests;
-pub mod waiting;
+mod waiting;
 
+use crate::waiting::{Job, Meeting, On, Others, introduce};
 use crate::work::StreamName;
 use commsan_callsite::{Findings, Place, Report, Site, StackId, Stacks};
 use commsan_findings::record::{RawCollective, RawOperation, Record};
 use commsan_findings::{Code, Role};
-use commsan_job_shm::{ENTRY, Posted, Rendezvous};
+use commsan_job_shm::{ENTRY, Posted};
 use operation::{Kind, Operation};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
-use waiting::{Meeting, Waiting};
-
-/// Where ranks of a job meet, and this one.
-pub type Ranks = (Rendezvous, u32);
-
-/// Where ranks of the job meet, and this one; `None` if the job has no rendezvous, or does not
-/// compare collectives.
-pub type Job = Option<Ranks>;
 
 /// How a communicator is made.
 #[derive(Clone, Copy, Debug)]
@@ -148,7 +141,10 @@ pub struct Nccl {
     groups: FxHashMap<u32, SmallVec<[Site; 2]>>,
     /// Calls of `ncclCommInitAll`.
     cliques: u32,
-    waiting: Waiting,
+    /// What was called on communicators that are destroyed.
+    past: Vec<(u64, u32)>,
+    /// Some calls were not counted.
+    is_unsure: bool,
 }
 
 fn hashed(what: impl Hash) -> u64 {
@@ -259,7 +255,7 @@ impl Nccl {
             Act::Failed(handle) => self.distrust(handle),
             Act::Destroys(handle, call) => self.destroys(handle, call, &mut at),
             Act::Aborts(handle, call) => {
-                self.waiting.is_unsure = true;
+                self.is_unsure = true;
                 self.removes(handle, call, &mut at);
             }
             Act::GroupBegins(call) => {
@@ -268,7 +264,7 @@ impl Nccl {
             }
             Act::GroupEnds(call) => self.group_ends(call, &mut at),
             Act::Simulated => {
-                self.waiting.is_unsure = true;
+                self.is_unsure = true;
                 self.all.values_mut().for_each(|known| known.compared = false);
             }
         }
@@ -282,7 +278,7 @@ impl Nccl {
             self.used.entry(joins).or_insert((made, 0)).1 += 1;
         }
         if name != 0 {
-            self.introduce(name, rank, job);
+            introduce(name, rank, job);
         }
         let known = Communicator {
             name,
@@ -302,7 +298,7 @@ impl Nccl {
     pub(crate) fn distrust(&mut self, handle: usize) {
         if let Some(known) = self.all.get_mut(&handle) {
             known.compared = false;
-            self.waiting.is_unsure |= known.name != 0;
+            self.is_unsure |= known.name != 0;
         }
     }
 
@@ -335,13 +331,13 @@ impl Nccl {
         known.entered += 1;
         let (name, number) = (known.name, known.entered);
         let meeting = Meeting {
-            kind: operation.kind,
-            communicator: name,
+            call: operation.kind.name(),
+            on: On::Communicator,
+            members: known.ranks,
+            group: name,
+            others: Others::All { of: known.ranks, but: known.rank },
             name,
             number,
-            rank: known.rank,
-            ranks: known.ranks,
-            peer: None,
         };
         if let Some(first) = self.meet(hashed((name, number)), &entry, at)
             && !operation.matches(&first.operation)
@@ -358,7 +354,7 @@ impl Nccl {
     fn message(&mut self, handle: usize, entry: Entry, at: &mut At<'_>) -> Option<Meeting> {
         let known = self.all.get_mut(&handle)?;
         let Some((own, peer)) = known.rank.map(|rank| rank as i32).zip(entry.operation.peer) else {
-            self.waiting.is_unsure = true;
+            self.is_unsure = true;
             return None;
         };
         let kind = entry.operation.kind;
@@ -366,15 +362,15 @@ impl Nccl {
         *number += 1;
         let (from, to) = if kind == Kind::Send { (own, peer) } else { (peer, own) };
         let (number, key) = (*number, hashed((known.name, "message", from, to, *number)));
-        let meeting = Meeting {
-            kind,
-            communicator: known.name,
+        let meeting = peer.try_into().ok().map(|peer| Meeting {
+            call: kind.counterpart().name(),
+            on: On::Communicator,
+            members: known.ranks,
+            group: known.name,
+            others: Others::One(peer),
             name: waiting::messages(known.name, kind.counterpart(), from, to),
             number,
-            rank: known.rank,
-            ranks: known.ranks,
-            peer: Some(peer),
-        };
+        });
         if let Some(first) = self.meet(key, &entry, at) {
             self.first.remove(&key);
             if !entry.operation.carries(&first.operation) {
@@ -382,7 +378,7 @@ impl Nccl {
                 self.report_mismatch(Code::NcclMessagesDiffer, handle, number, entries, at);
             }
         }
-        Some(meeting)
+        meeting
     }
 
     /// Leaves an entry for other ranks, unless one of them has been first: that one's.
@@ -421,10 +417,7 @@ impl Nccl {
         at: &mut At<'_>,
     ) {
         let ranks = self.all.get(&handle).and_then(|known| known.ranks);
-        let on = match ranks {
-            Some(ranks) => format!("an NCCL communicator of {ranks} ranks"),
-            None => "an NCCL communicator".to_owned(),
-        };
+        let on = On::Communicator.describe(ranks);
         let passed = [own, first].map(|entry| {
             let rank = entry.rank.map_or(String::new(), |rank| format!(" as its rank {rank}"));
             (entry.operation.describe() + &rank).into()

@@ -1,8 +1,9 @@
 //! What checks the work of streams, as the calls of a program need it.
 
 use crate::gpu::{Failure, Gpu, NodeKind, Race, Ticket};
-use crate::nccl::waiting::{HostWait, Meeting};
 use crate::nccl::{Act, Making, Origin};
+use crate::nvshmem::{self, Uses, Wrong};
+use crate::waiting::{HostWait, Meeting};
 use crate::work::{Allocation, Copy, Line, Release, Set, StreamName, Work};
 use commsan_callsite::{Findings, Place};
 use commsan_ptx::Strength;
@@ -104,12 +105,29 @@ macro_rules! stream_calls {
                 place: &dyn Place, out: &mut dyn Findings
             ) -> Making;
             /// Work in a stream needs other ranks.
-            fn nccl_in_stream(ticket: Ticket, meeting: Meeting;);
+            fn meets_in_stream(ticket: Ticket, meeting: Meeting;);
             /// The host is about to wait for work; whether some of it needs other ranks, so that
             /// this rank waits for them.
             fn host_waits(wait: HostWait, call: &'static str; place: &dyn Place) -> bool;
+            /// The host is about to call what needs other ranks; which and how is not known if that
+            /// is `None`.
+            fn host_calls(
+                call: &'static str, meeting: Option<Meeting>; place: &dyn Place);
             /// The host does not wait any more.
             fn host_goes_on();
+            /// What is wrong with what a call of NVSHMEM passes.
+            fn nvshmem_wrong(uses: &[Uses];) -> Vec<Wrong>;
+            /// The number of the symmetric allocation that begins at an address; 0 if none does.
+            fn nvshmem_block(at: usize;) -> u64;
+            /// A nonblocking operation of NVSHMEM begins, now or where a stream comes to it.
+            fn nvshmem_begins(
+                work: &Work, stream: Option<StreamName>; place: &dyn Place, out: &mut dyn Findings);
+            /// A stream waits for what other PEs, or this one, put into memory of this one.
+            fn nvshmem_awaits(work: &Work; place: &dyn Place, out: &mut dyn Findings);
+            /// The host, or a stream, has waited for all of them so far.
+            fn nvshmem_completes(
+                stream: Option<StreamName>, call: &'static str;
+                place: &dyn Place, out: &mut dyn Findings);
             /// Some device will say what work really accesses of which that is not certain.
             fn observe_accesses();
             /// A kernel has failed.
@@ -188,6 +206,15 @@ macro_rules! declare {
             fn nccl(
                 &mut self,
                 act: Act,
+                place: &dyn Place,
+                out: &mut dyn Findings,
+            ) -> Option<Meeting>;
+
+            /// A call of NVSHMEM is about to be made, or has been. Returns what it needs of other
+            /// ranks, as far as it is compared with their calls.
+            fn nvshmem(
+                &mut self,
+                act: nvshmem::Act<'_>,
                 place: &dyn Place,
                 out: &mut dyn Findings,
             ) -> Option<Meeting>;
@@ -281,5 +308,14 @@ impl StreamChecker for Gpu {
 
     fn nccl(&mut self, act: Act, place: &dyn Place, out: &mut dyn Findings) -> Option<Meeting> {
         Gpu::nccl(self, act, None, place, out)
+    }
+
+    fn nvshmem(
+        &mut self,
+        act: nvshmem::Act<'_>,
+        place: &dyn Place,
+        out: &mut dyn Findings,
+    ) -> Option<Meeting> {
+        Gpu::nvshmem(self, act, None, place, out)
     }
 }

@@ -191,7 +191,7 @@ codes! {
     WorkMeetsHost = "CS-GPU-02", Error,
         "data race between the host and a CUDA stream", "CS-GPU-02.md";
     WorkMeetsCall = "CS-GPU-03", Error,
-        "data race between an MPI call and a CUDA stream", "CS-GPU-03.md";
+        "data race between a call of MPI or NVSHMEM and a CUDA stream", "CS-GPU-03.md";
     CallMeetsWork = "CS-GPU-04", Error,
         "data race between a CUDA stream and a pending MPI operation", "CS-GPU-04.md";
     WorkMeetsRemote = "CS-GPU-05", Error,
@@ -229,21 +229,23 @@ codes! {
     BeyondSymmetric = "CS-SHM-02", Error,
         "access beyond a symmetric allocation", "CS-SHM-02.md";
     NoSuchPe = "CS-SHM-03", Error,
-        "PE or active set that does not exist", "CS-SHM-03.md";
+        "PE, team or active set that does not exist", "CS-SHM-03.md";
     AllocationsDiffer = "CS-SHM-04", Error,
         "symmetric allocations that differ between PEs", "CS-SHM-04.md";
     SymmetricFreedWrongly = "CS-SHM-05", Error,
-        "shmem_free of what is no allocation, or not any more", "CS-SHM-05.md";
+        "symmetric memory freed that is no allocation, or not any more", "CS-SHM-05.md";
     SymmetricFreedPending = "CS-SHM-06", Error,
         "symmetric memory freed while operations on it are pending", "CS-SHM-06.md";
     SymmetricNeverFreed = "CS-SHM-07", Warning,
         "symmetric memory allocated again and again and never freed", "CS-SHM-07.md";
     OutsideShmem = "CS-SHM-08", Error,
-        "OpenSHMEM call before shmem_init or after shmem_finalize", "CS-SHM-08.md";
+        "OpenSHMEM or NVSHMEM call before initialization or after finalization", "CS-SHM-08.md";
     WorkArrayReused = "CS-SHM-09", Error,
         "work array of a collective that other PEs may still be in", "CS-SHM-09.md";
     DestinationNotReady = "CS-SHM-10", Error,
         "use of a collective's destination that other PEs may write already", "CS-SHM-10.md";
+    NvshmemCollectivesDiffer = "CS-SHM-11", Error,
+        "mismatch of NVSHMEM collectives", "CS-SHM-11.md";
 }
 
 impl Code {
@@ -269,6 +271,7 @@ impl Code {
                 | Code::ProcessesRace
                 | Code::NcclCollectivesDiffer
                 | Code::NcclMessagesDiffer
+                | Code::NvshmemCollectivesDiffer
         )
     }
 }
@@ -290,6 +293,7 @@ impl Code {
                 | Code::Deadlock
                 | Code::NcclCollectivesDiffer
                 | Code::NcclMessagesDiffer
+                | Code::NvshmemCollectivesDiffer
         )
     }
 }

@@ -47,15 +47,14 @@ pub(crate) fn are_unseen() -> bool {
 /// meanwhile, and is not shown as waiting afterwards.
 #[cold]
 pub(crate) fn like_any_other(call: Real) -> c_int {
-    let (calling, outer) = thread::with(|thread| {
+    let outer = thread::with(|thread| {
         waiting::over(thread);
         thread.calls_back.set(false);
-        (thread.calling.get(), thread.outer.replace(None))
+        thread.outer.replace(None)
     });
     let code = outside(call);
     thread::with(|thread| {
         thread.calls_back.set(true);
-        thread.calling.set(calling);
         thread.outer.set(outer);
     });
     code

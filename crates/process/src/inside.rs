@@ -29,6 +29,8 @@ impl Inside {
                 return None;
             }
             thread.inside.set(here);
+            // What an earlier call of MPI has left there lies in frames that are gone.
+            thread.calling.set(0);
             Some(Inside(NonNull::from(thread)))
         })
     }
@@ -61,8 +63,11 @@ impl Drop for Inside {
 
 /// Runs `f` as the program's own code, called back by a library that this thread may be inside of.
 pub fn outside<R>(f: impl FnOnce() -> R) -> R {
-    let before = thread::with(|thread| thread.inside.replace(0));
+    let before = thread::with(|thread| (thread.inside.replace(0), thread.calling.get()));
     let result = f();
-    thread::with(|thread| thread.inside.set(before));
+    thread::with(|thread| {
+        thread.inside.set(before.0);
+        thread.calling.set(before.1);
+    });
     result
 }

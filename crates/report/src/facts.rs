@@ -64,6 +64,10 @@ pub enum Case {
     Results,
     /// Elements that lie further apart, or closer, than the datatype's.
     OtherExtent,
+    /// A call of NVSHMEM, rather than of OpenSHMEM or MPI.
+    Nvshmem,
+    /// A nonblocking operation of NVSHMEM, which `nvshmem_quiet` completes.
+    UntilQuiet,
 }
 
 /// One observation, seen as a source of phrases.
@@ -115,6 +119,9 @@ impl<'o> Facts<'o> {
         if code == Code::BufferOfOtherType && problem == Some(Problem::OtherExtent) {
             return Case::OtherExtent;
         }
+        if let Some(case) = self.case_of_nvshmem() {
+            return case;
+        }
         if self.observation.finding.threads {
             return Case::Threads;
         }
@@ -164,6 +171,27 @@ impl<'o> Facts<'o> {
             }
             Code::OutsideEpoch | Code::EpochMismatch | Code::EpochNotClosed => Case::InEpoch,
             _ => Case::Usual,
+        }
+    }
+
+    /// The case of codes that have other words for NVSHMEM.
+    fn case_of_nvshmem(&self) -> Option<Case> {
+        let is_its = |call: &str| call.starts_with("nvshmem");
+        let operation = &self.raw_operation().call;
+        match self.observation.finding.code {
+            Code::NotSymmetric
+            | Code::BeyondSymmetric
+            | Code::NoSuchPe
+            | Code::SymmetricFreedWrongly
+            | Code::SymmetricNeverFreed
+            | Code::OutsideShmem => is_its(operation).then_some(Case::Nvshmem),
+            Code::StreamsRace | Code::WorkMeetsHost | Code::WorkMeetsCall
+                if is_its(operation) && operation.contains("_nbi") =>
+            {
+                Some(Case::UntilQuiet)
+            }
+            Code::WorkMeetsCall => self.call().is_some_and(is_its).then_some(Case::Nvshmem),
+            _ => None,
         }
     }
 

@@ -61,9 +61,9 @@ use crate::facts::{Case, Facts};
 use buffers::BUFFERS;
 use commsan_findings::Code;
 use concurrency::CONCURRENCY;
-use device::DEVICE;
+use device::{DEVICE, UNTIL_QUIET};
 use nccl::NCCL;
-use shmem::SHMEM;
+use shmem::{NVSHMEM, SHMEM};
 use windows::WINDOWS;
 
 /// The texts of one code.
@@ -120,7 +120,9 @@ const BETWEEN_THREADS: &[Wording] = &[
 
 /// All rows.
 pub fn wordings() -> impl Iterator<Item = &'static Wording> {
-    [BUFFERS, WINDOWS, CONCURRENCY, DEVICE, NCCL, SHMEM, BETWEEN_THREADS].into_iter().flatten()
+    [BUFFERS, WINDOWS, CONCURRENCY, DEVICE, NCCL, SHMEM, NVSHMEM, UNTIL_QUIET, BETWEEN_THREADS]
+        .into_iter()
+        .flatten()
 }
 
 /// The row for an observation.

@@ -1,7 +1,7 @@
 //! The work of streams, as MPI's operations meet it.
 
 use commsan_callsite::{Findings, MetWork, Need, Place, Site, Stacks};
-use commsan_cuda::nccl::Ranks;
+use commsan_cuda::waiting::Ranks;
 use commsan_cuda::{Gpu, KernelAccess};
 use commsan_mpi::{OtherWork, RankTime, Status};
 use commsan_shadow::{Access, Actor, Footprint, Mode, OpId, Pages};
@@ -113,6 +113,6 @@ impl OtherWork for Streams {
     }
 
     fn entered(&self) -> Option<Vec<(u64, u32)>> {
-        self.gpu.nccl_entered()
+        self.gpu.entered()
     }
 }

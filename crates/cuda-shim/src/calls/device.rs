@@ -3,7 +3,7 @@
 use crate::call::{Call, device_changes, device_is};
 use crate::real::SUCCESS;
 use crate::{streams, symbols};
-use commsan_cuda::nccl::waiting::HostWait;
+use commsan_cuda::waiting::HostWait;
 use std::ffi::c_int;
 
 entries! {

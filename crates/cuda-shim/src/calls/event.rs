@@ -2,7 +2,7 @@
 
 use crate::arguments::Out;
 use crate::call::Call;
-use commsan_cuda::nccl::waiting::HostWait;
+use commsan_cuda::waiting::HostWait;
 use commsan_cuda_abi::IpcHandle;
 use std::ffi::c_uint;
 

@@ -1,11 +1,16 @@
-//! NVSHMEM: what calls of its host library move, and its symmetric memory.
+//! NVSHMEM: the functions of its host library.
 
-use crate::nvshmem::{Asks, Elements, Shape, allocate, counted, forget_team, free, reached};
-use std::ffi::c_int;
+use crate::nvshmem::{
+    Asks, Elements, How, Shape, allocate, asked, asks, destroy_team, end, free, init, reached,
+    split,
+};
+use commsan_cuda::nvshmem::WORLD;
+use commsan_cuda_abi::nvshmem::{Attributes, Version};
+use std::ffi::{c_int, c_uint, c_void};
 
-/// A function that is called as it is, after what it asks for has been counted.
+/// A function that is called as it is, by the host or in a stream.
 macro_rules! entry {
-    ([$($name:literal)*] ($($arg:ident: $ty:ty),*) -> $result:ty, $asks:expr) => {
+    ([$($name:literal)*] ($($arg:ident: $ty:ty),*) -> $result:ty, $stream:expr, $asks:expr) => {
         const _: () = {
             #[unsafe(export_name = concat!($($name),*))]
             #[inline(never)]
@@ -21,9 +26,9 @@ macro_rules! entry {
                     // SAFETY: numbers, of which zero is one; there is nothing that could be called.
                     return unsafe { std::mem::zeroed() };
                 };
-                let _inside = counted(NAME, commsan_process::caller!(), $asks);
+                let how = How { name: NAME, stream: $stream };
                 // SAFETY: the program's arguments.
-                unsafe { real($($arg),*) }
+                asked(how, commsan_process::caller!(), $asks, || unsafe { real($($arg),*) })
             }
         };
     };
@@ -32,10 +37,10 @@ macro_rules! entry {
 /// A function that is called as it is, with a stream behind its arguments where one does it.
 macro_rules! in_either {
     (host [$($name:literal)*] ($($arg:ident: $ty:ty),*) -> $result:ty, $asks:expr) => {
-        entry!([$($name)*] ($($arg: $ty),*) -> $result, $asks);
+        entry!([$($name)*] ($($arg: $ty),*) -> $result, None, $asks);
     };
     (stream [$($name:literal)*] ($($arg:ident: $ty:ty),*) -> $result:ty, $asks:expr) => {
-        entry!([$($name)*] ($($arg: $ty,)* stream: usize) -> $result, $asks);
+        entry!([$($name)*] ($($arg: $ty,)* stream: usize) -> $result, Some(stream), $asks);
     };
 }
 
@@ -134,9 +139,42 @@ fn collective<T>(team: c_int, shape: Shape, to: usize, from: usize, count: usize
 
 commsan_cuda_abi::nvshmem_functions!(function);
 
-entry!(["nvshmemx_signal_op_on_stream"]
-    (at: usize, value: u64, op: c_int, pe: c_int, stream: usize) -> (),
+in_either!(stream ["nvshmemx_signal_op_on_stream"]
+    (at: usize, value: u64, op: c_int, pe: c_int) -> (),
     Asks::Put { to: elements::<u64>(at, 1), from: None, pe });
+
+/// What waits for this PE's memory to have some value, in a stream.
+macro_rules! waits {
+    ($($name:literal $t:ident)*) => {$(
+        in_either!(stream ["nvshmemx_" $name "_wait_until_on_stream"]
+            (at: usize, how: c_int, with: $t) -> (),
+            Asks::Await { at: elements::<$t>(at, 1) });
+        in_either!(stream ["nvshmemx_" $name "_wait_until_all_on_stream"]
+            (at: usize, count: usize, status: usize, how: c_int, with: $t) -> (),
+            Asks::Await { at: elements::<$t>(at, count) });
+        in_either!(stream ["nvshmemx_" $name "_wait_until_all_vector_on_stream"]
+            (at: usize, count: usize, status: usize, how: c_int, with: usize) -> (),
+            Asks::Await { at: elements::<$t>(at, count) });
+    )*};
+}
+
+waits! {
+    "short" i16 "int" i32 "long" i64 "longlong" i64 "ushort" u16 "uint" u32 "ulong" u64
+    "ulonglong" u64 "int32" i32 "int64" i64 "uint32" u32 "uint64" u64 "size" usize "ptrdiff" isize
+}
+in_either!(stream ["nvshmemx_signal_wait_until_on_stream"] (at: usize, how: c_int, with: u64) -> (),
+    Asks::Await { at: elements::<u64>(at, 1) });
+
+in_either!(host ["nvshmem_barrier_all"] () -> (), Asks::Meet { team: WORLD });
+in_either!(host ["nvshmem_sync_all"] () -> (), Asks::Meet { team: WORLD });
+in_either!(host ["nvshmem_barrier"] (team: c_int) -> c_int, Asks::Meet { team });
+in_either!(host ["nvshmem_team_sync"] (team: c_int) -> c_int, Asks::Meet { team });
+in_either!(stream ["nvshmemx_barrier_all_on_stream"] () -> (), Asks::Meet { team: WORLD });
+in_either!(stream ["nvshmemx_sync_all_on_stream"] () -> (), Asks::Meet { team: WORLD });
+in_either!(stream ["nvshmemx_barrier_on_stream"] (team: c_int) -> c_int, Asks::Meet { team });
+in_either!(stream ["nvshmemx_team_sync_on_stream"] (team: c_int) -> c_int, Asks::Meet { team });
+in_either!(host ["nvshmem_quiet"] () -> (), Asks::Quiet);
+in_either!(stream ["nvshmemx_quiet_on_stream"] () -> (), Asks::Quiet);
 
 /// A function that allocates, with the size that it gives.
 macro_rules! allocates {
@@ -179,10 +217,164 @@ unsafe extern "C" fn nvshmem_ptr(address: usize, pe: c_int) -> usize {
 }
 
 #[unsafe(no_mangle)]
+#[inline(never)]
 unsafe extern "C" fn nvshmem_team_destroy(team: c_int) {
-    forget_team(team);
     if let Some(real) = crate::real::real!(@name nvshmem_team_destroy, fn(c_int) -> ()) {
         // SAFETY: the program's argument.
-        unsafe { real(team) };
+        destroy_team(commsan_process::caller!(), team, || unsafe { real(team) });
     }
 }
+
+/// What a call gives where there is no library: an error, or no PE.
+const NONE: c_int = -1;
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+unsafe extern "C" fn nvshmem_team_split_strided(
+    parent: c_int,
+    first: c_int,
+    stride: c_int,
+    size: c_int,
+    config: *const c_void,
+    mask: i64,
+    made: *mut c_int,
+) -> c_int {
+    let real = crate::real::real!(
+        @name nvshmem_team_split_strided,
+        fn(c_int, c_int, c_int, c_int, *const c_void, i64, *mut c_int) -> c_int
+    );
+    let Some(real) = real else { return NONE };
+    let name = "nvshmem_team_split_strided";
+    // SAFETY: the program's arguments.
+    split(name, commsan_process::caller!(), parent, &[made], || unsafe {
+        real(parent, first, stride, size, config, mask, made)
+    })
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+#[allow(clippy::too_many_arguments, reason = "they are NVSHMEM's")]
+unsafe extern "C" fn nvshmem_team_split_2d(
+    parent: c_int,
+    width: c_int,
+    x_config: *const c_void,
+    x_mask: i64,
+    x: *mut c_int,
+    y_config: *const c_void,
+    y_mask: i64,
+    y: *mut c_int,
+) -> c_int {
+    let real = crate::real::real!(
+        @name nvshmem_team_split_2d,
+        fn(
+            c_int,
+            c_int,
+            *const c_void,
+            i64,
+            *mut c_int,
+            *const c_void,
+            i64,
+            *mut c_int,
+        ) -> c_int
+    );
+    let Some(real) = real else { return NONE };
+    // SAFETY: the program's arguments.
+    split("nvshmem_team_split_2d", commsan_process::caller!(), parent, &[x, y], || unsafe {
+        real(parent, width, x_config, x_mask, x, y_config, y_mask, y)
+    })
+}
+
+/// Calls that only ask.
+macro_rules! asks {
+    ($($name:ident)*) => {$(
+        #[unsafe(no_mangle)]
+        #[inline(never)]
+        unsafe extern "C" fn $name() -> c_int {
+            let real = crate::real::real!(@name $name, fn() -> c_int);
+            let Some(real) = real else { return NONE };
+            // SAFETY: it takes nothing.
+            asks(stringify!($name), commsan_process::caller!(), || unsafe { real() })
+        }
+    )*};
+}
+
+asks!(nvshmem_my_pe nvshmem_n_pes);
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+unsafe extern "C" fn nvshmemx_hostlib_init_attr(
+    flags: c_uint,
+    attributes: *const Attributes,
+) -> c_int {
+    let real = crate::real::real!(
+        @name nvshmemx_hostlib_init_attr,
+        fn(c_uint, *const Attributes) -> c_int
+    );
+    let Some(real) = real else { return NONE };
+    // SAFETY: the program's arguments.
+    unsafe { init(commsan_process::caller!(), flags, attributes, || real(flags, attributes)) }
+}
+
+/// `nvshmem_init` calls this in a program that is linked with the host's library alone.
+#[unsafe(export_name = "_Z20nvshmemi_init_threadiPijP21nvshmemx_init_attr_v118nvshmemi_version_t")]
+#[inline(never)]
+unsafe extern "C" fn init_thread(
+    requested: c_int,
+    provided: *mut c_int,
+    flags: c_uint,
+    attributes: *const Attributes,
+    version: Version,
+) -> c_int {
+    let real = crate::real::real!(
+        c"_Z20nvshmemi_init_threadiPijP21nvshmemx_init_attr_v118nvshmemi_version_t",
+        fn(c_int, *mut c_int, c_uint, *const Attributes, Version) -> c_int
+    );
+    let Some(real) = real else { return NONE };
+    // SAFETY: the program's arguments.
+    unsafe {
+        init(commsan_process::caller!(), flags, attributes, || {
+            real(requested, provided, flags, attributes, version)
+        })
+    }
+}
+
+/// `nvshmem_init` calls this in a program that is linked with the library of kernels, too.
+#[unsafe(no_mangle)]
+#[inline(never)]
+unsafe extern "C" fn nvshmemid_hostlib_init_attr(
+    requested: c_int,
+    provided: *mut c_int,
+    flags: c_uint,
+    attributes: *const Attributes,
+    version: Version,
+    device: *const c_void,
+) -> c_int {
+    let real = crate::real::real!(
+        @name nvshmemid_hostlib_init_attr,
+        fn(c_int, *mut c_int, c_uint, *const Attributes, Version, *const c_void) -> c_int
+    );
+    let Some(real) = real else { return NONE };
+    // SAFETY: the program's arguments.
+    unsafe {
+        init(commsan_process::caller!(), flags, attributes, || {
+            real(requested, provided, flags, attributes, version, device)
+        })
+    }
+}
+
+/// Calls that finalize; those of some programs have arguments, which are passed on.
+macro_rules! ends {
+    ($($name:ident)*) => {$(
+        #[unsafe(no_mangle)]
+        #[inline(never)]
+        unsafe extern "C" fn $name(first: usize, second: usize) {
+            let real = crate::real::real!(@name $name, fn(usize, usize) -> ());
+            if let Some(real) = real {
+                // SAFETY: the program's arguments.
+                end(commsan_process::caller!(), || unsafe { real(first, second) });
+            }
+        }
+    )*};
+}
+
+ends!(nvshmemx_hostlib_finalize nvshmemid_hostlib_finalize nvshmemi_finalize);

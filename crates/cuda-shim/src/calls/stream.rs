@@ -4,7 +4,7 @@ use crate::arguments::{In, Out};
 use crate::call::Call;
 use crate::host::{self, Callback, Function};
 use crate::{ask, graphs, streams, traffic};
-use commsan_cuda::nccl::waiting::HostWait;
+use commsan_cuda::waiting::HostWait;
 use commsan_cuda::{Wait, Work};
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{Arc, LazyLock};

@@ -1,5 +1,5 @@
-//! Communicators whose operations streams of devices may carry out (MPICH's extension): what that
-//! means for accounts and for order between ranks.
+//! Communicators whose operations streams of devices may carry out (MPICH's extension), and other
+//! libraries that order ranks: what that means for accounts and for order between ranks.
 //!
 //! **Soundness.** When an operation is carried out, only its stream knows. Its message counts from
 //! the call on, since it is sent and received some time. But in which order messages meet is not
@@ -61,15 +61,21 @@ impl Tracker {
     /// An operation of a communicator is about to be put into a stream.
     #[cold]
     pub fn enqueues(&mut self, args: &Args) {
-        self.end_segment();
-        self.accounts.inform_others();
-        self.steps.end();
-        self.rma.by_streams = true;
+        self.is_ordered_elsewhere();
         let Some(comm) = args.call.at.comm.map(|index| args.words[index]) else { return };
         self.has_streams(comm);
         if args.call.at.peer.is_none() {
             self.together.not_entered(On::Comm(comm));
         }
+    }
+
+    /// Another library may order this process before others from now on, and after them.
+    #[cold]
+    pub fn is_ordered_elsewhere(&mut self) {
+        self.end_segment();
+        self.accounts.inform_others();
+        self.steps.end();
+        self.rma.by_streams = true;
     }
 
     /// Streams may have ordered this process after whatever others have done.

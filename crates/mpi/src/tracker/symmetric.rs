@@ -33,12 +33,12 @@ use crate::ids::Group;
 use crate::tracker::operation::Operation;
 use call::Call;
 use collectives::{Entered, LastUse};
-use commsan_callsite::{Findings, Place, Site};
+use commsan_callsite::{Findings, Place};
 use commsan_mpi_calls::shmem::Kind;
 use commsan_shadow::{Access, Mode, OpId};
+use commsan_symmetric::Heap;
 use races::Issued;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use variables::Variables;
 
@@ -51,14 +51,7 @@ pub struct Symmetric {
     pes: i32,
     /// The handle of the default context.
     default_ctx: usize,
-    /// Blocks by address.
-    blocks: BTreeMap<usize, Block>,
-    /// The latest blocks that were freed.
-    freed: VecDeque<(Range<usize>, Site)>,
-    /// Whether some were freed.
-    frees: bool,
-    /// Number of blocks that were allocated.
-    made: u32,
+    heap: Heap,
     /// Nonblocking operations that this PE has not waited for.
     pending: Vec<Pending>,
     /// Pages of static variables that all PEs have, as the library says.
@@ -73,15 +66,6 @@ pub struct Symmetric {
     work_arrays: FxHashMap<usize, LastUse>,
     /// The collectives that threads are in.
     inside: FxHashMap<u32, Entered>,
-}
-
-/// Memory that a call has allocated on all PEs.
-#[derive(Clone, Copy, Debug)]
-struct Block {
-    size: usize,
-    /// Equal on all PEs, counted from 1.
-    number: u32,
-    site: Site,
 }
 
 /// A nonblocking operation.
@@ -219,7 +203,7 @@ impl Tracker {
     pub fn shmem_ends(&mut self, args: &Args, place: &impl Place, out: &mut dyn Findings) {
         self.settle();
         self.shmem_completed(None, args, place, out);
-        for (count, site) in self.symmetric.left().collect::<Vec<_>>() {
+        for (count, site) in self.symmetric.heap.left().collect::<Vec<_>>() {
             let problem = format!("{count} allocations of this place are left");
             self.reporter.never_freed(site, &problem, out);
         }

@@ -117,11 +117,18 @@ pub(crate) mod tests {
                 let passed = ["`size` = 128", "`size` = 64"];
                 ("shmem_malloc", "shmem_malloc", Some(passed))
             }
+            Code::NvshmemCollectivesDiffer => {
+                let passed = [
+                    "nvshmem_int_sum_reduce of 32 elements as PE 1",
+                    "nvshmem_barrier_all as PE 0",
+                ];
+                ("nvshmem_int_sum_reduce", "nvshmem_barrier_all", Some(passed))
+            }
             Code::FinalizedElsewhere => ("MPI_Finalize", "MPI_Init_thread", None),
             _ => ("MPI_Wait", "MPI_Waitall", None),
         };
         let on = match code {
-            Code::AllocationsDiffer => "all PEs",
+            Code::AllocationsDiffer | Code::NvshmemCollectivesDiffer => "all PEs",
             _ if code >= Code::NcclCollectivesDiffer => "an NCCL communicator of 2 ranks",
             _ => "MPI_COMM_WORLD",
         };

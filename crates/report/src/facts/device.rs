@@ -155,6 +155,20 @@ pub(crate) mod tests {
         let kernel = doing(Some("void pack<double>(double*, int)"), "stream 1 of device 0", 7);
         let copy = doing(None, "the default stream of device 0", 0);
         let (by, call, other, work) = match code {
+            Code::StreamsRace if case == Case::UntilQuiet => {
+                let put = doing(None, "stream 1 of device 0 (until nvshmem_quiet)", 0);
+                let work = (Some(kernel), Some(put));
+                ("pack", Some("cudaLaunchKernel"), "nvshmemx_putmem_nbi_on_stream", work)
+            }
+            Code::WorkMeetsHost | Code::WorkMeetsCall if case == Case::UntilQuiet => {
+                let put = doing(None, "the host (until nvshmem_quiet)", 0);
+                let call = (code == Code::WorkMeetsCall).then_some("MPI_Recv");
+                (call.unwrap_or("store"), call, "nvshmem_putmem_nbi", (None, Some(put)))
+            }
+            Code::WorkMeetsCall if case == Case::Nvshmem => {
+                let call = "nvshmem_putmem";
+                (call, Some(call), "cudaLaunchKernel", (None, Some(kernel)))
+            }
             Code::StreamsRace | Code::ProcessesRace => {
                 let work = (Some(kernel), Some(copy));
                 ("pack", Some("cudaLaunchKernel"), "cudaMemcpyAsync", work)

@@ -4,6 +4,60 @@ use super::Wording;
 use crate::facts::Case;
 use commsan_findings::Code;
 
+const fn until_quiet(
+    code: Code,
+    message: &'static str,
+    offence: &'static str,
+    offender: &'static str,
+) -> Wording {
+    Wording {
+        code,
+        case: Case::UntilQuiet,
+        message,
+        offence,
+        operation: "{works}",
+        why: offender,
+        help: "wait for the operation before the buffer is used again: nvshmem_quiet, or nvshmemx_quiet_on_stream in the \
+               stream that uses it; or use the blocking variant",
+        fortran: "",
+    }
+}
+
+/// Nonblocking operations of NVSHMEM, and calls of it on the host.
+pub(super) const UNTIL_QUIET: &[Wording] = &[
+    until_quiet(
+        Code::StreamsRace,
+        "{mywork} {verb} {range} that {work} {otherwise}",
+        "{does}",
+        "{work} began at {started} and {mywork} was enqueued at {here}; the operation uses the buffer until \
+         nvshmem_quiet, whatever stream it is in",
+    ),
+    until_quiet(
+        Code::WorkMeetsHost,
+        "{who} {verb} {range} that {work} {otherwise}",
+        "{access}",
+        "{work} began at {started} and uses the buffer until nvshmem_quiet; {waited}",
+    ),
+    until_quiet(
+        Code::WorkMeetsCall,
+        "{who} {verb} {range} that {work} {otherwise}",
+        "{access}",
+        "{work} began at {started} and uses the buffer until nvshmem_quiet; {waited}",
+    ),
+    Wording {
+        code: Code::WorkMeetsCall,
+        case: Case::Nvshmem,
+        message: "{who} {verb} {range} that {work} {otherwise}",
+        offence: "{access}",
+        operation: "{works}",
+        why: "{work} was enqueued at {started}, and {waited}; calls of NVSHMEM on the host do not synchronise with CUDA \
+              streams",
+        help: "synchronise with the work before {by} (cudaStreamSynchronize), or call its variant for the stream, as \
+               nvshmemx_putmem_on_stream",
+        fortran: "",
+    },
+];
+
 /// The rows, in the order of codes.
 pub(super) const DEVICE: &[Wording] = &[
     Wording {

@@ -23,6 +23,71 @@ const fn of_argument(
     }
 }
 
+/// What is wrong with an argument of NVSHMEM.
+const fn of_nvshmem(
+    code: Code,
+    offence: &'static str,
+    why: &'static str,
+    help: &'static str,
+) -> Wording {
+    Wording { case: Case::Nvshmem, ..of_argument(code, offence, why, help) }
+}
+
+/// The rows for NVSHMEM, where it has other words.
+pub(super) const NVSHMEM: &[Wording] = &[
+    of_nvshmem(
+        Code::NotSymmetric,
+        "the memory is freed here",
+        "other PEs find their object by this address: it must lie in memory that nvshmem_malloc has returned on all PEs; \
+         variables, and memory of cudaMalloc and malloc, are not symmetric",
+        "allocate it with nvshmem_malloc on all PEs and free it after its last use; only the source of a put and the \
+         dest of a get may be other memory",
+    ),
+    of_nvshmem(
+        Code::BeyondSymmetric,
+        "the memory is allocated here",
+        "what lies behind an allocation is another one, or memory of the library, which other PEs lose without notice",
+        "match the count to the allocation: counts are in elements of the call's type, sizes of nvshmem_malloc in bytes; \
+         fcollect and alltoall need a block for each PE of the team",
+    ),
+    of_nvshmem(
+        Code::NoSuchPe,
+        "",
+        "PEs are numbered from 0 to nvshmem_n_pes() - 1, roots within the team, and only the PEs of a team call its \
+         collectives",
+        "check how {argument} is computed; wrap around or leave the call out where there is no neighbour, since NVSHMEM \
+         has no null PE",
+    ),
+    of_nvshmem(
+        Code::SymmetricFreedWrongly,
+        "the block comes from here",
+        "a block is freed once, by the pointer that nvshmem_malloc has returned; NVSHMEM ends the program else, or \
+         corrupts the symmetric heap",
+        "free each block once and set the pointer to NULL then; memory of cudaMalloc is freed by cudaFree",
+    ),
+    Wording {
+        code: Code::SymmetricNeverFreed,
+        case: Case::Nvshmem,
+        message: "no call frees what {operation} allocates: {problem} at nvshmem_finalize",
+        offence: "",
+        operation: "{problem}",
+        why: "the symmetric heap lies in the device's memory and is limited, and a place that allocates again and again \
+              uses it up",
+        help: "free each block with nvshmem_free on all PEs, or allocate it once before the loop",
+        fortran: "",
+    },
+    Wording {
+        code: Code::OutsideShmem,
+        case: Case::Nvshmem,
+        message: "{operation} is called {problem}",
+        offence: "",
+        operation: "{starter} is called {problem}",
+        why: "NVSHMEM may be called between nvshmem_init and nvshmem_finalize, and ends the program, or fails, else",
+        help: "move the call; keep the PE's number in a variable if it is needed after nvshmem_finalize",
+        fortran: "",
+    },
+];
+
 /// The rows, in the order of codes.
 pub(super) const SHMEM: &[Wording] = &[
     of_argument(
@@ -114,6 +179,19 @@ pub(super) const SHMEM: &[Wording] = &[
               come to it or not, and nothing orders {by} at {here} before {problem} came to it",
         help: "call shmem_barrier_all between the last use of the destination and the collective, or receive in memory \
                that is used for nothing else",
+        fortran: "",
+    },
+    Wording {
+        code: Code::NvshmemCollectivesDiffer,
+        case: Case::Usual,
+        message: "{who} and {other} do not match, but both are the {nth} collective on {on}",
+        offence: "{mine}",
+        operation: "{theirs}",
+        why: "NVSHMEM matches the collectives on {on} in the order of each PE's calls, in whatever streams, so {by} at \
+              {here} matches {starter} at {started}; call, root, reduction, count and type must be equal on all PEs",
+        help: "make the same calls with the same arguments and in the same order on all PEs of the team: look for a \
+               branch, an early return or a loop exit that only some PEs take, and compute counts and roots from values \
+               that are equal on all PEs",
         fortran: "",
     },
 ];

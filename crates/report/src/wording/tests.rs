@@ -120,6 +120,25 @@ fn of_symmetric(row: &Wording) -> Observation {
     let mut observation = crate::facts::tests::observation();
     observation.finding.code = row.code;
     let (call, by, parameter, problem) = match row.code {
+        Code::NotSymmetric if row.case == Case::Nvshmem => {
+            ("nvshmem_long_put", "nvshmem_free", "dest", "points to memory that was freed")
+        }
+        Code::BeyondSymmetric if row.case == Case::Nvshmem => {
+            let problem = "leaves its allocation of 96 bytes: the call accesses bytes 64 to 127";
+            ("nvshmem_long_put", "nvshmem_malloc", "dest", problem)
+        }
+        Code::NoSuchPe if row.case == Case::Nvshmem => {
+            ("nvshmem_long_p", "", "pe", "is 4, but PEs are 0 to 3")
+        }
+        Code::SymmetricFreedWrongly if row.case == Case::Nvshmem => {
+            ("nvshmem_free", "nvshmem_free", "ptr", "was freed before")
+        }
+        Code::SymmetricNeverFreed if row.case == Case::Nvshmem => {
+            ("nvshmem_malloc", "", "", "3 allocations of this place are left")
+        }
+        Code::OutsideShmem if row.case == Case::Nvshmem => {
+            ("nvshmem_my_pe", "", "", "after nvshmem_finalize")
+        }
         Code::NotSymmetric => {
             ("shmem_long_put", "shmem_free", "dest", "points to memory that was freed")
         }
@@ -196,7 +215,9 @@ fn by_another_thread(observation: &mut Observation) {
 fn texts_of_all_codes() {
     let mut text = String::new();
     for row in wordings() {
-        let mut observation = if row.code == Code::AllocationsDiffer {
+        let is_together =
+            matches!(row.code, Code::AllocationsDiffer | Code::NvshmemCollectivesDiffer);
+        let mut observation = if is_together {
             crate::facts::tests::together(row.code, row.case)
         } else if row.code >= Code::NotSymmetric {
             of_symmetric(row)

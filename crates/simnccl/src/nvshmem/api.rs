@@ -4,12 +4,13 @@
 //! reason on standard error.
 
 use super::job::{Job, Operand, number};
-use super::start::{Attributes, Id, end, start};
+use super::start::{end, start};
 use super::team::{INVALID, Team};
 use super::values::{Bits, Integer as _, Value as _, change, combine, holds};
 use super::{World, world};
 use crate::cuda;
 use crate::error::{Failure, Result};
+use commsan_cuda_abi::nvshmem::{Attributes, Id, Version};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -348,14 +349,6 @@ unsafe extern "C" fn nvshmemx_hostlib_init_attr(
 ) -> c_int {
     // SAFETY: the program's attributes, or null.
     code("nvshmemx_hostlib_init_attr", start(flags, unsafe { attributes.as_ref() }))
-}
-
-/// `nvshmemi_version_t`.
-#[repr(C)]
-struct Version {
-    major: c_int,
-    minor: c_int,
-    patch: c_int,
 }
 
 /// `nvshmem_init` calls this in a program that is linked with this library alone.

@@ -6,42 +6,12 @@ use super::{WORLD, World};
 use crate::abi::{ID_BYTES, UniqueId};
 use crate::error::{Failure, Result};
 use crate::rendezvous::{Rendezvous, message};
+use commsan_cuda_abi::nvshmem::{Attributes, ById, WITH_ID, WITH_MPI};
 use commsan_mpi_abi::handles::{self, Handle};
 use parking_lot::{Mutex, RwLock};
 use std::ffi::{CStr, CString, c_int, c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// `NVSHMEMX_INIT_WITH_MPI_COMM`, `NVSHMEMX_INIT_WITH_UNIQUEID`
-const WITH_MPI: c_uint = 2;
-const WITH_ID: c_uint = 8;
-
-/// `nvshmemx_uniqueid_t`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Id {
-    pub version: c_int,
-    pub bytes: [u8; 124],
-}
-
-/// `nvshmemx_init_attr_t`.
-#[repr(C)]
-pub struct Attributes {
-    version: c_int,
-    pub comm: *const c_void,
-    args_version: c_int,
-    pub by_id: ById,
-    padding: [u8; 96],
-}
-
-/// `nvshmemx_uniqueid_args_t`.
-#[repr(C)]
-pub struct ById {
-    version: c_int,
-    pub id: *const Id,
-    pub rank: c_int,
-    pub ranks: c_int,
-}
 
 /// The identity of this process: its PE number, the number of PEs, and the identifier by which they
 /// meet.

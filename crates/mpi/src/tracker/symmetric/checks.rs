@@ -7,6 +7,7 @@ use crate::tracker::Wrong;
 use commsan_callsite::Site;
 use commsan_findings::{Code, Problem};
 use commsan_mpi_calls::shmem::Kind;
+use commsan_symmetric::{Fault, NoBlock};
 
 /// Something that is wrong with a call, unless the library knows better.
 #[derive(Debug)]
@@ -66,50 +67,38 @@ impl Symmetric {
 
     /// What is wrong with an address that other PEs access.
     pub(super) fn address(&self, name: &'static str, at: &Elements, pe: i32) -> Option<Doubt> {
-        let wrong = |code, problem: &str, freed| Wrong::symmetric(code, name, problem, freed);
-        if at.at == 0 {
-            let wrong = wrong(Code::NotSymmetric, "is a null pointer", None);
-            return Some(Doubt { wrong, unless: None });
+        let doubt = |code, problem: &str, site| {
+            Some(Doubt { wrong: Wrong::symmetric(code, name, problem, site), unless: None })
+        };
+        match self.heap.fault(at.at, at.span())? {
+            Fault::Null => doubt(Code::NotSymmetric, "is a null pointer", None),
+            Fault::Beyond(problem, site) => doubt(Code::BeyondSymmetric, &problem, Some(site)),
+            Fault::Freed(site) => {
+                doubt(Code::NotSymmetric, "points to memory that was freed", Some(site))
+            }
+            Fault::Unknown if self.pages.contains(&page(at.at)) => None,
+            Fault::Unknown => {
+                let problem = "points neither into memory of shmem_malloc nor to a static variable";
+                let wrong = Wrong::symmetric(Code::NotSymmetric, name, problem, None);
+                Some(Doubt { wrong, unless: Some((at.at, pe)) })
+            }
         }
-        if let Some((start, block)) = self.block(at.at) {
-            let span = at.span().filter(|span| span.end > start + block.size)?;
-            let problem = format!(
-                "leaves its allocation of {} bytes: the call accesses bytes {} to {}",
-                block.size,
-                span.start - start,
-                span.end - start - 1
-            );
-            let wrong = wrong(Code::BeyondSymmetric, &problem, Some(block.site));
-            return Some(Doubt { wrong, unless: None });
-        }
-        if let Some(site) = self.freed_at(at.at) {
-            let wrong = wrong(Code::NotSymmetric, "points to memory that was freed", Some(site));
-            return Some(Doubt { wrong, unless: None });
-        }
-        if self.pages.contains(&page(at.at)) {
-            return None;
-        }
-        let problem = "points neither into memory of shmem_malloc nor to a static variable";
-        let wrong = wrong(Code::NotSymmetric, problem, None);
-        Some(Doubt { wrong, unless: Some((at.at, pe)) })
     }
 
     /// What is wrong with a block that is to be freed.
     pub(super) fn no_block(&self, call: &Call) -> Option<Doubt> {
-        let at = call.word("block").filter(|at| *at != 0 && !self.blocks.contains_key(at))?;
-        let of = |problem: &str, site| {
-            Wrong::symmetric(Code::SymmetricFreedWrongly, "block", problem, site)
+        let at = call.word("block")?;
+        let doubt = |problem: &str, site, unless| {
+            let code = Code::SymmetricFreedWrongly;
+            Some(Doubt { wrong: Wrong::symmetric(code, "block", problem, site), unless })
         };
-        if let Some((start, block)) = self.block(at) {
-            let problem = format!("points to byte {} of an allocation", at - start);
-            return Some(Doubt { wrong: of(&problem, Some(block.site)), unless: None });
+        match self.heap.no_block(at)? {
+            NoBlock::Inside(problem, site) => doubt(&problem, Some(site), None),
+            NoBlock::Freed(site) => doubt("was freed before", Some(site), None),
+            NoBlock::Unknown => {
+                doubt("was not returned by shmem_malloc", None, Some((at, self.me)))
+            }
         }
-        let freed = self.freed_at(at);
-        let (problem, unless) = match freed {
-            Some(_) => ("was freed before", None),
-            None => ("was not returned by shmem_malloc", Some((at, self.me))),
-        };
-        Some(Doubt { wrong: of(problem, freed), unless })
     }
 
     /// Why an active set is none, or none that this PE may use.

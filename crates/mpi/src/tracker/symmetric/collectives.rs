@@ -96,7 +96,7 @@ impl Tracker {
             *value = match &*call.args.call.params[*at].name {
                 // Addresses may differ.
                 "block" => {
-                    let block = self.symmetric.blocks.get(&call.args.words[*at]);
+                    let block = self.symmetric.heap.block_at(call.args.words[*at]);
                     block.map_or(0, |block| block.number.into())
                 }
                 _ if call

@@ -110,7 +110,7 @@ impl Elements {
 impl Symmetric {
     /// The window that an address belongs to.
     fn window(&self, at: usize) -> Option<usize> {
-        if self.block(at).is_some() {
+        if self.heap.block(at).is_some() {
             return Some(HEAP);
         }
         self.variables.bytes.contains(&at).then_some(DATA)

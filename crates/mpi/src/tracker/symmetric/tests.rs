@@ -58,7 +58,7 @@ fn active_sets_have_members_and_one_key() {
 #[test]
 fn what_leaves_a_block_is_found_and_nothing_else() {
     let mut of = pe(0, 2);
-    of.made(4096, 96, site());
+    of.heap.made(4096, 96, site());
     let put = |at, count| problems(&of, "shmem_long_put", &[at, 8, count, 1]);
     assert!(put(4096, 12).is_empty() && put(4184, 1).is_empty() && put(4096, 0).is_empty());
     assert!(put(4096, 13)[0].contains("bytes 0 to 103"));
@@ -73,14 +73,14 @@ fn what_leaves_a_block_is_found_and_nothing_else() {
 #[test]
 fn blocks_are_freed_once() {
     let mut of = pe(0, 2);
-    of.made(4096, 96, site());
+    of.heap.made(4096, 96, site());
     let free = |of: &Symmetric, at| problems(of, "shmem_free", &[at]);
     assert!(free(&of, 4096).is_empty() && free(&of, 0).is_empty());
     assert!(free(&of, 4104)[0].contains("byte 8"));
-    of.freed(4096, site());
+    of.heap.freed(4096, site());
     assert!(free(&of, 4096)[0].contains("freed before"));
     assert!(problems(&of, "shmem_long_p", &[4100, 0, 1])[0].contains("was freed"));
-    of.made(4096, 32, site());
+    of.heap.made(4096, 32, site());
     assert!(free(&of, 4096).is_empty());
     of.has(1 << 20);
     assert!(problems(&of, "shmem_long_p", &[(1 << 20) + 8, 0, 1]).is_empty());
