@@ -32,13 +32,9 @@ python3 "$root/scripts/terminal_svg.py" '$ commsan run -- mpirun -n 4 ./heat_bug
 
 commsan profile --output profile.commsan -- "mpirun$mpi" -n 4 ./heat heat.in >/dev/null 2>&1
 commsan export --html page.html profile.commsan >/dev/null 2>&1
-# The picture NAME is the view of an address below the page's.
-for picture in viewer= events=/events; do
-  "${CHROMIUM:-chromium}" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
-    --disable-background-networking --disable-component-update --disable-sync --hide-scrollbars \
-    --user-data-dir="$work/chromium" --window-size=1200,720 --virtual-time-budget=10000 \
-    --screenshot="$images/${picture%%=*}.png" "file://$work/page.html#${picture#*=}" >/dev/null 2>&1
-done
+# By Chromium's own option, a figure may be drawn at another size than it is shown at.
+[[ -d $root/viewer/node_modules ]] || { echo "error: scripts/viewer.sh must have built the viewer" >&2; exit 1; }
+(cd "$root/viewer" && node test/picture.mjs "$work/page.html" "$images/viewer.png=" "$images/events.png=/events")
 cd "$root"
 for picture in docs/images/*; do
   size=$(stat -c %s "$picture")

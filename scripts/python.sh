@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts mpi4py's wheel, numpy, pytest and Meson into a virtual environment, target/python, and prints where.
-# Does nothing if they are there.
+# Puts mpi4py's wheel, numpy, pytest and Meson into a virtual environment, target/python, and prints
+# where. Does nothing if they are there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

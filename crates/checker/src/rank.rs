@@ -266,7 +266,7 @@ impl StreamChecker for Checker {
         place: &dyn Place,
         out: &mut dyn Findings,
     ) -> Option<Meeting> {
-        if !matches!(act, nvshmem::Act::Wrong(..)) {
+        if !matches!(act, nvshmem::Act::Wrong(..) | nvshmem::Act::Returned) {
             self.tracker.is_ordered_elsewhere();
         }
         let job = self.tracker.together.compared();

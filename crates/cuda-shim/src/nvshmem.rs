@@ -407,6 +407,7 @@ pub(crate) fn asked<R>(how: How, caller: Caller, asks: Asks, real: impl FnOnce()
         (Asks::Quiet, None) => {
             let result = real();
             complete(call, None);
+            returned(call);
             result
         }
         (Asks::Quiet, Some(stream)) => {
@@ -434,7 +435,9 @@ pub(crate) fn asked<R>(how: How, caller: Caller, asks: Asks, real: impl FnOnce()
         }
         (_, None) if !is_nonblocking(how.name) => {
             quietly(|| act(call, Act::Moves(&accesses, call.name)));
-            real()
+            let result = real();
+            returned(call);
+            result
         }
         (_, stream) => {
             let result = real();
@@ -451,6 +454,11 @@ pub(crate) fn asked<R>(how: How, caller: Caller, asks: Asks, real: impl FnOnce()
 /// Whether a call does not wait for what it asks for.
 fn is_nonblocking(name: &str) -> bool {
     name.contains("_nbi")
+}
+
+/// The host is back, and may come after what other PEs have done meanwhile.
+fn returned(call: &Call) {
+    quietly(|| act(call, Act::Returned));
 }
 
 /// Somebody has waited for all nonblocking operations.
@@ -525,5 +533,6 @@ fn waits<R>(call: &Call, meeting: Option<Meeting>, real: impl FnOnce() -> R) -> 
         }
     });
     quietly(|| call.with(|streams, _, _| streams.host_goes_on()));
+    returned(call);
     result.expect("what waits is run")
 }

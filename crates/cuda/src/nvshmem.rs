@@ -80,6 +80,8 @@ pub enum Act<'a> {
     Freed(usize, &'static str),
     /// A call of the host reads or writes memory of this process.
     Moves(&'a [KernelAccess], &'static str),
+    /// The host is back from a call, in which it may have waited for other PEs.
+    Returned,
     /// Something is wrong with an argument of a call.
     Wrong(&'a Wrong, &'static str),
 }
@@ -214,7 +216,7 @@ impl Nvshmem {
                 self.heap.frees();
                 self.heap.freed(at, site);
             }
-            Act::Moves(..) => {}
+            Act::Moves(..) | Act::Returned => {}
             Act::Wrong(wrong, call) => report_wrong(wrong, call, place, stacks, out),
         }
         None

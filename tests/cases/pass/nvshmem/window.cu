@@ -5,6 +5,7 @@
 //# flags: -lnvshmem_host
 #include "../../../headers/nvshmem.h"
 #include <mpi.h>
+#include <unistd.h>
 
 constexpr int N = 64;
 
@@ -20,6 +21,8 @@ int main(int argc, char **argv) {
   MPI_Win win;
   MPI_Win_allocate(N * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &field, &win);
   MPI_Win_lock_all(0, win);
+  // The others are in the barrier by then.
+  if (rank == 0) usleep(200000);
   for (int i = 0; i < N; i++) field[i] = -1;
   MPI_Win_sync(win);
   nvshmem_barrier_all();
