@@ -145,6 +145,7 @@ fn trials_of(
     let first = sum % Mpi::DISTRIBUTED.len();
     let (kind, pair) = case.name.split_once('/').unwrap_or_default();
     let of_pair = sample::half(pair);
+    let is_cuda = case.source.extension().is_some_and(|kind| kind == "cu");
     let every = std::env::var("COMMSAN_TEST_EVERY").ok().and_then(|n| n.parse().ok());
     if !sum.is_multiple_of(every.unwrap_or(1)) || is_left_out(&case) {
         return Vec::new();
@@ -153,14 +154,14 @@ fn trials_of(
     let has_newer = fits && (sum.is_multiple_of(NEWER_EVERY) || !case.needs.is_empty());
     let libraries = match &case.mpi {
         _ if others.is_some() => others.filter(|_| fits).unwrap_or_default().to_vec(),
+        // In CI's limited time every other pair of CUDA programs runs, whose compilers take
+        // longest of all; of the others a failing program runs with one library, and its corrected
+        // twin with the other. `make test` runs all.
+        _ if is_cuda && sample::in_ci() && of_pair == 1 => Vec::new(),
         Some(name) => {
             let every = [&Mpi::DISTRIBUTED[..], &[Mpi::Shmem, Mpi::None]].concat();
             every.into_iter().filter(|mpi| mpi.name() == name).collect()
         }
-        // In CI's limited time every other pair of programs for devices runs, whose compilers take
-        // longest of all; of the others a failing program runs with one library, and its corrected
-        // twin with the other. `make test` runs all.
-        None if case.devices_only && sample::in_ci() && of_pair == 1 => Vec::new(),
         None if case.devices_only => vec![Mpi::DISTRIBUTED[first]],
         None if sample::in_ci() => {
             vec![Mpi::DISTRIBUTED[if kind == "fail" { of_pair } else { 1 - of_pair }]]
