@@ -80,9 +80,9 @@ impl Language {
 const WRAPPER: &str = "COMMSAN_WRAPPER";
 /// The compiler runs unchanged.
 const OFF: &str = "off";
-/// Likewise, and a wrapper is what has started this process: where an MPI wrapper calls one of ours
-/// (`OMPI_CC=commsan-cc mpicc`, `mpicc -cc=commsan-cc`), asking that MPI wrapper would start us
-/// without end.
+/// The compiler runs unchanged, since one of our wrappers has started this process by way of an MPI
+/// wrapper (`OMPI_CC=commsan-cc mpicc`, `mpicc -cc=commsan-cc`): to call that MPI wrapper again
+/// would not end.
 const WITHIN: &str = "within";
 
 /// Replaces this process by the compiler that `args` name, or by the language's default one.

@@ -37,7 +37,7 @@ struct Plan {
 pub fn run(args: Vec<OsString>) -> ExitCode {
     let Invocation { compiler, args } =
         invocation::split(args, default_nvcc(), invocation::is_executable);
-    if std::env::var_os("COMMSAN_WRAPPER").is_some_and(|v| v == "off") {
+    if std::env::var_os(crate::WRAPPER).is_some_and(|set| set == crate::OFF) {
         return crate::replace_process(&compiler, &args, &[]);
     }
     let line = CommandLine::read(&args, |name| std::env::var(name).ok());

@@ -63,8 +63,6 @@ pub struct Profile {
     command: Vec<String>,
     sources: Sources,
     notes: Vec<String>,
-    /// What the jobs of a run that had several are called, and their ranks: job 1 first.
-    jobs: Vec<(String, u32)>,
     findings: Vec<Finding>,
     /// Whether any rank was checked.
     checked: bool,
@@ -106,31 +104,20 @@ pub enum ReadError {
 /// Jobs that a note names at most.
 const MAX_JOBS: usize = 12;
 
-/// What the jobs are called, and how many ranks they have, if there are several.
-fn named_jobs(merged: &Merged, report: &Report) -> Vec<(String, u32)> {
+/// What the jobs of a run that had several are called: `job 1 is test_halo (2 ranks), job 2 is …`.
+fn names_of_jobs(merged: &Merged, report: &Report) -> Option<String> {
     if merged.jobs.len() < 2 {
-        return Vec::new();
+        return None;
     }
-    let named = |(id, job): (&String, &merge::Job)| {
+    let named = (1..).zip(&merged.jobs).take(MAX_JOBS).map(|(number, (id, job))| {
         let name = report.run.job_name(id).unwrap_or_else(|| "a program".to_owned());
-        (name, job.size)
-    };
-    merged.jobs.iter().map(named).collect()
-}
-
-impl Profile {
-    /// `job 1 is test_halo (2 ranks), job 2 is test_wave (4 ranks)`.
-    fn jobs_note(&self) -> Option<String> {
-        let named = (1..).zip(&self.jobs).take(MAX_JOBS).map(|(number, (name, ranks))| {
-            let ranks = if *ranks == 1 { "1 rank".to_owned() } else { format!("{ranks} ranks") };
-            format!("job {number} is {name} ({ranks})")
-        });
-        let mut text = named.collect::<Vec<_>>().join(", ");
-        if let Some(more @ 1..) = self.jobs.len().checked_sub(MAX_JOBS) {
-            text.push_str(&format!(", and {more} more"));
-        }
-        (!text.is_empty()).then_some(text)
+        format!("job {number} is {name} ({})", summary::number(job.size.into(), "rank"))
+    });
+    let mut text = named.collect::<Vec<_>>().join(", ");
+    if let Some(more @ 1..) = merged.jobs.len().checked_sub(MAX_JOBS) {
+        text.push_str(&format!(", and {more} more"));
     }
+    Some(text)
 }
 
 impl std::fmt::Display for ReadError {
@@ -200,10 +187,9 @@ impl Profile {
         let report = Report::from_run(run, &Options::default());
         let sites = report.findings.iter().flat_map(|finding| &finding.sites);
         let files = sites.filter_map(|site| site.file.clone()).collect();
-        let jobs = named_jobs(&merged, &report);
+        let jobs = names_of_jobs(&merged, &report);
         let mut profile = Profile::of(merged, problems, info, &files, progress);
-        profile.jobs = jobs;
-        profile.notes.splice(..0, profile.jobs_note());
+        profile.notes.splice(..0, jobs);
         profile.name = run.name();
         profile.checked = report.run.has_looked();
         profile.findings = report.findings;
@@ -255,7 +241,6 @@ impl Profile {
             command,
             sources,
             notes,
-            jobs: Vec::new(),
             findings,
             checked,
         }

@@ -104,7 +104,7 @@ fn quiet(compiler: &[OsString], directory: &Path) -> Command {
     }
     let mut command = Command::new(program);
     // `compiler` may be a wrapper of commsan's by another name.
-    command.args(&compiler[1..]).current_dir(directory).env("COMMSAN_WRAPPER", "off");
+    command.args(&compiler[1..]).current_dir(directory).env(crate::WRAPPER, crate::OFF);
     command.stdin(Stdio::null());
     command
 }
