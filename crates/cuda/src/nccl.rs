@@ -23,10 +23,10 @@ pub mod operation;
 mod tests;
 mod waiting;
 
-use crate::waiting::{Job, Meeting, On, Others, introduce};
+use crate::waiting::{Job, Meeting, On, Others, SiteNumbers, introduce};
 use crate::work::StreamName;
-use commsan_callsite::{Findings, Place, Report, Site, StackId, Stacks};
-use commsan_findings::record::{RawCollective, RawOperation, Record};
+use commsan_callsite::{Findings, Place, Report, Site, Stacks};
+use commsan_findings::record::{RawCollective, RawOperation};
 use commsan_findings::{Code, Role};
 use commsan_job_shm::{ENTRY, Posted};
 use operation::{Kind, Operation};
@@ -136,7 +136,7 @@ pub struct Nccl {
     /// Where this process has used a unique identifier for a rank first, and how often.
     used: FxHashMap<(u64, u32), (Site, u32)>,
     /// Numbers of sites that other ranks may refer to.
-    sites: FxHashMap<(StackId, u32), u32>,
+    sites: SiteNumbers<FIRST_SITE>,
     /// Where threads have begun groups that are open.
     groups: FxHashMap<u32, SmallVec<[Site; 2]>>,
     /// Calls of `ncclCommInitAll`.
@@ -387,7 +387,7 @@ impl Nccl {
             return Some(*first);
         }
         if let Some((rendezvous, me)) = at.job {
-            let number = self.number_of(&entry.site, at);
+            let number = self.sites.number_of(&entry.site, at.stacks, at.out);
             if let Posted::After(words) = rendezvous.post(key, &to_words(entry, me, number)) {
                 return from_words(&words);
             }
@@ -397,15 +397,6 @@ impl Nccl {
         }
         self.first.insert(key, *entry);
         None
-    }
-
-    /// The number by which other ranks refer to a site.
-    fn number_of(&mut self, site: &Site, at: &mut At<'_>) -> u32 {
-        let new = FIRST_SITE + self.sites.len() as u32;
-        *self.sites.entry((site.stack, site.thread)).or_insert_with(|| {
-            at.out.emit(Record::Site { id: new, site: (Role::Operation, *site) }, at.stacks);
-            new
-        })
     }
 
     fn report_mismatch(

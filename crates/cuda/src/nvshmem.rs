@@ -21,11 +21,11 @@ pub mod operation;
 #[cfg(test)]
 mod tests;
 
-use crate::waiting::{Job, MAX_ENTERED, Meeting, On, Others, introduce};
+use crate::waiting::{Job, MAX_ENTERED, Meeting, On, Others, SiteNumbers, introduce};
 use crate::work::{KernelAccess, StreamName};
-use commsan_callsite::{Findings, Place, Report, Site, StackId, Stacks};
+use commsan_callsite::{Findings, Place, Report, Site, Stacks};
 use commsan_cuda_abi::nvshmem::Kind;
-use commsan_findings::record::{RawArgument, RawCollective, RawOperation, Record};
+use commsan_findings::record::{RawArgument, RawCollective, RawOperation};
 use commsan_findings::{Code, Role};
 use commsan_job_shm::{ENTRY, Posted};
 use commsan_symmetric::{Fault, Heap, NoBlock};
@@ -161,7 +161,7 @@ pub struct Nvshmem {
     /// Some calls were not counted.
     is_unsure: bool,
     /// Numbers of sites that other ranks may refer to.
-    sites: FxHashMap<(StackId, u32), u32>,
+    sites: SiteNumbers<FIRST_SITE>,
 }
 
 fn hashed(what: impl Hash) -> u64 {
@@ -354,20 +354,11 @@ impl Nvshmem {
     /// Leaves an entry for other PEs, unless one of them has been first: that one's.
     fn meet(&mut self, key: u64, entry: &Entry, at: &mut At<'_>) -> Option<Entry> {
         let (rendezvous, me) = at.job?;
-        let number = self.number_of(&entry.site, at);
+        let number = self.sites.number_of(&entry.site, at.stacks, at.out);
         match rendezvous.post(key, &to_words(entry, me, number)) {
             Posted::After(words) => from_words(&words),
             _ => None,
         }
-    }
-
-    /// The number by which other ranks refer to a site.
-    fn number_of(&mut self, site: &Site, at: &mut At<'_>) -> u32 {
-        let new = FIRST_SITE + self.sites.len() as u32;
-        *self.sites.entry((site.stack, site.thread)).or_insert_with(|| {
-            at.out.emit(Record::Site { id: new, site: (Role::Operation, *site) }, at.stacks);
-            new
-        })
     }
 
     fn report_mismatch(

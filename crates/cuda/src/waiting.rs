@@ -13,7 +13,8 @@
 
 use crate::gpu::Ticket;
 use crate::work::StreamName;
-use commsan_callsite::{Need, Site, Stacks};
+use commsan_callsite::{Findings, Need, Site, StackId, Stacks};
+use commsan_findings::record::Record;
 use commsan_findings::{NeedKind, Role};
 use commsan_job_shm::{ENTRY, Rendezvous};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -34,6 +35,21 @@ pub const MAX_ENTERED: usize = 100;
 const MAX_PENDING: usize = 8;
 /// Work that is remembered before that which is over is forgotten.
 const MAX_WORK: usize = 64;
+
+/// The numbers, from `FIRST` on, by which other ranks refer to sites of this one.
+#[derive(Debug, Default)]
+pub(crate) struct SiteNumbers<const FIRST: u32>(FxHashMap<(StackId, u32), u32>);
+
+impl<const FIRST: u32> SiteNumbers<FIRST> {
+    /// The number of a site, which is written to the log when it is new.
+    pub fn number_of(&mut self, site: &Site, stacks: &Stacks, out: &mut dyn Findings) -> u32 {
+        let new = FIRST + self.0.len() as u32;
+        *self.0.entry((site.stack, site.thread)).or_insert_with(|| {
+            out.emit(Record::Site { id: new, site: (Role::Operation, *site) }, stacks);
+            new
+        })
+    }
+}
 
 /// What a call of the host waits for.
 #[derive(Clone, Copy, Debug)]
