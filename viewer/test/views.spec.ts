@@ -324,11 +324,11 @@ test("theme, help and focus", async ({ page }) => {
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toHaveCount(0);
   await page.keyboard.press("4");
+  const places = page.getByRole("listbox", { name: "Places" });
+  await expect(places).toBeVisible();
   await page.keyboard.press("l");
   await page.keyboard.type("gpu 1");
-  await expect(page.getByRole("listbox", { name: "Places" }).getByRole("option")).toHaveCount(
-    SMALL.ranks / SMALL.perNode,
-  );
+  await expect(places.getByRole("option")).toHaveCount(SMALL.ranks / SMALL.perNode);
 });
 
 /** Shows the fixture's run with something changed. */
