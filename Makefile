@@ -174,7 +174,7 @@ gpu-check: ## run that kit on this machine's GPU, else on simulated devices
 
 bench: cuda build ## measure what checking costs
 	@./bench/run.sh
-	$(CARGO) bench -p commsan-simt -p commsan-kernel-races
+	$(CARGO) bench -p commsan-simt -p commsan-kernel-checks
 
 fmt: ## format the code
 	$(CARGO) fmt --all

@@ -1,5 +1,6 @@
 //! What is said of a race.
 
+use crate::mistake::Spot;
 use crate::site::Info;
 use commsan_ptx::{Module, Site as Place};
 
@@ -8,14 +9,8 @@ use commsan_ptx::{Module, Site as Place};
 pub struct Side {
     /// What the instruction does.
     pub info: Info,
-    /// The source line, if the module has line information.
-    pub line: Option<(String, u32)>,
-    /// The instruction's name.
-    pub instruction: String,
-    /// The block's index in the grid.
-    pub block: [u32; 3],
-    /// The thread's index in the block.
-    pub thread: [u32; 3],
+    /// Where it is, and which thread has executed it.
+    pub spot: Spot,
     /// Whether other threads of its block have done the same.
     pub several: bool,
 }
@@ -27,6 +22,17 @@ pub enum Where {
     Shared(Option<String>, u64),
     /// In global memory, with the number of bytes.
     Global(u64, u64),
+}
+
+impl Where {
+    /// The memory in words, if it is shared memory.
+    pub fn shared(&self) -> Option<String> {
+        let Where::Shared(array, offset) = self else { return None };
+        Some(match array {
+            Some(array) => format!("`{}` in shared memory, offset {offset}", plain_name(array)),
+            None => format!("dynamic shared memory, offset {offset}"),
+        })
+    }
 }
 
 /// Why the two are not ordered.
@@ -70,7 +76,7 @@ pub struct Race {
 }
 
 impl Side {
-    fn does(&self) -> String {
+    pub(crate) fn does(&self) -> String {
         let what = match &self.info {
             Info { atomic: true, .. } => "atomic",
             Info { copies: true, .. } => "asynchronous copy",
@@ -81,24 +87,13 @@ impl Side {
         format!("{}-byte {order}{what}", self.info.width)
     }
 
-    fn place(&self) -> String {
-        match &self.line {
-            Some((file, line)) => {
-                let file = file.rsplit('/').next().unwrap_or(file);
-                format!("{file}:{line}")
-            }
-            None => format!("instruction {} (`{}`)", self.info.place.instruction, self.instruction),
-        }
-    }
-
-    fn who(&self) -> String {
-        let ([x, y, z], [a, b, c]) = (self.thread, self.block);
-        let others = if self.several { " and others" } else { "" };
-        format!("thread ({x},{y},{z}){others} of block ({a},{b},{c})")
-    }
-
-    fn text(&self) -> String {
-        format!("{} at {} by {}", self.does(), self.place(), self.who())
+    pub(crate) fn text(&self) -> String {
+        format!(
+            "{} at {} by {}",
+            self.does(),
+            self.spot.line_or_instruction(),
+            self.spot.who(self.several)
+        )
     }
 }
 
@@ -106,22 +101,13 @@ impl Race {
     /// Both accesses in words, the later one first.
     pub fn problem(&self) -> String {
         let (second, first) = (&self.second, &self.first);
-        if first.several && (first.block, first.thread) == (second.block, second.thread) {
-            let [x, y, z] = first.block;
-            let others =
-                format!("{} at {} by others of block ({x},{y},{z})", first.does(), first.place());
+        if first.several && first.spot.is_same_thread(&second.spot) {
+            let [x, y, z] = first.spot.block;
+            let place = first.spot.line_or_instruction();
+            let others = format!("{} at {place} by others of block ({x},{y},{z})", first.does());
             return format!("{}, {others}", second.text());
         }
         format!("{}, {}", second.text(), first.text())
-    }
-
-    /// The memory in words, if it is shared memory.
-    pub fn shared(&self) -> Option<String> {
-        let Where::Shared(array, offset) = &self.memory else { return None };
-        Some(match array {
-            Some(array) => format!("`{}` in shared memory, offset {offset}", plain_name(array)),
-            None => format!("dynamic shared memory, offset {offset}"),
-        })
     }
 
     /// Why the two are not ordered, and what would order them.
@@ -154,7 +140,7 @@ impl Race {
             Reason::Scope => {
                 let narrow = [&self.first, &self.second];
                 let narrow = narrow.iter().find(|side| side.info.scope == crate::site::Scope::Block);
-                let place = narrow.map_or_else(String::new, |side| side.place());
+                let place = narrow.map_or_else(String::new, |side| side.spot.line_or_instruction());
                 format!(
                     "the operation at {place} is atomic only for threads of its own block: another \
                      block needs the scope of the device"

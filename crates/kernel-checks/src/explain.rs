@@ -1,11 +1,13 @@
 //! What a report says of a race: why nothing orders the two sides, and where they are.
 
+use crate::mistake::Spot;
 use crate::order::Numbering;
-use crate::race::{Reason, Side};
+use crate::race::{Reason, Side, Where};
 use crate::scene::{Me, Scene};
-use crate::site::{Info, Scope, Sites};
+use crate::site::{Info, Scope};
 use crate::stamp::{Level, MAX_CLOCK, Stamp};
-use commsan_simt::{Access, Kernel};
+use commsan_ptx::Site;
+use commsan_simt::{Access, Kernel, name_of};
 use rustc_hash::FxHashMap;
 
 /// Why a flag that a thread has read told it nothing.
@@ -86,23 +88,42 @@ pub(crate) fn reason(
     }
 }
 
-pub(crate) fn side(
-    kernel: &Kernel,
-    sites: &Sites,
-    numbering: Numbering,
-    (grid, shape): ([u32; 3], [u32; 3]),
-    stamp: Stamp,
-    several: bool,
-) -> Side {
-    let index = |number: u32, [x, y, _]: [u32; 3]| [number % x, number / x % y, number / (x * y)];
-    let info = sites.get(stamp.site());
-    let block = numbering.block(stamp.thread());
-    Side {
-        info: *info,
-        line: kernel.module().own_line(&[info.place]).map(|(file, line)| (file.to_owned(), line)),
-        instruction: crate::site::instruction_name(kernel.module(), info.place),
-        block: index(block, grid),
-        thread: index(stamp.thread() - (block << numbering.bits), shape),
-        several,
+/// What is said of places and threads of a launch.
+#[derive(Clone, Copy)]
+pub(crate) struct Names<'a> {
+    pub kernel: &'a Kernel,
+    pub numbering: Numbering,
+    pub grid: [u32; 3],
+    pub shape: [u32; 3],
+}
+
+impl Names<'_> {
+    /// An instruction, and the thread with this number.
+    pub fn spot(&self, place: Site, thread: u32) -> Spot {
+        let module = self.kernel.module();
+        let index =
+            |number: u32, [x, y, _]: [u32; 3]| [number % x, number / x % y, number / (x * y)];
+        let block = self.numbering.block(thread);
+        Spot {
+            place,
+            line: module.own_line(&[place]).map(|(file, line)| (file.to_owned(), line)),
+            instruction: module.instruction(place).map(name_of).unwrap_or_default(),
+            block: index(block, self.grid),
+            thread: index(thread - (block << self.numbering.bits), self.shape),
+        }
+    }
+
+    /// An access of the thread with this number.
+    pub fn side(&self, info: &Info, thread: u32, several: bool) -> Side {
+        Side { info: *info, spot: self.spot(info.place, thread), several }
+    }
+
+    /// An element of an access.
+    pub fn memory(&self, is_shared: bool, bytes: u64, width: u64) -> Where {
+        if !is_shared {
+            return Where::Global(bytes, width);
+        }
+        let (array, offset) = self.kernel.shared_array(bytes);
+        Where::Shared(array.map(ToOwned::to_owned), offset)
     }
 }

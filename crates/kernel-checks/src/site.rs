@@ -4,7 +4,6 @@
 use crate::stamp::MAX_SITES;
 use commsan_ptx::words::{Mode, Order, Scope as Word};
 use commsan_ptx::{Instruction, Module, Op, Site as Place};
-use commsan_simt::name_of;
 
 /// The threads that an operation takes into account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -144,9 +143,4 @@ impl Sites {
     pub fn get(&self, number: u16) -> &Info {
         &self.all[number as usize]
     }
-}
-
-/// An instruction's name in PTX.
-pub fn instruction_name(module: &Module, place: Place) -> String {
-    module.instruction(place).map(name_of).unwrap_or_default()
 }

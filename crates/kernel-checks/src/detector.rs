@@ -1,8 +1,10 @@
 //! The detector of one launch: an observer of its accesses and of what orders them.
 
-use crate::explain::{Hint, is_same, reason, side};
+use crate::barriers::{Arrived, Wrong, left_out};
+use crate::explain::{Hint, Names, is_same, reason};
+use crate::mistake::Mistake;
 use crate::order::{Block, Flag, Flags, Known, Numbering, join, lanes_of};
-use crate::race::{Race, Where};
+use crate::race::Race;
 use crate::scene::{Me, Scene};
 use crate::shadow::{Cell, Memory};
 use crate::site::{Info, Part, Scope, Sites};
@@ -16,6 +18,13 @@ use std::sync::Arc;
 const MAX_PAGES: usize = 1 << 15;
 /// Maximum number of pairs of instructions that are reported of a launch.
 const MAX_RACES: usize = 256;
+/// Maximum number of other mistakes that are reported of a launch.
+const MAX_OTHERS: usize = 64;
+/// What memory of devices holds until it is written, from each address that is a multiple of four.
+/// As numbers of floating point it is none.
+pub const FRESH: [u8; 4] = [0xc3, 0xe7, 0xf5, 0xff];
+/// Bytes of a warp's access that must all be [`FRESH`] if those of a lane are too few to tell.
+const ENOUGH: u64 = 16;
 /// Maximum number of flags that are remembered only because nothing was released by them.
 const MAX_HINTS: usize = 1 << 12;
 
@@ -42,7 +51,12 @@ pub struct Detector {
     pub company: bool,
     hints: FxHashMap<(u32, u32), Hint>,
     told: FxHashSet<(u16, u16, bool)>,
-    races: Vec<Race>,
+    /// Instructions, and what else is wrong with them, that were told.
+    told_others: FxHashSet<(Place, Place)>,
+    found: Vec<Mistake>,
+    /// Reads of what nobody has written, by their instructions, until it is known that they do not
+    /// race with who writes it.
+    unwritten: Vec<(Mistake, u16)>,
     /// Stores of the same value, until it is known that the two never store different ones.
     same: Vec<(Race, (u16, u16))>,
 }
@@ -72,21 +86,85 @@ impl Detector {
             company: false,
             hints: FxHashMap::default(),
             told: FxHashSet::default(),
-            races: Vec::new(),
+            told_others: FxHashSet::default(),
+            found: Vec::new(),
+            unwritten: Vec::new(),
             same: Vec::new(),
         })
     }
 
-    /// The races that were found since the last call; `done` says that there will be no more.
-    pub fn take(&mut self, done: bool) -> Vec<Race> {
-        let mut races = std::mem::take(&mut self.races);
+    /// What was found since the last call; `done` says that there will be no more.
+    pub fn take(&mut self, done: bool) -> Vec<Mistake> {
+        let mut found = std::mem::take(&mut self.found);
         if done {
             let told = &self.told;
             let same = std::mem::take(&mut self.same).into_iter();
             let only = same.filter(|(_, (a, b))| !told.contains(&(*a, *b, false)));
-            races.extend(only.map(|(race, _)| race));
+            found.extend(only.map(|(race, _)| Mistake::Race(race)));
+            let races = |site| told.iter().any(|(a, b, _)| [a, b].contains(&&site));
+            let unwritten = std::mem::take(&mut self.unwritten).into_iter();
+            found.extend(unwritten.filter(|(_, site)| !races(*site)).map(|(mistake, _)| mistake));
         }
-        races
+        found
+    }
+
+    fn names(&self) -> Names<'_> {
+        let Detector { kernel, numbering, grid, shape, .. } = self;
+        Names { kernel, numbering: *numbering, grid: *grid, shape: *shape }
+    }
+
+    /// Whether a mistake between two instructions, or of one, is still to be told.
+    fn is_new(&mut self, one: Place, other: Place) -> bool {
+        self.told_others.len() < MAX_OTHERS && self.told_others.insert((one, other))
+    }
+
+    /// A barrier is used wrongly.
+    fn misused(&mut self, block: u32, me: Arrived, (wrong, other): (Wrong, Option<Arrived>)) {
+        if !self.is_new(me.by, other.map_or(me.by, |other| other.by)) {
+            return;
+        }
+        let names = self.names();
+        let spot = |it: Arrived| {
+            names.spot(it.by, (block << self.numbering.bits) + it.warp * 32 + it.lane as u32)
+        };
+        let (at, other) = (spot(me), other.map(spot));
+        self.found.push(Mistake::Synchronisation { wrong, at, other });
+    }
+
+    /// A thread reads what nobody has written.
+    fn reads_uninitialised(&mut self, site: u16, thread: u32, (is_shared, bytes): (bool, u64)) {
+        let info = *self.sites.get(site);
+        if !self.is_new(info.place, Place { function: u32::MAX, instruction: u32::from(is_shared) })
+        {
+            return;
+        }
+        let names = self.names();
+        let by = names.side(&info, thread, false);
+        let memory = names.memory(is_shared, bytes, info.width.into());
+        self.unwritten.push((Mistake::Uninitialised { by, memory }, site));
+    }
+
+    /// Looks for lanes that read global memory which was not written since it was allocated.
+    fn look_at_contents(&mut self, access: &Access<'_>, at: usize, site: u16) {
+        let reads = self.sites.get(site).reads;
+        let Some(repeats) = access.repeats.filter(|_| reads) else { return };
+        let fresh = repeats(FRESH);
+        if fresh == 0 {
+            return;
+        }
+        let lane = fresh.trailing_zeros() as usize;
+        let is_enough = access.size >= FRESH.len() as u64 || {
+            let (mut lowest, mut highest) = (u64::MAX, 0);
+            for lane in lanes_of(access.lanes) {
+                lowest = lowest.min(access.addresses[lane]);
+                highest = highest.max(access.addresses[lane]);
+            }
+            fresh == access.lanes && highest - lowest >= ENOUGH
+        };
+        if is_enough {
+            let thread = self.blocks[at].thread(access.warp, lane);
+            self.reads_uninitialised(site, thread, (false, access.addresses[lane]));
+        }
     }
 
     /// Where a block's state is.
@@ -128,12 +206,20 @@ impl Detector {
             Kind::Atomic => Part::Both,
         };
         let module = self.kernel.module();
-        let Some(site) = self.sites.number(module, place, part, access.width) else { return };
-        let info = *self.sites.get(site);
+        let site = self.sites.number(module, place, part, access.width);
         let at = self.block(access.block);
-        let block = &self.blocks[at];
-        if info.object || block.lost {
+        let block = &mut self.blocks[at];
+        let Some(site) = site.filter(|_| !block.lost) else {
+            block.missed |= is_shared;
             return;
+        };
+        let info = *self.sites.get(site);
+        if info.object {
+            block.missed |= is_shared && info.writes && !info.reads;
+            return;
+        }
+        if !is_shared {
+            self.look_at_contents(access, at, site);
         }
         let both = [info.reads, info.writes];
         if !info.strong {
@@ -161,6 +247,9 @@ impl Detector {
         let (memory, most) =
             if is_shared { (&mut own, usize::MAX) } else { (&mut self.global, MAX_PAGES) };
         let scene = Scene { block, sites, numbering: self.numbering, is_shared };
+        let reserved = u64::from(self.kernel.reserved_shared());
+        let looks = is_shared && info.reads && !block.missed;
+        let mut unwritten = None;
         let (time, apart) = block.time(access.warp);
         let mut rest = access.lanes;
         while rest != 0 {
@@ -184,6 +273,14 @@ impl Detector {
             let (mut element, mut offset, mut found) = (0, 0, None);
             while offset < access.size {
                 let cells = memory.cells(address + offset, access.width, most);
+                if looks
+                    && address + offset >= reserved
+                    && cells
+                        .as_deref()
+                        .is_some_and(|all| all.iter().all(|it| scene.is_unwritten(it)))
+                {
+                    unwritten = unwritten.or(Some((thread, address + offset)));
+                }
                 for cell in cells.into_iter().flatten() {
                     if let Some(other) = scene.touch(cell, &me, &info) {
                         found = found.or(Some((element, other)));
@@ -198,36 +295,30 @@ impl Detector {
                 if self.told.len() < MAX_RACES && !self.told.contains(&key) {
                     let reason = reason(&scene, &self.hints, &me, &info, other);
                     let bytes = access.addresses[me.lane] + element as u64 * access.width;
-                    let memory = match is_shared {
-                        true => {
-                            let (array, offset) = self.kernel.shared_array(bytes);
-                            Where::Shared(array.map(ToOwned::to_owned), offset)
-                        }
-                        false => Where::Global(bytes, access.width),
+                    let names = Names {
+                        kernel: &self.kernel,
+                        numbering: self.numbering,
+                        grid: self.grid,
+                        shape: self.shape,
                     };
-                    let side = |stamp: Stamp, several| {
-                        side(
-                            &self.kernel,
-                            sites,
-                            self.numbering,
-                            (self.grid, self.shape),
-                            stamp,
-                            several,
-                        )
-                    };
-                    let first = side(other, matches!(other.level(), Level::Warp | Level::Block));
-                    let second = side(Stamp::new(me.thread, Level::Thread, site, me.clock), false);
+                    let memory = names.memory(is_shared, bytes, access.width);
+                    let several = matches!(other.level(), Level::Warp | Level::Block);
+                    let first = names.side(sites.get(other.site()), other.thread(), several);
+                    let second = names.side(&info, me.thread, false);
                     let race = Race { first, second, memory, reason, same };
                     self.told.insert(key);
                     self.told.insert((site, other.site(), same));
                     match same {
                         true => self.same.push((race, (other.site(), site))),
-                        false => self.races.push(race),
+                        false => self.found.push(Mistake::Race(race)),
                     }
                 }
             }
         }
         self.blocks[at].shared = own;
+        if let Some((thread, bytes)) = unwritten {
+            self.reads_uninitialised(site, thread, (true, bytes));
+        }
         if info.copies && is_shared {
             for lane in lanes_of(access.lanes) {
                 let start = access.addresses[lane];
@@ -365,15 +456,32 @@ impl Observer for Detector {
                     self.blocks[at].fence(warp, lanes, info.scope, acquires, releases);
                 }
             }
-            Event::Arrive { barrier, generation, whole, waits } => {
-                self.blocks[at].arrive(warp, lanes, (barrier, generation), whole && waits);
+            Event::Arrive { barrier, generation, whole, waits, count, aligned, by } => {
+                let block = &mut self.blocks[at];
+                block.arrive(warp, lanes, (barrier, generation), whole && waits);
+                let me = Arrived { by, warp, lane: lanes.trailing_zeros() as usize };
+                let (id, count) = ((barrier, generation), count.filter(|_| !whole));
+                if let Some(wrong) = block.barriers.arrive(me, lanes, id, count, aligned) {
+                    self.misused(number as u32, me, wrong);
+                }
+            }
+            Event::Exchange { members, by } => {
+                if let Some(lane) = left_out(members, lanes) {
+                    let wrong = (Wrong::NotAMember(members), None);
+                    self.misused(number as u32, Arrived { by, warp, lane }, wrong);
+                }
             }
             Event::Pass { barrier, generation } => {
                 self.blocks[at].pass(warp, lanes, (barrier, generation));
             }
             Event::Converge => self.blocks[at].converge(warp, lanes),
-            Event::Mbarrier { address, does, completes } => {
+            Event::Mbarrier { address, does, completes, excess, by } => {
                 for lane in lanes_of(lanes) {
+                    let me = Arrived { by, warp, lane };
+                    let wrong = self.blocks[at].barriers.use_object(me, address, does, excess);
+                    if let Some(wrong) = wrong {
+                        self.misused(number as u32, me, wrong);
+                    }
                     if does == Mbarrier::ArriveCopies {
                         self.restamp(at, warp, lane, None, Level::Copy);
                     }

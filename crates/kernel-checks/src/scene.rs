@@ -58,6 +58,12 @@ impl Scene<'_> {
         self.touch_slowly(cell, me, info, stamp)
     }
 
+    /// Whether no thread of the block has written a granule of shared memory.
+    #[inline(always)]
+    pub fn is_unwritten(&self, cell: &Cell) -> bool {
+        cell.write.is_none() || self.numbering.block(cell.write.thread()) != self.block.number
+    }
+
     /// Whether an access was made by the same thread, or before the last barrier of its block.
     #[inline(always)]
     fn is_settled(&self, stamp: Stamp, me: &Me) -> bool {

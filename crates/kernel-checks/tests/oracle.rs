@@ -2,7 +2,7 @@
 //! a search of the whole event graph of the execution, which knows nothing of clocks, floors or
 //! stamps.
 
-use commsan_kernel_races::{Detector, Where};
+use commsan_kernel_checks::{Detector, Mistake, Where};
 use commsan_ptx::words::{Order, Scope};
 use commsan_ptx::{Module, Op, Site};
 use commsan_simt::{
@@ -448,16 +448,52 @@ fn execute(plan: &Plan) -> (Places, Places, Vec<(Thread, What)>) {
             _ => {}
         }
     }
-    let found = both.detector.take(true).into_iter().map(|race| match race.memory {
-        Where::Global(address, _) => (0, address),
-        Where::Shared(_, offset) => (1 + u64::from(race.second.block[0]), offset),
-    });
-    let found = found.collect();
+    let place = |memory: &Where, block: u32| match memory {
+        Where::Global(address, _) => (0, *address),
+        Where::Shared(_, offset) => (1 + u64::from(block), *offset),
+    };
+    let (mut found, mut reads, mut racing) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for mistake in both.detector.take(true) {
+        match mistake {
+            Mistake::Race(race) => {
+                racing.extend([&race.first, &race.second].map(|side| side.spot.place.instruction));
+                found.insert(place(&race.memory, race.second.spot.block[0]));
+            }
+            Mistake::Uninitialised { by, memory } => {
+                reads.insert((by.spot.place.instruction, place(&memory, by.spot.block[0])));
+            }
+            Mistake::Synchronisation { .. } => panic!("{}\n{text}", mistake.problem()),
+        }
+    }
+    let unwritten = uninitialised(&both.trace);
+    assert!(reads.is_subset(&unwritten), "{reads:x?} of {unwritten:x?}\n{text}");
+    // Those that race with who writes there are not told.
+    let instructions = |of: &BTreeSet<(u32, _)>| of.iter().map(|(at, _)| *at).collect();
+    let (told, all): (BTreeSet<u32>, BTreeSet<u32>) =
+        (instructions(&reads), instructions(&unwritten));
+    assert!(all.difference(&told).all(|at| racing.contains(at)), "{told:?} of {all:?}\n{text}");
     (found, races(&both.trace, program.module()), both.trace.events)
 }
 
+/// Instructions that read words of shared memory which no thread of the block has written, and
+/// these.
+fn uninitialised(trace: &Trace) -> BTreeSet<(u32, (u64, u64))> {
+    let (mut written, mut found) = (BTreeSet::new(), BTreeSet::new());
+    for (_, what) in &trace.events {
+        let What::Access { place, kind, site } = what else { continue };
+        if *kind != Kind::Store && place.0 > 0 && !written.contains(place) {
+            found.insert((site.instruction, *place));
+        }
+        if *kind != Kind::Load {
+            written.insert(*place);
+        }
+    }
+    found
+}
+
 /// All that is found is a race, whatever the schedule; and nearly all races are found: of accesses
-/// that do not race with each other, the detector remembers only some.
+/// that do not race with each other, the detector remembers only some. What reads uninitialised
+/// shared memory is found exactly.
 #[test]
 fn what_is_found_is_what_the_axioms_say() {
     const CASES: u32 = 4000;

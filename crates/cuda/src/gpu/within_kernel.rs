@@ -1,5 +1,6 @@
-//! Races between threads of one kernel, as a simulated device finds them. **Soundness.** Both
-//! accesses have been executed, and nothing orders them (`commsan-kernel-races`).
+//! What threads of one kernel do wrong, as a simulated device finds it: races with each other,
+//! misuse of barriers, reads of memory that nobody has written. **Soundness.** All of it has been
+//! executed; what is a mistake, and what is missed, `commsan-kernel-checks` says.
 
 use super::check::allocation;
 use super::{Gpu, Ticket};
@@ -12,17 +13,17 @@ use commsan_shadow::Mode;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-/// Two accesses of a kernel.
+/// One or two instructions of a kernel that do something wrong.
 #[derive(Clone, Debug)]
-pub struct Race {
-    /// Both in words, the later one first.
+pub struct Mistake {
+    /// Of which kind.
+    pub code: Code,
+    /// What they do, in words; of two the later one first.
     pub what: String,
     /// The memory in words, if it is shared memory.
     pub shared: Option<String>,
-    /// Why nothing orders them.
+    /// Why that is wrong.
     pub why: String,
-    /// Whether both store the same value.
-    pub same: bool,
     /// Where in the source they are, the later one first.
     pub lines: [Option<Line>; 2],
     /// Their instructions, where no line is known.
@@ -32,17 +33,17 @@ pub struct Race {
 }
 
 impl Gpu {
-    /// Threads of a kernel race with each other.
-    pub fn raced(&self, ticket: Ticket, race: &Race, out: &mut dyn Findings) {
+    /// Threads of a kernel do something wrong.
+    pub fn mistaken(&self, ticket: Ticket, mistake: &Mistake, out: &mut dyn Findings) {
         let Some(launched) = self.launches.get(ticket) else { return };
-        let code = if race.same { Code::KernelStoresSame } else { Code::KernelRace };
-        let block = race.access.as_ref().and_then(|(_, bytes)| self.memory.around(bytes.start));
+        let code = mistake.code;
+        let block = mistake.access.as_ref().and_then(|(_, bytes)| self.memory.around(bytes.start));
         let site = launched.site;
         // A variable of the program is allocated by no call.
         let is_variable = |block: &&Block| block.site.call.is_none_or(|call| call.starts_with('_'));
         let allocated = block.filter(|block| !is_variable(block));
         let offender = if allocated.is_some() { site.pc } else { 0 };
-        let key = race.key(site.pc);
+        let key = mistake.key(site.pc);
         if out.again(code, offender, key) {
             return;
         }
@@ -54,7 +55,7 @@ impl Gpu {
             }
             None => RawOperation::of(launched.call),
         };
-        let memory = match (&race.shared, &race.access, block) {
+        let memory = match (&mistake.shared, &mistake.access, block) {
             (Some(shared), ..) => shared.clone(),
             (None, Some((_, bytes)), Some(block)) => {
                 let (offset, size) = (bytes.start - block.bytes.start, block.bytes.len());
@@ -62,17 +63,23 @@ impl Gpu {
                 let of = if is_variable(&block) { "a __device__ variable" } else { call };
                 format!("offset {offset} of the {size} bytes of {of}")
             }
-            _ => "global memory".to_owned(),
+            (None, Some(_), None) => "global memory".to_owned(),
+            (None, None, _) => String::new(),
         };
-        let [later, earlier] = &race.lines;
+        let colon = if memory.is_empty() { "" } else { ": " };
+        let [later, earlier] = &mistake.lines;
         let (access, other) = (launched.at(later.as_ref()), launched.at(earlier.as_ref()));
-        let is_two = race.lines[0] != race.lines[1];
+        let is_two = mistake.lines[0] != mistake.lines[1];
         let report = Report {
-            access: race
+            access: mistake
                 .access
                 .as_ref()
                 .map(|(mode, bytes)| RawAccess::new(&launched.kernel, mode.is_write(), bytes)),
-            argument: Some(RawArgument::new(&race.why, format!("{memory}: {}", race.what), None)),
+            argument: Some(RawArgument::new(
+                &mistake.why,
+                format!("{memory}{colon}{}", mistake.what),
+                None,
+            )),
             work: Some(RawWork::new(Some(&access), is_two.then_some(&other))),
             ..Report::new(code, operation, sites)
         };
@@ -80,8 +87,8 @@ impl Gpu {
     }
 }
 
-impl Race {
-    /// Tells races of a launch apart, as the source does.
+impl Mistake {
+    /// Tells mistakes of a launch apart, as the source does.
     fn key(&self, launch: usize) -> usize {
         let mut hasher = rustc_hash::FxHasher::default();
         launch.hash(&mut hasher);

@@ -1,4 +1,5 @@
-//! Data races between the threads of one launch, found while the SIMT interpreter executes it.
+//! What the threads of one launch do wrong, found while the SIMT interpreter executes it: data races
+//! with each other, barriers that are used wrongly, reads of memory that nothing has written.
 //!
 //! A [`Detector`] observes the accesses of a grid and what orders them. It knows threads, scopes
 //! and the memory model of PTX (PTX ISA chapter 8), and no API: what a kernel's memory is, and
@@ -15,9 +16,15 @@
 //! ordered by that, and neither by reconverging, nor by `shfl.sync`, `vote.sync` and their like,
 //! which order no memory accesses (CUDA C++ Programming Guide, "Warp Shuffle Functions").
 //!
+//! **What is uninitialised.** Bytes of shared memory that no thread of the block has written, by the
+//! same shadow; and global memory that still holds [`FRESH`], which whoever allocates it puts there,
+//! so that it does not matter who writes. Never misreported: memory that was written, unless with that
+//! very pattern. A value that is read and not used is told, too, hence a warning. How barriers are
+//! judged: [`barriers`].
+//!
 //! - [`stamp`]: an access in eight bytes. [`site`]: what instructions promise.
 //! - [`order`]: what threads know of each other. [`shadow`]: the accesses to each granule.
-//! - [`detector`]: compares. [`race`]: says it.
+//! - [`detector`]: compares. [`race`] and [`mistake`]: say it.
 //!
 //! **What is missed.** Whatever is not known for certain counts as ordered:
 //! - An order that came about by which thread took a lock first, or read a flag, hides races that
@@ -42,11 +49,15 @@
 //! - Accesses of other launches, the host and copies: the order of streams is not looked at here.
 //! - Global memory beyond 128 MiB, instructions beyond 4,095 in a launch, launches of more than
 //!   2^28 threads, blocks after four million synchronisations.
+//! - Uninitialised memory behind an access whose other elements are written, such as the last number
+//!   of a vector; single numbers of one or two bytes; blocks in which a store was not followed.
 //! - Nothing is said of values: a race that changes nothing is one, but two stores of the same
 //!   value are told apart.
 
+mod barriers;
 mod detector;
 mod explain;
+mod mistake;
 mod order;
 mod race;
 mod scene;
@@ -54,6 +65,8 @@ mod shadow;
 mod site;
 mod stamp;
 
-pub use detector::Detector;
+pub use barriers::Wrong;
+pub use detector::{Detector, FRESH};
+pub use mistake::{Mistake, Spot};
 pub use race::{Race, Reason, Side, Where, plain_name};
 pub use site::{Info, Scope};

@@ -1,7 +1,7 @@
-//! What following kernels for races costs, against executing them: `cargo bench -p
-//! commsan-kernel-races`. The kernels are PTX, so that no compiler of NVIDIA's is needed.
+//! What following kernels for mistakes costs, against executing them: `cargo bench -p
+//! commsan-kernel-checks`. The kernels are PTX, so that no compiler of NVIDIA's is needed.
 
-use commsan_kernel_races::Detector;
+use commsan_kernel_checks::Detector;
 use commsan_ptx::Module;
 use commsan_simt::{Grid, Launch, Observer, Program, Progress, Reach, Services, Surface, Texture};
 use std::ops::Range;
@@ -149,8 +149,8 @@ fn main() {
             plain = plain.min(run(&mut |grid| advance(grid, &memory, &mut ())));
             let mut detector = Detector::new(Arc::clone(&kernel), grid, block).expect("small");
             followed = followed.min(run(&mut |grid| advance(grid, &memory, &mut detector)));
-            let races = detector.take(true);
-            assert!(races.is_empty(), "{name}: {races:?}");
+            let mistakes = detector.take(true);
+            assert!(mistakes.is_empty(), "{name}: {mistakes:?}");
         }
         let (plain, followed) = (plain.as_secs_f64() * 1e3, followed.as_secs_f64() * 1e3);
         println!(

@@ -6,6 +6,7 @@
 //! block. A warp has a floor of its own, for `__syncwarp` with all its lanes. What goes beyond
 //! floors is in sparse vector clocks ([`Clocks`]), which threads share where they know the same.
 
+use crate::barriers::Barriers;
 use crate::shadow::Memory;
 use crate::site::Scope;
 use crate::stamp::{MAX_CLOCK, Stamp};
@@ -199,8 +200,12 @@ pub struct Block {
     warps: Vec<Warp>,
     meetings: FxHashMap<(u32, u32), Meeting>,
     objects: FxHashMap<u64, Object>,
+    /// How its barriers are used.
+    pub barriers: Barriers,
     /// Its shared memory.
     pub shared: Memory,
+    /// Whether a store to it was not followed, so that nothing is known to be uninitialised.
+    pub missed: bool,
     /// The flags in it.
     pub flags: Flags,
     /// Whether something is known beyond floors.
@@ -229,7 +234,9 @@ impl Block {
             warps: (0..threads.div_ceil(32)).map(warp).collect(),
             meetings: FxHashMap::default(),
             objects: FxHashMap::default(),
+            barriers: Barriers::default(),
             shared,
+            missed: false,
             flags: Flags::default(),
             fine: false,
             lost: false,
@@ -585,7 +592,7 @@ impl Block {
     /// A lane uses a barrier object.
     pub fn use_object(&mut self, warp: u32, lane: usize, address: u64, does: Mbarrier, ends: bool) {
         match does {
-            Mbarrier::Init => {
+            Mbarrier::Init | Mbarrier::Invalidate => {
                 self.objects.insert(address, Object::default());
             }
             Mbarrier::Arrive | Mbarrier::ArriveCopies => {
