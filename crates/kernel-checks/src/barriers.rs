@@ -1,14 +1,16 @@
 //! How a block uses its barriers, masks and barrier objects: what PTX leaves undefined is told.
 //!
-//! **What is told** (PTX ISA §9.7.13): a barrier that threads of one warp reach by two instructions,
-//! where the instruction is for all threads of a warp (`bar`, `barrier.aligned`); threads that
-//! disagree on how many take part; a thread that its own member mask leaves out; a barrier object
-//! that is used before it is initialised, or after it was invalidated, or by more arrivals than its
-//! phase waits for.
+//! **What is told** (PTX ISA §9.7.13): a barrier that threads of one warp reach by two
+//! instructions, where the instruction is for all threads of a warp (`bar`, `barrier.aligned`);
+//! threads that disagree on how many take part; a thread that its own member mask leaves out; a
+//! barrier object that is used before it is initialised, or after it was invalidated, or by more
+//! arrivals than its phase waits for. Each is judged by what was executed, so that nothing is told
+//! that a program does not do.
 //!
-//! **What is missed.** Threads that exit count as arrived, as on hardware since Volta; a barrier that
-//! never completes is a failure of the kernel, told elsewhere. Masks that name threads which come by
-//! another instruction, a barrier object that is initialised twice, and one in global memory.
+//! **What is missed.** Threads that exit count as arrived, as on hardware since Volta; a barrier
+//! that never completes is a failure of the kernel, told elsewhere. Masks that name threads which
+//! come by another instruction, a barrier object that is initialised twice, and one in global
+//! memory.
 
 use commsan_ptx::Site;
 use commsan_simt::Mbarrier;

@@ -1,5 +1,5 @@
-//! What the threads of one launch do wrong, found while the SIMT interpreter executes it: data races
-//! with each other, barriers that are used wrongly, reads of memory that nothing has written.
+//! What the threads of one launch do wrong, found while the SIMT interpreter executes it: data
+//! races with each other, barriers that are used wrongly, reads of memory that nothing has written.
 //!
 //! A [`Detector`] observes the accesses of a grid and what orders them. It knows threads, scopes
 //! and the memory model of PTX (PTX ISA chapter 8), and no API: what a kernel's memory is, and
@@ -16,11 +16,11 @@
 //! ordered by that, and neither by reconverging, nor by `shfl.sync`, `vote.sync` and their like,
 //! which order no memory accesses (CUDA C++ Programming Guide, "Warp Shuffle Functions").
 //!
-//! **What is uninitialised.** Bytes of shared memory that no thread of the block has written, by the
-//! same shadow; and global memory that still holds [`FRESH`], which whoever allocates it puts there,
-//! so that it does not matter who writes. Never misreported: memory that was written, unless with that
-//! very pattern. A value that is read and not used is told, too, hence a warning. How barriers are
-//! judged: [`barriers`].
+//! **What is uninitialised.** Bytes of shared memory that no thread of the block has written, by
+//! the same shadow; and global memory that still holds [`FRESH`], which whoever allocates it puts
+//! there, so that it does not matter who writes. Never misreported: memory that was written, unless
+//! with that very pattern. A value that is read and not used is told, too, hence a warning; a read
+//! that races with who writes there is a race only. How barriers are judged: [`barriers`].
 //!
 //! - [`stamp`]: an access in eight bytes. [`site`]: what instructions promise.
 //! - [`order`]: what threads know of each other. [`shadow`]: the accesses to each granule.
@@ -49,8 +49,9 @@
 //! - Accesses of other launches, the host and copies: the order of streams is not looked at here.
 //! - Global memory beyond 128 MiB, instructions beyond 4,095 in a launch, launches of more than
 //!   2^28 threads, blocks after four million synchronisations.
-//! - Uninitialised memory behind an access whose other elements are written, such as the last number
-//!   of a vector; single numbers of one or two bytes; blocks in which a store was not followed.
+//! - Uninitialised memory behind an access whose other elements are written, such as the last
+//!   number of a vector; single numbers of one or two bytes; blocks in which a store was not
+//!   followed.
 //! - Nothing is said of values: a race that changes nothing is one, but two stores of the same
 //!   value are told apart.
 

@@ -92,8 +92,8 @@ pub enum Event {
     },
     /// Lanes have synchronised with each other (`__syncwarp`).
     Converge,
-    /// Lanes come to an exchange between lanes of their warp: `__syncwarp`, shuffles, votes, matches
-    /// and reductions.
+    /// Lanes come to an exchange between lanes of their warp: `__syncwarp`, shuffles, votes,
+    /// matches and reductions.
     Exchange {
         /// The lanes that they name.
         members: u32,

@@ -1,5 +1,5 @@
-//! Where something is missing, damaged or of another kind: debug information, disk space, a library,
-//! what a container does not hold.
+//! Where something is missing, damaged or of another kind: debug information, disk space, a
+//! library, what a container does not hold.
 
 use super::built::{Installed, MPIS, Mpi, Work};
 use super::{WRITE, endings};
