@@ -142,8 +142,9 @@ function Header({
   const ranks = run.places.filter((place) => place.kind === "rank").length;
   const devices = run.places.filter((place) => place.kind === "device").length;
   const facts = [several(ranks, "rank"), devices > 0 ? several(devices, "device") : "", seconds(run.seconds)];
+  const about = facts.filter(Boolean).join(" · ");
   return (
-    <header class="top">
+    <header class={comparison === null ? "top" : "top compares"}>
       <a
         class="skip"
         href="#main"
@@ -154,10 +155,10 @@ function Header({
       >
         Skip to the view
       </a>
-      <h1 title={`${run.command.join(" ")}\n${new Date(run.began * 1000).toLocaleString("en-GB")}`}>
+      <h1 title={[run.command.join(" "), new Date(run.began * 1000).toLocaleString("en-GB"), about].join("\n")}>
         <span class="brand">commsan</span> {run.name}
       </h1>
-      <span class="muted facts">{facts.filter(Boolean).join(" · ")}</span>
+      <span class="muted facts">{about}</span>
       <nav class="views" aria-label="Views">
         {VIEW_KEYS.map(([key, view, name]) =>
           view === "compare" && comparison === null ? null : (

@@ -122,20 +122,11 @@ function Lines({ lines, isPair }: { lines: readonly WaitLine[]; isPair: boolean 
   return (
     <>
       <h2>Where, and the cause</h2>
-      <table class="plain names" aria-label="Lines that wait">
-        <tbody>
-          {shown.map((line, index) => (
-            <tr key={index}>
-              <th scope="row">
-                <At call={line.late_call} file={line.late_file} line={line.late_line} />
-                <div class="muted">
-                  {states[line.state]?.name}, waited for in <At call={line.call} file={line.file} line={line.line} />
-                </div>
-                <div class="muted">
-                  {several(line.count, "wait")}, the longest <ToLongest longest={line.longest} />
-                  {!isPair && `, ${several(line.pairs, "pair")} of ranks`}
-                </div>
-              </th>
+      <table class="plain" aria-label="Lines that wait">
+        {shown.map((line, index) => (
+          <tbody key={index}>
+            <tr>
+              <th scope="row">{states[line.state]?.name}</th>
               <td>
                 <Bar share={line.seconds / shown[0]!.seconds} />
               </td>
@@ -143,8 +134,20 @@ function Lines({ lines, isPair }: { lines: readonly WaitLine[]; isPair: boolean 
                 <Quantity value={line.seconds} unit="time" />
               </td>
             </tr>
-          ))}
-        </tbody>
+            <tr>
+              <td colSpan={3} class="wrap">
+                late: <At call={line.late_call} file={line.late_file} line={line.late_line} />
+                <div class="muted">
+                  waits: <At call={line.call} file={line.file} line={line.line} />
+                </div>
+                <div class="muted">
+                  {several(line.count, "wait")}, the longest <ToLongest longest={line.longest} />
+                  {!isPair && `, ${several(line.pairs, "pair")} of ranks`}
+                </div>
+              </td>
+            </tr>
+          </tbody>
+        ))}
       </table>
       {counting.length > shown.length && (
         <p class="muted">{several(counting.length - shown.length, "line")} more with less, in the form Lines</p>
