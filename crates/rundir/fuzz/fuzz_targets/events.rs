@@ -10,8 +10,10 @@ use commsan_rundir::events::{CHUNK, Events, Records, Tables, VERSION, Writer};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     read(bytes);
-    let (length, rest) = bytes.split_first().map_or((0, bytes), |(first, rest)| (*first, rest));
-    let (tables, records) = rest.split_at(usize::from(length).min(rest.len()));
+    // The first two bytes say how long the tables are.
+    let Some((length, rest)) = bytes.split_first_chunk() else { return };
+    let length = usize::from(u16::from_le_bytes(*length)).min(rest.len());
+    let (tables, records) = rest.split_at(length);
     read(&file(tables, records));
     walk(&Tables::default(), records);
     // Tables that are right lead to the records, whatever these are.
