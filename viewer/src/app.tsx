@@ -144,7 +144,7 @@ function Header({
   const facts = [several(ranks, "rank"), devices > 0 ? several(devices, "device") : "", seconds(run.seconds)];
   const about = facts.filter(Boolean).join(" · ");
   return (
-    <header class={comparison === null ? "top" : "top compares"}>
+    <header class="top">
       <a
         class="skip"
         href="#main"

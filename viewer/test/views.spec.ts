@@ -349,6 +349,7 @@ test("theme, help and focus", async ({ page }) => {
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toHaveCount(0);
   await page.keyboard.press("4");
+  await expect(page.getByRole("searchbox")).toBeVisible();
   await page.keyboard.press("l");
   await page.keyboard.type("gpu 1");
   await expect(page.getByRole("listbox", { name: "Places" }).getByRole("option")).toHaveCount(

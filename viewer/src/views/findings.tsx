@@ -150,12 +150,13 @@ function Moments({ number }: { number: number }) {
   const show = (one: FindingMoment) => {
     const { place, thread, time } = one;
     const lane = laneOf(place, thread);
-    if (lanes === null || lane === null) return text(one);
+    const when = `${one.what === "stuck" ? "from" : "at"} ${text(one)}`;
+    if (lanes === null || lane === null) return when;
     const window = aroundMoment(Math.min(time, lanes.until), lanes.until);
     const to = () => go({ view: "events", window, lanes: null, lane, at: null, finding: number });
     return (
       <Link to={to} title="What happened at this moment">
-        {one.what === "stuck" ? "from" : "at"} {text(one)}
+        {when}
       </Link>
     );
   };

@@ -11,6 +11,12 @@ use std::collections::BTreeMap;
 
 type Row = BTreeMap<String, String>;
 
+/// State, who waits, for whom.
+type Key = (String, usize, usize);
+
+/// How often, nanoseconds, the longest.
+type Sums = Vec<(Key, (u64, u64, u64))>;
+
 /// The rows of a table, as CSV has it.
 fn table(profile: &Profile, name: &str) -> Vec<Row> {
     let parent = tempfile::tempdir().unwrap();
@@ -24,7 +30,7 @@ fn rank(name: &str) -> usize {
 }
 
 /// Sums of the tables `waits` or `wait_pairs` by state and pair.
-fn summed(rows: &[Row]) -> Vec<((String, usize, usize), (u64, u64, u64))> {
+fn summed(rows: &[Row]) -> Sums {
     let mut sums: BTreeMap<_, (u64, u64, u64)> = BTreeMap::new();
     for row in rows {
         let key = (row["kind"].clone(), rank(&row["place"]), rank(&row["late_place"]));
@@ -36,12 +42,12 @@ fn summed(rows: &[Row]) -> Vec<((String, usize, usize), (u64, u64, u64))> {
     sums.into_iter().collect()
 }
 
-fn expected(pairs: &Pairs) -> Vec<((String, usize, usize), (u64, u64, u64))> {
+fn expected(pairs: &Pairs) -> Sums {
     pairs.iter().map(|((kind, at, by), sum)| (((*kind).to_owned(), *at, *by), *sum)).collect()
 }
 
 /// The cells of the whole matrix by state: how often, nanoseconds.
-fn cells(profile: &Profile) -> BTreeMap<(String, usize, usize), (u64, u64)> {
+fn cells(profile: &Profile) -> BTreeMap<Key, (u64, u64)> {
     let states = profile.run().waiting.unwrap().states;
     let matrix = profile.wait_matrix(&WaitsQuery::default()).unwrap();
     let mut cells = BTreeMap::new();
@@ -86,7 +92,7 @@ proptest! {
         for at in 0..size {
             for by in 0..size {
                 let lines = profile.wait_lines(Some((at, at)), Some((by, by))).unwrap().lines;
-                let is_of = |(of, _): &&((String, usize, usize), _)| (of.1, of.2) == (at, by);
+                let is_of = |(of, _): &&(Key, _)| (of.1, of.2) == (at, by);
                 let own: Vec<_> = expected.iter().filter(is_of).collect();
                 let time: u64 = lines.iter().map(|of| nanoseconds(of.seconds)).sum();
                 prop_assert_eq!(time, own.iter().map(|(_, sum)| sum.1).sum::<u64>());
