@@ -1,6 +1,6 @@
 /* Does what commsan concludes only after the run, and tells when: RANK,BEFORE,AFTER in nanoseconds
- * since 1970. `lost`: sends three messages of which two are received. `stuck`: ranks wait for each
- * other, one after the other. */
+ * since 1970. `lost`: sends three messages of which two are received. `types`: receives as
+ * another type than is sent. `stuck`: ranks wait for each other, one after the other. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +33,16 @@ int main(int argc, char **argv)
 		usleep(500000 * me);
 		tell(argv[1], me, now(), 0);
 		MPI_Recv(&value, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* stuck */
+	} else if (strcmp(argv[2], "types") == 0) {
+		float real = 0;
+		usleep(100000 * me);
+		before = now();
+		if (me == 0)
+			MPI_Send(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+		else
+			MPI_Recv(&real, 1, MPI_FLOAT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		after = now();
+		tell(argv[1], me, before, after);
 	} else if (me == 0) {
 		for (int tag = 0; tag < 3; tag++) {
 			usleep(20000);

@@ -326,7 +326,7 @@ impl<F: Fn(u32) -> bool> Finder<'_, F> {
         let What::Call(site) = shape.what else { return };
         let made = &mut self.waits.made[interval.rank][interval.shape as usize];
         made.first = if made.count == 0 { interval.begin } else { made.first.min(interval.begin) };
-        made.count += interval.folded.map_or(1, |(count, _)| count);
+        made.count = made.count.saturating_add(interval.folded.map_or(1, |(count, _)| count));
         if interval.folded.is_some() {
             return;
         }

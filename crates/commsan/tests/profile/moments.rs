@@ -66,6 +66,24 @@ fn a_lost_message_has_the_moment_of_its_send() {
     assert!(before <= time + 1000 && time <= after + 1000, "{before} {time} {after}");
 }
 
+/// Each rank has made one call alone at the line that the finding names.
+#[test]
+fn a_message_of_another_type_has_the_moments_of_both_calls() {
+    let work = Work::new("types", Mpi::OpenMpi);
+    let program = work.compile("profile/concluded.c", &["-g"]);
+    let out = work.path("measured");
+    let run = profile(&work, &["--check"], 2, &program, &[out.to_str().unwrap(), "types"]);
+    run.finds(&["CS-MSG-01 main"]);
+    let (moments, began) = moments(&run);
+    assert_eq!(moments.len(), 2, "{moments:?}");
+    for (rank, moment) in moments.iter().enumerate() {
+        assert_eq!((moment.place, moment.what), (rank, MomentOf::Called));
+        let (before, after) = measured(&work, rank);
+        let time = began + moment.time;
+        assert!(before <= time + 1000 && time <= after + 1000, "{before} {time} {after}");
+    }
+}
+
 /// Ranks are seen to stand still soon after they begin to wait.
 #[test]
 fn a_deadlock_has_the_moment_at_which_each_rank_stands_still() {

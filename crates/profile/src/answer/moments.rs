@@ -62,13 +62,16 @@ impl Profile {
         calls.collect()
     }
 
-    /// When, and in which thread, a rank has made its only call there.
+    /// When, and in which thread, a rank has made its only call there; unknown if it has recorded
+    /// but some of its calls.
     fn only_call(&self, site: &Site) -> Option<(u64, u32)> {
         let calls = self.calls_at(site).into_iter().map(|(rank, shape, _)| {
-            let thread = self.model.log.ranks[rank].shapes[shape].thread;
-            (self.waits.made[rank][shape], thread)
+            let log = &self.model.log.ranks[rank];
+            let is_whole = log.tables.lost.0 == 0;
+            is_whole.then_some((self.waits.made[rank][shape], log.shapes[shape].thread))
         });
-        let made: Vec<_> = calls.filter(|(made, _)| made.count > 0).collect();
+        let calls: Vec<_> = calls.collect::<Option<_>>()?;
+        let made: Vec<_> = calls.into_iter().filter(|(made, _)| made.count > 0).collect();
         match *made {
             [(made, thread)] if made.count == 1 => Some((made.first, thread)),
             _ => None,
