@@ -20,7 +20,10 @@ pub use happened::{
     Meeting, MessageEnd, Slice,
 };
 use serde::{Deserialize, Serialize};
-pub use waiting::{LateCall, Picture, PictureUnit, Unusual, Waiting};
+pub use waiting::{
+    LateCall, LongestWait, OfState, Picture, PictureUnit, Unusual, WaitLine, WaitLines, WaitMatrix,
+    WaitState, Waiting, WaitsQuery,
+};
 
 /// Version of these types.
 pub const VERSION: u32 = 1;
@@ -311,11 +314,12 @@ pub struct Finding {
     pub why: String,
     /// What to do about it.
     pub help: String,
-    /// When each rank has found it first, by time; empty of what is concluded after the run.
+    /// When each rank has found it first, by time; of what is concluded after the run, when it
+    /// happened, as far as that is known.
     pub moments: Vec<FindingMoment>,
 }
 
-/// When a rank has found something.
+/// When a rank has found something, or done what it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FindingMoment {
@@ -325,6 +329,21 @@ pub struct FindingMoment {
     pub thread: u32,
     /// Nanoseconds from the beginning of the run.
     pub time: u64,
+    /// What happened then.
+    pub what: MomentOf,
+}
+
+/// What happens at the moment of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum MomentOf {
+    /// The rank finds it.
+    Found,
+    /// The rank makes the call that it is about.
+    Called,
+    /// The rank is seen where it waits for ever.
+    Stuck,
 }
 
 /// How bad a finding is.

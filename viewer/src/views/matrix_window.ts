@@ -1,8 +1,9 @@
 /** The part of the matrix in sight: as the route says, and in between while it moves. */
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { type Extent, extentOf, spanOf } from "../../draw/matrix";
-import { useShared } from "../../state/context";
+import type { Extent } from "../draw/matrix";
+import { useShared } from "../state/context";
+import { type Axis, extentOn, placesOf } from "./axis";
 
 /** How long nothing must move before the route is told, in milliseconds. */
 const CALM = 160;
@@ -13,9 +14,8 @@ export interface MatrixWindow {
 }
 
 /** The window, and how to move it: at once on screen, in the address when it has come to rest. */
-export function useMatrixWindow(): [MatrixWindow, (next: MatrixWindow, now?: boolean) => void] {
-  const { run, route, go } = useShared();
-  const places = run.places.length;
+export function useMatrixWindow(axis: Axis): [MatrixWindow, (next: MatrixWindow, now?: boolean) => void] {
+  const { route, go } = useShared();
   const [moving, setMoving] = useState<MatrixWindow | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   // What the address says anew holds.
@@ -24,7 +24,7 @@ export function useMatrixWindow(): [MatrixWindow, (next: MatrixWindow, now?: boo
   const move = useCallback(
     (next: MatrixWindow, now = false) => {
       const tell = () => {
-        go({ rows: spanOf(next.rows, places), cols: spanOf(next.cols, places) }, now ? undefined : "replace");
+        go({ rows: placesOf(axis, next.rows), cols: placesOf(axis, next.cols) }, now ? undefined : "replace");
         setMoving(null);
       };
       clearTimeout(timer.current);
@@ -32,8 +32,8 @@ export function useMatrixWindow(): [MatrixWindow, (next: MatrixWindow, now?: boo
       setMoving(next);
       timer.current = setTimeout(tell, CALM);
     },
-    [go, places],
+    [go, axis],
   );
-  const rest = { rows: extentOf(route.rows, places), cols: extentOf(route.cols, places) };
+  const rest = { rows: extentOn(axis, route.rows), cols: extentOn(axis, route.cols) };
   return [moving ?? rest, move];
 }

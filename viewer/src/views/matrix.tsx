@@ -1,9 +1,8 @@
 /** Places × places as a matrix: zoom, pan, a rectangle to look closer, a cell to ask about. */
 
-import type { TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
+import type { ComponentChildren, TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
 import { useCallback, useMemo, useRef, useState } from "preact/hooks";
-import type { Matrix } from "../../api/types";
-import { drawLegend, LEGEND_WIDTH } from "../../draw/legend";
+import { drawLegend, LEGEND_WIDTH } from "../draw/legend";
 import {
   blockAt,
   type Box,
@@ -15,16 +14,15 @@ import {
   rasterise,
   shifted,
   zoomed,
-} from "../../draw/matrix";
-import { heatTable, pixel } from "../../draw/palette";
-import type { Draw } from "../../draw/save";
-import { type AmountScale, amountScale } from "../../draw/scale";
-import { exact } from "../../format";
-import { useShared } from "../../state/context";
-import { Figure, type Size, Tooltip, within } from "../../ui/figure";
-import { arrow, moved } from "../../ui/keys";
-import { useGrid } from "./grid";
-import { type MatrixWindow, useMatrixWindow } from "./window";
+} from "../draw/matrix";
+import { heatTable, pixel } from "../draw/palette";
+import type { Draw } from "../draw/save";
+import { type AmountScale, amountScale } from "../draw/scale";
+import { useShared } from "../state/context";
+import { Figure, type Size, Tooltip, within } from "../ui/figure";
+import { arrow, moved } from "../ui/keys";
+import { type Axis, isOn } from "./axis";
+import { type MatrixWindow, useMatrixWindow } from "./matrix_window";
 
 const LEFT = 124;
 const TOP = 116;
@@ -41,23 +39,32 @@ function colours(scale: AmountScale, palette: Parameters<typeof heatTable>[0]): 
   return (amount) => (amount > 0 ? table[Math.round(scale.share(amount) * (table.length - 1))]! : none);
 }
 
-function drawing(grid: Grid, scale: AmountScale, window: MatrixWindow, shared: ReturnType<typeof useShared>): Draw {
+function drawing(
+  { grid, axis, sides }: MatrixProps,
+  scale: AmountScale,
+  window: MatrixWindow,
+  shared: ReturnType<typeof useShared>,
+): Draw {
   const { palette, run, route } = shared;
   const colour = colours(scale, palette);
-  const marked = run.findings.flatMap((finding) => finding.places);
+  const marked = run.findings
+    .flatMap((finding) => finding.places)
+    .filter((place) => isOn(axis, place))
+    .map((place) => axis.position(place));
   return (painter, width, height) => {
     const box = boxOf({ width, height });
     const sight = { grid, ...window, box };
-    drawDirections(painter, box, palette);
+    drawDirections(painter, sides, box, palette);
     painter.raster(box.x, box.y, box.width, box.height, rasterise(sight, painter.density, colour));
-    drawLines(painter, sight, run.nodes, palette);
+    drawLines(painter, sight, axis.nodes, palette);
     drawLabels(painter, sight, palette, marked);
     const legend = { x: box.x + box.width + 24, y: box.y + 8, width: 12, height: Math.min(220, box.height - 16) };
     drawLegend(painter, scale, grid.unit ?? route.unit, legend, palette);
   };
 }
 
-interface Cell {
+/** A cell, by the positions of its blocks. */
+export interface Cell {
   row: number;
   col: number;
 }
@@ -83,11 +90,11 @@ function Frame({ bounds, kind }: { bounds: Box | null; kind: string }) {
 }
 
 /** The cell that the route selects. */
-export function useSelectedCell(grid: Grid | null): Cell | null {
+export function useSelectedCell(grid: Pick<Grid, "rows" | "cols"> | null, axis: Axis): Cell | null {
   const { route } = useShared();
   if (grid === null || route.cell === null) return null;
-  const row = blockAt(grid.rows, route.cell[0]);
-  const col = blockAt(grid.cols, route.cell[1]);
+  const row = blockAt(grid.rows, axis.position(route.cell[0]));
+  const col = blockAt(grid.cols, axis.position(route.cell[1]));
   return row < 0 || col < 0 ? null : { row, col };
 }
 
@@ -99,23 +106,39 @@ interface Drag {
   moved: boolean;
 }
 
-export function MatrixFigure({ matrix }: { matrix: Matrix }) {
+export interface MatrixProps {
+  title: string;
+  /** What a screen reader says of rows and columns. */
+  description: string;
+  /** Blocks by their positions on the axis. */
+  grid: Grid;
+  axis: Axis;
+  /** What rows and columns are, in a word or two. */
+  sides: readonly [row: string, column: string];
+  /** What a cell is, at the point. */
+  tell: (cell: Cell) => ComponentChildren;
+  /** Opens what there is to see of a cell besides its places; where there is nothing, these are
+   * shown alone. */
+  onOpen?: (cell: Cell) => boolean;
+}
+
+export function MatrixFigure(props: MatrixProps) {
   const shared = useShared();
-  const { run, route, go } = shared;
-  const places = run.places.length;
-  const grid = useGrid(matrix)!;
+  const { route, go } = shared;
+  const { title, description, grid, axis, tell, onOpen } = props;
+  const places = axis.length;
   const scale = useMemo(() => amountScale(grid.amounts, route.scale), [grid, route.scale]);
-  const [window, move] = useMatrixWindow();
+  const [window, move] = useMatrixWindow(axis);
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   const [hovered, setHovered] = useState<(Cell & { x: number; y: number }) | null>(null);
   const [brush, setBrush] = useState<Box | null>(null);
   const drag = useRef<Drag | null>(null);
-  const selected = useSelectedCell(grid);
+  const selected = useSelectedCell(grid, axis);
   const box = boxOf(size);
   const { rows, cols } = window;
   const draw = useMemo(
-    () => drawing(grid, scale, { rows, cols }, shared),
-    [grid, scale, rows.from, rows.to, cols.from, cols.to, shared],
+    () => drawing(props, scale, { rows, cols }, shared),
+    [grid, axis, scale, rows.from, rows.to, cols.from, cols.to, shared],
   );
 
   const placeAt = (x: number, y: number) => ({
@@ -129,14 +152,20 @@ export function MatrixFigure({ matrix }: { matrix: Matrix }) {
     return cell.row < 0 || cell.col < 0 ? null : cell;
   };
   const select = (cell: Cell | null) =>
-    go({ cell: cell === null ? null : [grid.rows[cell.row]!.first, grid.cols[cell.col]!.first] }, "replace");
+    go(
+      {
+        cell: cell === null ? null : [axis.place(grid.rows[cell.row]!.first), axis.place(grid.cols[cell.col]!.first)],
+      },
+      "replace",
+    );
   const zoomBy = (factor: number, row: number, col: number) =>
     move({ rows: zoomed(window.rows, factor, row, places), cols: zoomed(window.cols, factor, col, places) });
   const open = (cell: Cell) => {
+    if (onOpen?.(cell)) return;
     const [row, col] = [grid.rows[cell.row]!, grid.cols[cell.col]!];
     go({
-      rows: [row.first, row.last],
-      cols: [col.first, col.last],
+      rows: [axis.place(row.first), axis.place(row.last)],
+      cols: [axis.place(col.first), axis.place(col.last)],
       level: route.level === "node" ? "auto" : route.level,
     });
   };
@@ -231,8 +260,8 @@ export function MatrixFigure({ matrix }: { matrix: Matrix }) {
   const isWhole = window.rows.to - window.rows.from >= whole.to && window.cols.to - window.cols.from >= whole.to;
   return (
     <Figure
-      title={grid.unit === "time" ? "Time in calls between places" : "Traffic between places"}
-      description="Rows are sources, columns are targets. Arrow keys move between cells, Enter zooms into one, Backspace shows all, plus and minus zoom. The table holds the same numbers."
+      title={title}
+      description={`${description} Arrow keys move between cells, Enter opens one, Backspace shows all, plus and minus zoom. The table holds the same numbers.`}
       draw={draw}
       onSize={setSize}
       onWheel={onWheel}
@@ -260,11 +289,7 @@ export function MatrixFigure({ matrix }: { matrix: Matrix }) {
       <Frame kind="brush" bounds={brush} />
       {hovered && grid.rows[hovered.row] && grid.cols[hovered.col] && (
         <Tooltip x={hovered.x} y={hovered.y} size={size}>
-          <strong>
-            {grid.rows[hovered.row]!.label} → {grid.cols[hovered.col]!.label}
-          </strong>
-          <br />
-          {exact(grid.amounts[hovered.row * grid.cols.length + hovered.col] ?? 0, grid.unit ?? route.unit)}
+          {tell(hovered)}
         </Tooltip>
       )}
     </Figure>
