@@ -1,5 +1,5 @@
 /**
- * Answers of the profile's API. Generated from crates/profile/src/api.rs by `make bless`: change
+ * Answers of the profile's API. Generated from crates/profile/src/api/ by `make bless`: change
  * them there. Identifiers are positions in the arrays of `/api/run`; intervals of places and bins
  * include both ends.
  */
@@ -609,7 +609,7 @@ export type ObjectAt = {
 
 /** An object in detail. */
 export type ObjectDetail = {
-  /** What [`Run`] says of it. */
+  /** What [`Run`](super::Run) says of it. */
   object: DataObject,
   /** At each of its places. */
   places: Array<ObjectAt>,
@@ -799,7 +799,7 @@ export type RankTime = {
 
 /** All that has a name in a run, and its totals. */
 export type Run = {
-  /** [`VERSION`] */
+  /** [`VERSION`](super::VERSION) */
   version: number,
   /** Of the run directory. */
   name: string,

@@ -9,7 +9,7 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 const HEADER: &str = "\
 /**
- * Answers of the profile's API. Generated from crates/profile/src/api.rs by `make bless`: change
+ * Answers of the profile's API. Generated from crates/profile/src/api/ by `make bless`: change
  * them there. Identifiers are positions in the arrays of `/api/run`; intervals of places and bins
  * include both ends.
  */
