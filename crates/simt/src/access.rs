@@ -502,14 +502,20 @@ impl<O: Observer> Memories<'_, '_, O> {
         let before: &dyn Fn(usize, usize) -> [u8; 16] = &before;
         let before = O::ORDERED.then_some(before);
         let repeats = |pattern: [u8; 4]| {
-            let is_alike = |lane: usize| {
-                let at = |n| pattern[(addresses[lane].wrapping_add(n) % 4) as usize];
+            let word = u32::from_ne_bytes(pattern);
+            let is_alike = |&lane: &usize| {
+                let address = addresses[lane];
+                if (address | size) % 4 == 0 {
+                    // SAFETY: the lane may access these bytes, which are aligned.
+                    let at = |n| unsafe { u32::load(target.pointer(lane, 4 * n)) };
+                    return (0..size / 4).all(|n| at(n) == word);
+                }
                 // SAFETY: the lane may access these bytes.
-                (0..size).all(|n| unsafe { u8::load(target.pointer(lane, n)) } == at(n))
+                let at = |n| unsafe { u8::load(target.pointer(lane, n)) };
+                (0..size).all(|n| at(n) == pattern[(address.wrapping_add(n) % 4) as usize])
             };
-            crate::rows::lanes(lanes)
-                .filter(|&lane| is_alike(lane))
-                .fold(0, |all, lane| all | 1 << lane)
+            let all = crate::rows::lanes(lanes);
+            all.filter(is_alike).fold(0, |all, lane| all | 1 << lane)
         };
         let repeats: &dyn Fn([u8; 4]) -> u32 = &repeats;
         let repeats = O::ORDERED.then_some(repeats);
