@@ -2,19 +2,21 @@
 //!
 //! **What is told** (PTX ISA §9.7.13): a barrier that threads of one warp reach by two
 //! instructions, where the instruction is for all threads of a warp (`bar`, `barrier.aligned`);
-//! threads that disagree on how many take part; a thread that its own member mask leaves out; a
-//! barrier object that is used before it is initialised, or after it was invalidated, or by more
-//! arrivals than its phase waits for. Each is judged by what was executed, so that nothing is told
-//! that a program does not do.
+//! threads that disagree on how many take part; a barrier of the block that is complete without
+//! threads which were at it before, since they have exited; a thread that its own member mask
+//! leaves out; a barrier object that is used before it is initialised, or after it was invalidated,
+//! or by more arrivals than its phase waits for. Each is judged by what was executed, so that
+//! nothing is told that a program does not do.
 //!
-//! **What is missed.** Threads that exit count as arrived, as on hardware since Volta; a barrier
-//! that never completes is a failure of the kernel, told elsewhere. Masks that name threads which
-//! come by another instruction, a barrier object that is initialised twice, and one in global
-//! memory.
+//! **What is missed.** Threads that exit before their first barrier count as arrived, as on
+//! hardware since Volta; a barrier that never completes is a failure of the kernel, told elsewhere.
+//! Masks that name threads which come by another instruction, a barrier object that is initialised
+//! twice, and one in global memory.
 
 use commsan_ptx::Site;
 use commsan_simt::Mbarrier;
 use rustc_hash::FxHashMap;
+use std::mem::{replace, take};
 
 /// A lane at an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub struct Arrived {
 pub enum Wrong {
     /// Threads of a warp reach one barrier by two instructions.
     Diverged,
+    /// Some threads of the block have exited since they were at the barrier before.
+    Left,
     /// They disagree on the number of threads; `None` is all of the block.
     Counts([Option<u32>; 2]),
     /// The mask leaves out the thread that names it.
@@ -44,14 +48,20 @@ pub enum Wrong {
     Excess(u32),
 }
 
+/// By warp: who came first, and which lanes have come so far.
+type Warps = FxHashMap<u32, (Arrived, u32)>;
+
 /// The arrivals at a barrier since it was last complete.
 #[derive(Debug)]
 struct Meeting {
     generation: u32,
     count: Option<u32>,
     first: Arrived,
-    /// By warp: who came first, and which lanes have come so far.
-    warps: FxHashMap<u32, (Arrived, u32)>,
+    warps: Warps,
+    /// Arrivals before, of barriers for the whole block.
+    before: Warps,
+    /// Whether it was seen to be complete.
+    settled: bool,
 }
 
 /// A block's barriers.
@@ -73,10 +83,18 @@ impl Barriers {
         count: Option<u32>,
         aligned: bool,
     ) -> Option<(Wrong, Option<Arrived>)> {
-        let new = || Meeting { generation, count, first: me, warps: FxHashMap::default() };
-        let meeting = self.meetings.entry(barrier).or_insert_with(new);
+        let new = |before| {
+            let warps = Warps::default();
+            Meeting { generation, count, first: me, warps, before, settled: false }
+        };
+        let meeting = self.meetings.entry(barrier).or_insert_with(|| new(Warps::default()));
         if meeting.generation != generation {
-            *meeting = new();
+            let (mut before, last) = (take(&mut meeting.before), take(&mut meeting.warps));
+            for (warp, (arrived, lanes)) in last.into_iter().filter(|_| meeting.count.is_none()) {
+                let (by, all) = before.entry(warp).or_insert((arrived, 0));
+                (*by, *all) = (arrived, *all | lanes);
+            }
+            *meeting = new(before);
         }
         if meeting.count != count {
             return Some((Wrong::Counts([count, meeting.count]), Some(meeting.first)));
@@ -85,6 +103,24 @@ impl Barriers {
         let is_apart = *come & lanes == 0 && other.by != me.by;
         *come |= lanes;
         (aligned && is_apart).then_some((Wrong::Diverged, Some(*other)))
+    }
+
+    /// Lanes go on after a barrier, which is complete: who has come first, and what is wrong.
+    pub fn pass(
+        &mut self,
+        (barrier, generation): (u32, u32),
+    ) -> Option<(Arrived, (Wrong, Option<Arrived>))> {
+        let meeting = self.meetings.get_mut(&barrier)?;
+        let is_known = meeting.generation == generation && meeting.count.is_none();
+        if !is_known || replace(&mut meeting.settled, true) {
+            return None;
+        }
+        let gone = meeting.before.iter().find_map(|(warp, (by, lanes))| {
+            let come = meeting.warps.get(warp).map_or(0, |(_, lanes)| *lanes);
+            let gone = lanes & !come;
+            (gone != 0).then(|| Arrived { lane: gone.trailing_zeros() as usize, ..*by })
+        });
+        gone.map(|gone| (meeting.first, (Wrong::Left, Some(gone))))
     }
 
     /// A lane uses a barrier object.
@@ -140,6 +176,21 @@ mod tests {
         assert_eq!(barriers.arrive(at(2, 0), !0, (0, 1), None, true), None);
         assert_eq!(barriers.arrive(at(1, 0), 1, (1, 1), None, false), None);
         assert_eq!(barriers.arrive(at(2, 0), 2, (1, 1), None, false), None);
+    }
+
+    #[test]
+    fn who_was_there_before_is_missed() {
+        let mut barriers = Barriers::default();
+        let mut meet = |generation, lanes| {
+            let wrong = barriers.arrive(at(4, 0), lanes, (0, generation), None, true);
+            assert_eq!(wrong, None);
+            barriers.pass((0, generation))
+        };
+        // Lanes that have exited before their first barrier are not missed.
+        assert_eq!(meet(0, 0xff), None);
+        assert_eq!(meet(1, 0xff), None);
+        let gone = Arrived { lane: 4, ..at(4, 0) };
+        assert_eq!(meet(2, 0x0f), Some((at(4, 0), (Wrong::Left, Some(gone)))));
     }
 
     #[test]

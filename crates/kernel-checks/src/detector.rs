@@ -472,7 +472,11 @@ impl Observer for Detector {
                 }
             }
             Event::Pass { barrier, generation } => {
-                self.blocks[at].pass(warp, lanes, (barrier, generation));
+                let block = &mut self.blocks[at];
+                block.pass(warp, lanes, (barrier, generation));
+                if let Some((me, wrong)) = block.barriers.pass((barrier, generation)) {
+                    self.misused(number as u32, me, wrong);
+                }
             }
             Event::Converge => self.blocks[at].converge(warp, lanes),
             Event::Mbarrier { address, does, completes, excess, by } => {

@@ -83,6 +83,7 @@ impl Mistake {
                 };
                 let what = match wrong {
                     Wrong::Diverged => "threads of one warp at two barriers".to_owned(),
+                    Wrong::Left => "threads have exited that were at the barrier before".to_owned(),
                     Wrong::Counts([own, theirs]) => {
                         format!("one barrier for {}, then for {}", threads(theirs), threads(own))
                     }
@@ -118,6 +119,10 @@ impl Mistake {
                 Wrong::Diverged => {
                     "all threads of a warp must reach the same __syncthreads: in conditional code only if \
                      the condition is the same for all threads of the block"
+                }
+                Wrong::Left => {
+                    "all threads of the block must reach each __syncthreads, as long as any does: in loops \
+                     as many times"
                 }
                 Wrong::Counts(_) => {
                     "all who use a barrier must agree on how many threads take part"
