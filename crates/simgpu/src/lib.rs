@@ -18,6 +18,7 @@ pub mod capture;
 pub mod conditional;
 pub mod copy;
 pub mod device;
+mod device_library;
 pub mod error;
 pub mod events;
 pub mod failure;

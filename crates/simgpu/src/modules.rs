@@ -155,6 +155,16 @@ impl Modules {
                 addresses.insert(global.name.clone(), start);
             }
         }
+        // Those of a part that has no PTX, such as NVSHMEM's library for kernels, are known by
+        // their registration alone.
+        for other in self.variables.values().filter(|other| other.image == symbol.image) {
+            if !addresses.contains_key(&other.name) {
+                let start = memory.allocate(Kind::Variable, device, other.size)?;
+                // SAFETY: memory of this size, which nothing knows yet.
+                unsafe { (start as *mut u8).write_bytes(0, other.size) };
+                addresses.insert(other.name.clone(), start);
+            }
+        }
         for global in module.globals() {
             if image.managed_set && image.managed.contains_key(&global.name) {
                 continue;
@@ -176,6 +186,18 @@ impl Modules {
         let symbol = self.variable(host)?.clone();
         let addresses = self.addresses(memory, &symbol, device)?;
         addresses.get(&symbol.name).copied().ok_or(Error::INVALID_SYMBOL)
+    }
+
+    /// The variables with a name of all modules that can be loaded: their addresses on a device,
+    /// and sizes in bytes.
+    pub fn named(&mut self, memory: &mut Memory, name: &str, device: usize) -> Vec<(usize, usize)> {
+        let all = self.variables.values().filter(|symbol| symbol.name == name);
+        let all: Vec<Symbol> = all.cloned().collect();
+        let place = |symbol: &Symbol| {
+            let addresses = self.addresses(memory, symbol, device).ok()?;
+            Some((*addresses.get(&symbol.name)?, symbol.size))
+        };
+        all.iter().filter_map(place).collect()
     }
 
     /// Whether a managed variable is at this address.
