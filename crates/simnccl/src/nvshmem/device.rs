@@ -41,6 +41,7 @@ mod state {
     /// `barrier_dissem_kval`, and behind it those of other collectives: radices of their trees.
     pub const RADICES: usize = 124;
     pub const RADIX_COUNT: usize = 4;
+    pub const REDUCTION_MEMORY: usize = 168;
     /// Size of what is common to all versions.
     pub const SIZE: usize = 632;
 }
@@ -52,6 +53,10 @@ mod team {
     pub const STRIDE: usize = 12;
     pub const PES: usize = 16;
     pub const SLOT: usize = 20;
+    /// Phases of a reduction by pairwise exchanges, whose plan is not written: so many that its memory
+    /// would not do, so that another algorithm is taken.
+    pub const EXCHANGES: usize = 132;
+    pub const TOO_MANY: i32 = 1 << 28;
     pub const IS_CONNECTED: usize = 236;
     /// A pointer to the members, and behind them to the number of each PE among these.
     pub const MEMBERS: usize = 784;
@@ -65,9 +70,11 @@ const MARGIN: usize = 1024;
 /// Slots of teams.
 pub const SLOTS: usize = 32;
 
-/// Symmetric memory of a slot in bytes, at least what any version takes: 20 parts of 27,648 words
-/// and a word for each PE (`get_psync_len_per_team`).
-const SLOT_BYTES: usize = (20 * 27_648 + MAX_RANKS) * 8;
+/// Memory in which reductions of a team gather values, in bytes.
+const REDUCTION_BYTES: usize = 512 << 10;
+/// Symmetric memory of a slot in bytes, at least what any version takes: 20 parts of 27,648 words,
+/// what reductions need, and a word for each PE (`get_psync_len_per_team`).
+const SLOT_BYTES: usize = (20 * 27_648 + MAX_RANKS) * 8 + REDUCTION_BYTES;
 /// Freed memory is zero when it is allocated again, but for a part of a page at either end.
 const PAGE: usize = 4096;
 
@@ -126,6 +133,7 @@ impl Device {
         put(team::STRIDE, stride.unwrap_or(-1));
         put(team::PES, team.members.len() as i32);
         put(team::SLOT, slot as i32);
+        put(team::EXCHANGES, team::TOO_MANY);
         bytes[team::IS_CONNECTED] = 1;
         bytes[team::MEMBERS..][..8].copy_from_slice(&members.to_le_bytes());
         stream.write(self.at(Self::TEAMS + slot * team::SIZE), &bytes)?;
@@ -162,6 +170,7 @@ impl Device {
             put(at, &self.at(offset).to_le_bytes());
         }
         put(state::SYNC_MEMORY, &self.sync_memory.to_le_bytes());
+        put(state::REDUCTION_MEMORY, &(REDUCTION_BYTES as u64).to_le_bytes());
         (0..state::RADIX_COUNT).for_each(|radix| put(state::RADICES + radix * 4, &number(2)));
         bytes
     }

@@ -1,4 +1,4 @@
-// Each PE of a line passes its number on to the next one, in a kernel. The last one
+// Each PE of a line passes on to the next one how many there are, in a kernel. The last one
 // has no next one.
 //# gpu: 2
 //# flags: -lnvshmem_host
@@ -8,7 +8,7 @@
 
 __global__ void pass_on(int *from) {
   int me = nvshmem_my_pe();
-  nvshmem_int_p(from, me, me + 1);
+  nvshmem_int_p(from, me + 1, me + 1);
 }
 
 int main(int argc, char **argv) {
@@ -17,8 +17,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   cudaSetDevice(rank);
   nvshmem_init();
-  int *from = (int *)nvshmem_malloc(sizeof(int)), got = -1;
-  cudaMemset(from, 0xff, sizeof(int));
+  int *from = (int *)nvshmem_calloc(1, sizeof(int)), got = -1;
   nvshmem_barrier_all();
   pass_on<<<1, 1>>>(from); //~ CS-SHM-03 access ranks=1
   cudaDeviceSynchronize();
