@@ -2,6 +2,7 @@
 // barriers, and pointers to memory of other PEs.
 //# np: 3
 //# gpu: 3
+//# options: --kernel-checks
 //# flags: -lnvshmem_host
 #define NVSHMEM_IN_KERNELS
 #include "../../../headers/nvshmem.h"
@@ -31,6 +32,7 @@ __global__ void talk(Symmetric *all, float *own, int *failed) {
 
   nvshmemx_float_get_block(own, all->field, N, right);
   expect(own[N - 1] == (float)(1000 * me + N - 1), 2, failed);
+  __syncthreads();
   if (first) {
     nvshmem_float_put(all->copy, own, N, left);
     nvshmem_int_p(&all->number, 10 + me, right);
