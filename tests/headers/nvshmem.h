@@ -1,6 +1,7 @@
 /* The declarations of NVSHMEM's host library that the test programs use, as NVSHMEM 3 has them. Its
  * own headers need not be installed. Programs that define NVSHMEM_IN_KERNELS also get functions for
- * kernels, written anew: they take what they need from the variable that NVSHMEM's own take it from. */
+ * kernels, written anew: they take what they need from the variable that NVSHMEM's own take it
+ * from. */
 #ifndef NVSHMEM_H
 #define NVSHMEM_H
 

@@ -81,8 +81,8 @@ impl Heap {
         (at < start + block.size).then_some((*start, block))
     }
 
-    /// The block that ends at an address or not far before it, if none is there: closer than 64 KiB,
-    /// or than its own size.
+    /// The block that ends at an address or not far before it, if none is there: closer than 64
+    /// KiB, or than its own size.
     pub fn beside(&self, at: usize) -> Option<(usize, &Block)> {
         let (start, block) = self.blocks.range(..=at).next_back()?;
         let behind = at.checked_sub(start + block.size)?;

@@ -53,8 +53,8 @@ mod team {
     pub const STRIDE: usize = 12;
     pub const PES: usize = 16;
     pub const SLOT: usize = 20;
-    /// Phases of a reduction by pairwise exchanges, whose plan is not written: so many that its memory
-    /// would not do, so that another algorithm is taken.
+    /// Phases of a reduction by pairwise exchanges, whose plan is not written: so many that its
+    /// memory would not do, and another algorithm is taken.
     pub const EXCHANGES: usize = 132;
     pub const TOO_MANY: i32 = 1 << 28;
     pub const IS_CONNECTED: usize = 236;

@@ -1,5 +1,5 @@
-// What kernels may call of NVSHMEM: values, puts and gets of threads and blocks, atomics, signals, waits,
-// barriers, and pointers to memory of other PEs.
+// What kernels may call of NVSHMEM: values, puts and gets of threads and blocks, atomics, signals,
+// waits, barriers, and pointers to memory of other PEs.
 //# np: 3
 //# gpu: 3
 //# options: --kernel-checks

@@ -1,5 +1,5 @@
-// Jacobi's method in two dimensions, whose rows are divided among the PEs of a ring: one kernel for each
-// step computes, puts its first and last row to its neighbours, and waits for theirs.
+// Jacobi's method in two dimensions, whose rows are divided among the PEs of a ring: one kernel for
+// each step computes, puts its first and last row to its neighbours, and waits for theirs.
 //# gpu: 2
 //# flags: -lnvshmem_host
 #define NVSHMEM_IN_KERNELS
