@@ -217,3 +217,58 @@ impl Modules {
         self.variables.values().find(|symbol| symbol.image == image).cloned()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::{Global, Grid, Launch, Observed, Unusable};
+
+    /// A module that has one variable in its PTX.
+    struct Known([Global; 1]);
+
+    impl Module for Known {
+        fn kernel(&self, _: &str) -> Option<&Kernel> {
+            None
+        }
+
+        fn globals(&self) -> &[Global] {
+            &self.0
+        }
+
+        fn initialise(&self, _: &Global, _: &Addresses, bytes: &mut [u8]) {
+            bytes.fill(7);
+        }
+
+        fn start(&self, _: &Launch, _: &Arc<Addresses>, _: Observed) -> Result<Box<dyn Grid>> {
+            Err(Error::NOT_SUPPORTED)
+        }
+    }
+
+    struct OfKnown;
+
+    impl Loader for OfKnown {
+        unsafe fn load(&self, _: *const c_void) -> Result<Arc<dyn Module>, Unusable> {
+            Ok(Arc::new(Known([Global { name: "known".to_owned(), size: 16, alignment: 8 }])))
+        }
+    }
+
+    #[test]
+    fn a_variable_without_ptx_is_memory_of_the_registered_size() {
+        let mut memory = Memory::new(2, 1 << 30).expect("memory");
+        let mut modules = Modules::new(Box::new(OfKnown));
+        modules.register(1, 0x1000);
+        modules.register_variable(1, 0x2000, "known".to_owned(), 16);
+        modules.register_variable(1, 0x2010, "other".to_owned(), 776);
+        let bytes_of = |(start, size): (usize, usize)| {
+            // SAFETY: memory of the device, of this size.
+            unsafe { std::slice::from_raw_parts(start as *const u8, size) }.to_vec()
+        };
+        let known = modules.named(&mut memory, "known", 1);
+        let other = modules.named(&mut memory, "other", 1);
+        assert_eq!(known.iter().copied().map(bytes_of).collect::<Vec<_>>(), [[7; 16]]);
+        assert_eq!(other.iter().copied().map(bytes_of).collect::<Vec<_>>(), [[0; 776]]);
+        assert_eq!(modules.address(&mut memory, 0x2010, 1), Ok(other[0].0));
+        assert_ne!(modules.address(&mut memory, 0x2010, 0), Ok(other[0].0));
+        assert!(modules.named(&mut memory, "none", 1).is_empty());
+    }
+}

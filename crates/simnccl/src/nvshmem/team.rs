@@ -146,3 +146,26 @@ impl World {
         Ok(number)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_agree_on_a_slot_and_on_the_highest_number() {
+        let id = UniqueId::new().expect("an identifier");
+        let join = |pe: usize, taken: u64| {
+            let team = Team::join(id, vec![1, 4], pe, taken).expect("a team");
+            let highest = team.highest(10 * pe as u64).expect("a number");
+            (team.me, team.slot, highest)
+        };
+        std::thread::scope(|scope| {
+            let [one, four] =
+                [(1, 0b0011), (4, 0b0101)].map(|(pe, taken)| scope.spawn(move || join(pe, taken)));
+            assert_eq!(one.join().expect("a member"), (0, 3, 40));
+            assert_eq!(four.join().expect("a member"), (1, 3, 40));
+        });
+        let full = Team::join(UniqueId::new().expect("an identifier"), vec![0], 0, u64::MAX);
+        assert_eq!(full.expect("a team").slot, SLOTS);
+    }
+}
