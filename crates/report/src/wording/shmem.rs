@@ -56,7 +56,7 @@ const fn in_kernel(
 pub(super) const IN_KERNELS: &[Wording] = &[
     in_kernel(
         Code::NotSymmetric,
-        "the memory is that of {starter}",
+        "{starter} is called for the memory",
         "other PEs find their object by this address: it must lie in memory that nvshmem_malloc has returned on all PEs; \
          variables, and memory of cudaMalloc, are not symmetric",
         "pass the kernel memory of nvshmem_malloc for the dest of puts, the source of gets, signals and atomics, and free \

@@ -118,6 +118,23 @@ fn a_failure_at_a_pe_is_that_of_an_argument() {
 }
 
 #[test]
+fn symmetric_memory_that_was_freed_is_none() {
+    let ((mut gpu, ticket), mut out) = (launched(), Said::default());
+    gpu.freed(BLOCK.start, Release::Device, "cudaFree", 0, &At(93), &mut Found::default());
+    gpu.free_ended(BLOCK.start, false, &At(93));
+    for act in [
+        Act::Begins { pe: 0, pes: 2, id: None, followed: true },
+        Act::Allocated(BLOCK.start, BLOCK.len(), "nvshmem_malloc"),
+        Act::Freed(BLOCK.start, "nvshmem_free"),
+    ] {
+        gpu.nvshmem(act, None, &At(96), &mut Found::default());
+    }
+    gpu.failed(ticket, &Failure { pe: Some(1), ..failure(BLOCK.start, 4) }, &mut out);
+    let problem = "writes 4 bytes at PE 1 by an address of memory that was freed";
+    assert_eq!(out.0, [(90, 96, problem.to_owned())]);
+}
+
+#[test]
 fn memory_that_is_being_given_back_counts() {
     let ((mut gpu, ticket), mut out) = (launched(), Said::default());
     gpu.freed(BLOCK.start, Release::Device, "cudaFree", 0, &At(93), &mut Found::default());
