@@ -30,7 +30,7 @@ impl Reach for Pes {
         let at = self.0.get(usize::try_from(pe).map_err(|_| NoPeer::Pe)?).ok_or(NoPeer::Pe)?;
         let known = self.0[0].clone();
         let is_there = known.contains(&address);
-        is_there.then(|| Mapped { known, start: at.start }).ok_or(NoPeer::Memory)
+        is_there.then_some(Mapped { known, start: at.start }).ok_or(NoPeer::Memory)
     }
 }
 

@@ -1,6 +1,6 @@
 // Jacobi's method in two dimensions, whose rows are divided among the PEs of a ring: one kernel for
-// each step computes, puts its first and last row to its neighbours, and waits for theirs. Each row goes
-// one too far up: there is one halo row, not two.
+// each step computes, puts its first and last row to its neighbours, and waits for theirs. Each
+// first row goes one row too far: there is one halo row, not two.
 //# gpu: 2
 //# flags: -lnvshmem_host
 #define NVSHMEM_IN_KERNELS
