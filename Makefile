@@ -34,7 +34,7 @@ RUNTIMES = $(call has,openmpi mpich mpiabi) serial
 PLUGINS_FOR = $(call has,gcc) $(if $(call has,clang),$(wildcard $(addprefix /usr/bin/llvm-config-,14 15 16 17 18 19 20 21)))
 PLUGINS = for compiler in $(3); do $(1) setup compiler --into $(2) $$compiler >$(2)/.setup || cat $(2)/.setup; done; rm -f $(2)/.setup
 
-.PHONY: all help build viewer cuda setup test matrix compilers check case bless pictures demo bench gpu-kit gpu-check fmt lint clean install dist aarch64
+.PHONY: all help build viewer cuda setup fetched test matrix compilers check case bless pictures demo bench gpu-kit gpu-check fmt lint clean install dist aarch64
 all: build
 
 help: ## this list
@@ -80,6 +80,13 @@ cuda: NEEDS := test
 cuda: setup ## install NVIDIA's compiler and headers, for tests
 	@./scripts/cuda.sh >/dev/null
 
+# What else tests need from elsewhere comes while the compiler works. Failures are told when it is
+# needed.
+OTHER_MPIS := ./scripts/mpis.sh openmpi-5.0.11 mpich-5.0.2-abi
+fetched: NEEDS := test
+fetched: setup
+	@($(OTHER_MPIS); ./scripts/python.sh) >/dev/null 2>&1 &
+
 # All is built as one then, whatever `-p` says: what several need has the same features, and is
 # compiled once.
 TESTED = $(CARGO) build --workspace --lib --bins --tests --examples
@@ -89,9 +96,9 @@ test: PROFILE := dev
 test: RUNTIME := dev
 test: OUTSIDE = $(TESTED)
 test: WITHIN = $(TESTED)
-test: cuda build ## build and run all tests
+test: fetched cuda build ## build and run all tests
 	@./scripts/viewer.sh test
-	@./scripts/mpis.sh openmpi-5.0.11 mpich-5.0.2-abi >/dev/null || echo "Tests go on without these MPI libraries"
+	@$(OTHER_MPIS) >/dev/null || echo "Tests go on without these MPI libraries"
 	@./scripts/python.sh >/dev/null || echo "Tests go on without mpi4py, pytest and Meson"
 	@CARGO="$(CARGO)" ./scripts/test.sh
 	@echo
@@ -174,7 +181,7 @@ gpu-check: ## run that kit on this machine's GPU, else on simulated devices
 
 bench: cuda build ## measure what checking costs
 	@./bench/run.sh
-	$(CARGO) bench -p commsan-simt -p commsan-kernel-races
+	$(CARGO) bench -p commsan-simt -p commsan-kernel-checks
 
 fmt: ## format the code
 	$(CARGO) fmt --all

@@ -5,7 +5,7 @@ import type { Answers } from "./api/answers";
 import type { Comparison, Run } from "./api/types";
 import { integer, seconds, several } from "./format";
 import { SharedContext, type Theme, useSelection, useShared, useSharedValue, useTheme } from "./state/context";
-import type { Route, View } from "./state/route";
+import { parseRoute, type Route, type View } from "./state/route";
 import type { Unit } from "./state/traffic";
 import { Help } from "./ui/help";
 import { FORMS, VIEW_KEYS } from "./ui/keys";
@@ -20,6 +20,8 @@ import { PlacesView } from "./views/places";
 import { SystemView } from "./views/system";
 import { systemAddress } from "./views/system/grid";
 import { TimelineView } from "./views/timeline";
+import { WaitsView } from "./views/waits";
+import { WaitStates } from "./views/waits/states";
 
 const VIEW: Record<View, () => preact.VNode | null> = {
   system: SystemView,
@@ -28,6 +30,7 @@ const VIEW: Record<View, () => preact.VNode | null> = {
   places: PlacesView,
   timeline: TimelineView,
   events: EventsView,
+  waits: WaitsView,
   findings: FindingsView,
   compare: CompareView,
 };
@@ -51,8 +54,22 @@ export function App({ answers, run, comparison }: AppProps) {
   const [theme, setTheme, palette] = useTheme();
   const shared = useSharedValue(answers, run, comparison, palette);
   const [help, setHelp] = useState(false);
-  const [searches, setSearches] = useState(false);
   const { route, go } = shared;
+  // What is searched for is in the address; that the box is open without is not.
+  const [searches, setSearches] = useState(route.find !== "");
+  useEffect(() => {
+    if (route.find !== "") setSearches(true);
+  }, [route.find]);
+  useEffect(() => {
+    // Who goes back to where nothing was searched for leaves the box.
+    const back = () => setSearches(parseRoute(location.hash).find !== "");
+    addEventListener("popstate", back);
+    return () => removeEventListener("popstate", back);
+  }, []);
+  const endSearch = () => {
+    setSearches(false);
+    go({ find: "" }, "replace");
+  };
   useEffect(() => {
     const name = VIEW_KEYS.find(([, view]) => view === route.view)?.[2];
     document.title = `${name} · ${run.name} · commsan`;
@@ -89,7 +106,7 @@ export function App({ answers, run, comparison }: AppProps) {
         <Shown />
       </main>
       {help && <Help onClose={() => setHelp(false)} />}
-      {searches && <SearchBox onClose={() => setSearches(false)} />}
+      {searches && <SearchBox onClose={endSearch} />}
     </SharedContext.Provider>
   );
 }
@@ -125,6 +142,7 @@ function Header({
   const ranks = run.places.filter((place) => place.kind === "rank").length;
   const devices = run.places.filter((place) => place.kind === "device").length;
   const facts = [several(ranks, "rank"), devices > 0 ? several(devices, "device") : "", seconds(run.seconds)];
+  const about = facts.filter(Boolean).join(" · ");
   return (
     <header class="top">
       <a
@@ -137,10 +155,10 @@ function Header({
       >
         Skip to the view
       </a>
-      <h1 title={`${run.command.join(" ")}\n${new Date(run.began * 1000).toLocaleString("en-GB")}`}>
+      <h1 title={[run.command.join(" "), new Date(run.began * 1000).toLocaleString("en-GB"), about].join("\n")}>
         <span class="brand">commsan</span> {run.name}
       </h1>
-      <span class="muted facts">{facts.filter(Boolean).join(" · ")}</span>
+      <span class="muted facts">{about}</span>
       <nav class="views" aria-label="Views">
         {VIEW_KEYS.map(([key, view, name]) =>
           view === "compare" && comparison === null ? null : (
@@ -185,12 +203,14 @@ function Header({
 /** What counts, in all views. */
 function Filters() {
   const { run, route } = useShared();
-  // Events are neither of a kind nor amounts.
-  const isOfAmounts = route.view !== "events";
-  if (!isOfAmounts && run.only.length === 0 && route.time === null) return null;
+  // Events and waits are neither of a kind nor amounts.
+  const isOfAmounts = route.view !== "events" && route.view !== "waits";
+  const ofWaits = route.view === "waits" && (run.waiting?.states.length ?? 0) > 0;
+  if (!isOfAmounts && !ofWaits && run.only.length === 0 && route.time === null) return null;
   return (
     <section class="filters" aria-label="Filters">
       {isOfAmounts && <Amounts />}
+      {ofWaits && <WaitStates />}
       {route.time !== null && <TimeChip />}
       {run.only.length > 0 && (
         <span class="chip" title="The rest of what the run has moved was not asked for, and is in no figure.">
@@ -273,10 +293,12 @@ function TimeChip() {
   if (route.time === null) return null;
   const width = run.timeline.width_seconds;
   const applies = route.view === "system" || route.view === "timeline";
+  // Whether other views have matrices of that time beside what is of the whole run.
+  const has = route.view !== "waits" && route.view !== "events";
   return (
     <span class="chip">
       {seconds(route.time[0] * width)} to {seconds((route.time[1] + 1) * width)}
-      {applies ? "" : " (matrices only, the rest is of the whole run)"}
+      {applies ? "" : has ? " (matrices only, the rest is of the whole run)" : " (this view is of the whole run)"}
       <button type="button" aria-label="Show all of the time" onClick={() => go({ time: null })}>
         ✕
       </button>

@@ -21,6 +21,7 @@ const VIEWS = [
   "events?path=on",
   "events?form=path",
   "events?lane=0&finding=0",
+  "waits?cell=1-0",
   "findings",
   "compare",
 ];

@@ -124,6 +124,31 @@ test("findings are pinned at their moment, and lead to the finding and back", as
   await expect(details).toContainText("write");
 });
 
+test("what is concluded after the run is at the moment of its calls", async ({ page }) => {
+  const run = served.fixture.run;
+  const findings = run.findings.map(({ moments, ...finding }, index): Finding => ({
+    ...finding,
+    moments: moments.map((one) => ({ ...one, what: index === 0 ? "called" : "stuck" })),
+  }));
+  await page.route("**/api/run", (route) => route.fulfill({ json: { ...run, findings } satisfies Run }));
+  await open(page, `${served.address}#/events?${STEP}`);
+  await page.getByRole("img", { name: LANES }).focus();
+  await page.keyboard.press("n");
+  const told = page.locator(".drawing [aria-live]");
+  await expect(told).toContainText("called by rank 0 at 0.00600 s");
+  await page.keyboard.press("n");
+  await page.keyboard.press("n");
+  await expect(told).toContainText("rank 2 stands still from 0.04");
+  await page.keyboard.press("Enter");
+  const stuck = page.getByRole("article").filter({ hasText: "CS-RMA-03" });
+  await expect(stuck).toContainText("stands still");
+  await expect(stuck.getByRole("listitem")).toHaveText(["from 0.040000 s: rank 2"]);
+  await expect(page.getByRole("article").filter({ hasText: "CS-BUF-01" }).getByRole("listitem")).toHaveText([
+    "at 0.006000 s by rank 0",
+    "at 0.006200 s by rank 1",
+  ]);
+});
+
 test("the table holds findings between the events", async ({ page }) => {
   await open(page, `${served.address}#/events?form=table&${STEP}&lanes=0-3`);
   const row = page.getByRole("grid", { name: "Events" }).getByRole("row").filter({ hasText: "CS-BUF-01" });
@@ -197,7 +222,7 @@ unit("moments of findings are in the lane of their thread, and are walked in bot
   const laneOf = lanesOf(lanes);
   is([laneOf(3, 2), laneOf(3, 1), laneOf(5, 4), laneOf(4, 0)]).toEqual([1, 0, 2, null]);
   const moments = (...of: [place: number, thread: number, time: number][]) =>
-    ({ moments: of.map(([place, thread, time]) => ({ place, thread, time })) }) as Finding;
+    ({ moments: of.map(([place, thread, time]) => ({ place, thread, time, what: "found" })) }) as Finding;
   const pins = pinsOf([moments([5, 0, 70], [4, 0, 1]), moments([3, 2, 20], [3, 0, 400])], lanes);
   is(pins.map(({ finding, lane, time }) => [finding, lane, time])).toEqual([
     [1, 1, 20],

@@ -58,6 +58,21 @@ test("zooming paints often enough", async ({ page }) => {
   await expect(page).toHaveURL(/rows=/);
 });
 
+test("waits of thousands of ranks are drawn soon, by node and by rank", async ({ page }) => {
+  for (const [view, first] of [
+    ["waits", "cn000 wait for cn000"],
+    ["waits?level=place", /^ranks from 0 wait for ranks from 0$/],
+  ] as const) {
+    const begin = Date.now();
+    await open(page, `${served.address}#/${view}`);
+    expect(await drawn(page, "Who waits for whom"), view).toBeGreaterThan(500);
+    console.log(`${view} after ${Date.now() - begin} ms`);
+    await page.getByRole("img", { name: "Who waits for whom" }).focus();
+    await page.keyboard.press("ArrowDown");
+    await expect(page.getByRole("heading", { name: first })).toBeVisible();
+  }
+});
+
 test("long lists and sources scroll, and only what is in sight exists", async ({ page }) => {
   await open(page, `${served.address}#/code?file=1&line=50000`);
   const source = page.getByRole("listbox", { name: /Lines of/ });

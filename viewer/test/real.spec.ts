@@ -31,6 +31,9 @@ const VIEWS = [
   "events",
   "events?path=on",
   "events?form=path",
+  "waits",
+  "waits?form=table",
+  "waits?form=lines",
   "findings",
   "compare",
   "compare?form=table",
@@ -59,6 +62,38 @@ test("a line of the source leads to its traffic", async ({ page }) => {
   await page.keyboard.press("n");
   await expect(page.getByRole("complementary", { name: "Line details" })).toContainText("transfers");
   expect(await drawn(page, "Between places")).toBeGreaterThan(50);
+});
+
+/** `tests/browser.rs`: ranks meet three times, each a millisecond later than the one before it. */
+test("who waits for whom is what ranks have recorded, and the export holds it", async ({ page }) => {
+  await page.goto(url!);
+  await expect(page.locator("main")).toBeVisible();
+  const server = url!.split("?")[0]!;
+  const details = page.getByRole("complementary", { name: "Wait details" });
+  for (const address of [server, pathToFileURL(file!).href]) {
+    await open(page, `${address}#/waits?form=table`);
+    const table = page.getByRole("grid", { name: "Who waits for whom" });
+    await expect(table).toHaveAttribute("aria-rowcount", "16");
+    for (const [row, rank, time] of [
+      [1, 0, "45 ms"],
+      [15, 14, "3 ms"],
+    ] as const) {
+      await expect(table.getByRole("row").nth(row)).toContainText(`rank ${rank}rank 15`);
+      await expect(table.getByRole("row").nth(row)).toContainText(time);
+    }
+    await table.getByRole("row").nth(1).getByRole("gridcell").first().click();
+    await expect(details.getByRole("heading", { name: "rank 0 waits for rank 15" })).toBeVisible();
+    const line = details.getByRole("table", { name: "Lines that wait" }).getByRole("rowgroup");
+    await expect(line).toContainText("3 waits, the longest 15 ms");
+    await line.getByRole("button", { name: "15 ms" }).click();
+    await expect(page).toHaveURL(/#\/events\?window=85000000-130000000/);
+    await open(page, `${address}#/waits?form=lines`);
+    await expect(page.getByRole("grid", { name: "Lines that wait" })).toHaveAttribute("aria-rowcount", "2");
+  }
+  // Limits::pairs of `tests/browser.rs`.
+  await open(page, `${pathToFileURL(file!).href}#/waits?form=table`);
+  await page.getByRole("grid").getByRole("row").nth(5).getByRole("gridcell").first().click();
+  await expect(details).toContainText("This export does not hold the lines of this pair");
 });
 
 test("the export shows the same from a file, without any request", async ({ page, watched, request }) => {

@@ -4,7 +4,7 @@ import { expect, test } from "@playwright/test";
 import { address } from "../src/api/answers";
 import { coarsen, cut } from "../src/api/cut";
 import { holds, lookUp } from "../src/api/embedded";
-import type { Matrix } from "../src/api/types";
+import type { Matrix, WaitMatrix } from "../src/api/types";
 import { blockAt, shifted, spanOf, zoomed } from "../src/draw/matrix";
 import { SvgPainter } from "../src/draw/painter";
 import { amountScale, evenTicks } from "../src/draw/scale";
@@ -30,6 +30,7 @@ test("routes survive their address", () => {
     view: "objects" as const,
     unit: "count" as const,
     kinds: ["rma", "a b,c".replace(",", "")],
+    states: ["late sender"],
     rows: [3, 9] as [number, number],
     object: 4,
     shape: [4, 5, 6],
@@ -97,6 +98,26 @@ test("an export knows what it holds", () => {
   expect(holds(archive, "/api/matrix?cols=0-4&object=3&rows=2-9")).toBe(true);
   expect(holds(archive, "/api/matrix?object=4")).toBe(false);
   expect(holds(archive, "/api/selection?t0=0&t1=0")).toBe(false);
+});
+
+test("an export cuts waits out of what it holds", () => {
+  const whole = fixture.answer("/api/waits") as WaitMatrix;
+  const archive = { "/api/waits": whole };
+  const { places } = traffic;
+  const part = lookUp(archive, "/api/waits?cols=0-4&rows=2-9") as WaitMatrix;
+  expect(part.rows.map((block) => block.label)).toEqual(
+    places.filter(({ id, kind }) => kind === "rank" && id >= 2 && id <= 9).map(({ name }) => name),
+  );
+  const time = (matrix: WaitMatrix) =>
+    matrix.cells.flatMap(([, , of]) => of).reduce((sum, [, , seconds]) => sum + seconds, 0);
+  const wanted = fixture.waits.filter(({ at, by }) => at >= 2 && at <= 9 && by <= 4);
+  expect(time(part)).toBeCloseTo(
+    wanted.reduce((sum, wait) => sum + wait.seconds, 0),
+    9,
+  );
+  expect(time(part)).toBeGreaterThan(0);
+  expect(holds(archive, "/api/waits?level=node")).toBe(false);
+  expect(holds(archive, "/api/waits/lines?cols=0-0&rows=1-1")).toBe(false);
 });
 
 test("compared places are in the order of the system", () => {

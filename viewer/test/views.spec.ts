@@ -31,6 +31,7 @@ const VIEWS = [
   "timeline?measure=time",
   "system?measure=time",
   "events",
+  "waits",
   "findings",
   "findings?form=table",
   "compare",
@@ -60,6 +61,7 @@ test("figures of every view are drawn", async ({ page }) => {
     ["objects?object=0&form=shape&place=0", "u at rank 0, 64 × 128"],
     ["code?file=0&line=31", "Between places"],
     ["timeline", "Traffic over time"],
+    ["waits", "Who waits for whom"],
     ["compare", "Change between places"],
   ] as const;
   for (const [view, title] of figures) {
@@ -173,6 +175,29 @@ test("the search says what it finds, and leaves everything as it was", async ({ 
   await page.keyboard.press("Escape");
   await expect(box).toHaveCount(0);
   expect(page.url()).toBe(before);
+});
+
+test("what is searched for is in the address, and is found again by going back", async ({ page }) => {
+  await open(page, `${served.address}#/objects?object=1`);
+  const box = page.getByRole("combobox", { name: "Search everything" });
+  await page.keyboard.press("/");
+  await box.fill("rank 3");
+  await expect(page).toHaveURL(/#\/objects\?object=1&find=rank%203$/);
+  await page.reload();
+  await expect(box).toHaveValue("rank 3");
+  await expect(box).toBeFocused();
+  await expect(page.getByRole("dialog").getByRole("status")).toContainText("found");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/#\/places\?object=1&place=3$/);
+  await expect(box).toHaveCount(0);
+  await page.goBack();
+  await expect(box).toHaveValue("rank 3");
+  // An empty field is no reason to leave.
+  await box.fill("");
+  await expect(page).toHaveURL(/#\/objects\?object=1$/);
+  await expect(box).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(box).toHaveCount(0);
 });
 
 test("an address restores everything", async ({ page, context }) => {
@@ -324,11 +349,11 @@ test("theme, help and focus", async ({ page }) => {
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toHaveCount(0);
   await page.keyboard.press("4");
+  const places = page.getByRole("listbox", { name: "Places" });
+  await expect(places).toBeVisible();
   await page.keyboard.press("l");
   await page.keyboard.type("gpu 1");
-  await expect(page.getByRole("listbox", { name: "Places" }).getByRole("option")).toHaveCount(
-    SMALL.ranks / SMALL.perNode,
-  );
+  await expect(places.getByRole("option")).toHaveCount(SMALL.ranks / SMALL.perNode);
 });
 
 /** Shows the fixture's run with something changed. */

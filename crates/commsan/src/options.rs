@@ -146,7 +146,7 @@ options! {
     gpu_seed: Bounded<0, 4_294_967_295> = "0", "S", Launcher,
         "Seed of the execution order of simulated devices; with 0, they delay work as long as CUDA allows";
     kernel_checks: bool = "false", "BOOL", Launcher,
-        "Report data races between threads of a kernel, on simulated devices";
+        "Check within kernels on simulated devices: data races between threads, barriers, uninitialised memory";
     json: Option<PathBuf> = "", "FILE", Launcher,
         "Also write the report as JSON to FILE; the run directory always contains it";
     sarif: Option<PathBuf> = "", "FILE", Launcher,

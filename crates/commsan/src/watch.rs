@@ -43,7 +43,7 @@ use commsan_rundir::{Deadlock, RunDirectory, Stuck};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Time between asking a job to end and killing it, and between two queries of its ranks.
@@ -162,6 +162,8 @@ struct Rank {
     state: State,
     /// How often it was seen at the same place without being held up.
     seen: u32,
+    /// When it was seen there first.
+    since: SystemTime,
     /// Nanoseconds of processor time.
     ran: u64,
 }
@@ -377,6 +379,7 @@ impl Watched {
             rank: number,
             process: rank.process,
             moves: Some(rank.moves),
+            since: nanoseconds(rank.since),
         };
         (0..).zip(&self.ranks).map(place)
     }
@@ -488,11 +491,22 @@ impl Watched {
 }
 
 impl Rank {
-    const NEW: Rank = Rank { process: 0, moves: 0, state: State::HeldUp, seen: 0, ran: 0 };
+    const NEW: Rank = Rank {
+        process: 0,
+        moves: 0,
+        state: State::HeldUp,
+        seen: 0,
+        since: SystemTime::UNIX_EPOCH,
+        ran: 0,
+    };
 
     fn look(&mut self, process: u32, moves: u64, seen: impl FnOnce() -> Option<Seen>) {
         self.process = process;
-        if std::mem::replace(&mut self.moves, moves) != moves {
+        let has_moved = std::mem::replace(&mut self.moves, moves) != moves;
+        if has_moved || self.since == SystemTime::UNIX_EPOCH {
+            self.since = SystemTime::now();
+        }
+        if has_moved {
             self.seen = 0;
         }
         // A rank that computes need not be inspected.
@@ -511,6 +525,12 @@ impl Rank {
     fn same_since(&self) -> u64 {
         u64::from(self.seen) * POLL_INTERVAL.as_millis() as u64 / 1000
     }
+}
+
+/// Since 1970, as findings have them; none of a rank that nobody has looked at.
+fn nanoseconds(time: SystemTime) -> Option<u64> {
+    let passed = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    u64::try_from(passed.as_nanos()).ok().filter(|time| *time > 0)
 }
 
 /// The state of a process, as the kernel sees it.
@@ -589,13 +609,16 @@ mod tests {
         let seen = || Seen::of(own);
         rank.look(own, 2, seen);
         assert_eq!((rank.waits_since(), rank.moves), (None, 2));
+        let since = rank.since;
+        assert!(nanoseconds(since).is_some() && nanoseconds(Rank::NEW.since).is_none());
         (0..4).for_each(|_| rank.look(own, 2, seen));
+        assert_eq!(rank.since, since, "it has not moved");
         assert_eq!((rank.waits_since(), rank.same_since()), (None, 1));
         rank.seen = 7;
         rank.moves = 3;
         rank.state = State::Free;
         assert_eq!((rank.waits_since(), rank.moves), (Some(1), 3));
         rank.look(own, 5, seen);
-        assert!(rank.seen <= 1 && rank.waits_since() == Some(0));
+        assert!(rank.seen <= 1 && rank.waits_since() == Some(0) && rank.since >= since);
     }
 }

@@ -144,8 +144,6 @@ fn trials_of(
     let sum = case.name.bytes().map(usize::from).sum::<usize>();
     let first = sum % Mpi::DISTRIBUTED.len();
     let (kind, pair) = case.name.split_once('/').unwrap_or_default();
-    let of_pair = sample::half(pair);
-    let is_cuda = case.source.extension().is_some_and(|kind| kind == "cu");
     let every = std::env::var("COMMSAN_TEST_EVERY").ok().and_then(|n| n.parse().ok());
     if !sum.is_multiple_of(every.unwrap_or(1)) || is_left_out(&case) {
         return Vec::new();
@@ -154,17 +152,16 @@ fn trials_of(
     let has_newer = fits && (sum.is_multiple_of(NEWER_EVERY) || !case.needs.is_empty());
     let libraries = match &case.mpi {
         _ if others.is_some() => others.filter(|_| fits).unwrap_or_default().to_vec(),
-        // In CI's limited time every other pair of CUDA programs runs, whose compilers take
-        // longest of all; of the others a failing program runs with one library, and its corrected
-        // twin with the other. `make test` runs all.
-        _ if is_cuda && sample::in_ci() && of_pair == 1 => Vec::new(),
+        // In CI's limited time every other pair runs, a failing program with one library, and its
+        // corrected twin with the other. `make test` runs all.
+        _ if !sample::runs(pair) => Vec::new(),
         Some(name) => {
             let every = [&Mpi::DISTRIBUTED[..], &[Mpi::Shmem, Mpi::None]].concat();
             every.into_iter().filter(|mpi| mpi.name() == name).collect()
         }
         None if case.devices_only => vec![Mpi::DISTRIBUTED[first]],
         None if sample::in_ci() => {
-            vec![Mpi::DISTRIBUTED[if kind == "fail" { of_pair } else { 1 - of_pair }]]
+            vec![Mpi::DISTRIBUTED[sample::way(usize::from(kind == "pass"))]]
         }
         None => Mpi::DISTRIBUTED.to_vec(),
     };

@@ -12,8 +12,8 @@ pub type SetWatch = unsafe extern "C" fn(wants: Option<Wants>, touched: Option<T
 /// Registers the checker's callback for failures: `commsan_simgpu_failures`.
 pub type SetFailures = unsafe extern "C" fn(failed: Option<Failed>);
 
-/// Registers the checker's callback for races within kernels: `commsan_simgpu_races`.
-pub type SetRaces = unsafe extern "C" fn(raced: Option<Raced>);
+/// Registers the checker's callback for mistakes within kernels: `commsan_simgpu_mistakes`.
+pub type SetMistakes = unsafe extern "C" fn(mistaken: Option<Mistaken>);
 
 /// Registers the profiler's callback: `commsan_simgpu_profile`.
 pub type SetProfile = unsafe extern "C" fn(moved: Option<Moved>);
@@ -67,34 +67,44 @@ pub struct KernelFailure {
 /// Reports a failed kernel.
 pub type Failed = extern "C" fn(failure: &KernelFailure);
 
-/// Two accesses of one kernel that race with each other. The strings are valid during the call.
+/// Two accesses of a kernel race with each other.
+pub const RACE: u32 = 0;
+/// Two stores of the same value race with each other.
+pub const SAME_VALUE: u32 = 1;
+/// A barrier, mask or barrier object is used in a way that is undefined.
+pub const SYNCHRONISATION: u32 = 2;
+/// A kernel reads what nobody has written.
+pub const UNINITIALISED: u32 = 3;
+
+/// Something that threads of a kernel do wrong. The strings are valid during the call.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct KernelRace {
+pub struct KernelMistake {
     /// The launch's tag.
     pub tag: u64,
-    /// Both accesses in words, the later one first.
+    /// [`RACE`], [`SAME_VALUE`], [`SYNCHRONISATION`] or [`UNINITIALISED`].
+    pub kind: u32,
+    /// What they do, in words; of two sides the later one first.
     pub what: *const c_char,
     /// The memory in words if it is shared memory, else null.
     pub shared: *const c_char,
-    /// Why nothing orders them, in words.
+    /// Why that is wrong, in words.
     pub why: *const c_char,
-    /// Whether both store the same value.
-    pub same: bool,
-    /// Whether the later access writes.
+    /// Whether the later side writes memory.
     pub write: bool,
-    /// Source files of the later access and of the earlier one, which are never freed.
+    /// Source files of the later side and of the earlier one, which are never freed; the same file
+    /// and line if there is one side.
     pub files: [*const c_char; 2],
     /// Their source lines, from 1; the indices of their instructions where there is no file.
     pub lines: [u32; 2],
     /// The address in global memory.
     pub address: u64,
-    /// Size of the access in bytes; 0 if it is to shared memory.
+    /// Size of the access in bytes; 0 if it is none of global memory.
     pub size: u64,
 }
 
-/// Reports a race within a kernel.
-pub type Raced = extern "C" fn(race: &KernelRace);
+/// Reports a mistake within a kernel.
+pub type Mistaken = extern "C" fn(mistake: &KernelMistake);
 
 /// Accesses to a run of bytes by threads of a kernel.
 #[repr(C)]

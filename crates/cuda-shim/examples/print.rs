@@ -6,8 +6,8 @@ use commsan_cuda::nccl::{Act, Making, Origin};
 use commsan_cuda::nvshmem::{self, Uses, Wrong};
 use commsan_cuda::waiting::{HostWait, Meeting};
 use commsan_cuda::{
-    Allocation, Copy, Failure, Gpu, Line, NodeKind, Race, Release, Set, StreamChecker, StreamName,
-    Strength, Ticket, Work, stream_calls,
+    Allocation, Copy, Failure, Gpu, Line, Mistake, NodeKind, Release, Set, StreamChecker,
+    StreamName, Strength, Ticket, Work, stream_calls,
 };
 use commsan_cuda_shim::Process;
 use commsan_findings::Code;

@@ -387,7 +387,25 @@ fn checked<'a>(call: &'a Call<'a>) -> Option<&'a Call<'a>> {
 
 /// Asks the library for something, which is counted, checked and compared with what other PEs ask
 /// for.
+#[inline]
 pub(crate) fn asked<R>(how: How, caller: Caller, asks: Asks, real: impl FnOnce() -> R) -> R {
+    through(real, |real| follow(how, caller, asks, real))
+}
+
+/// What the library's call gives, which `around` makes: more than a thousand entry points share
+/// what they do around it.
+#[inline]
+fn through<R>(real: impl FnOnce() -> R, around: impl FnOnce(&mut dyn FnMut())) -> R {
+    let (mut real, mut result) = (Some(real), None);
+    around(&mut || {
+        if let Some(real) = real.take() {
+            result = Some(real());
+        }
+    });
+    result.expect("the library is called")
+}
+
+fn follow(how: How, caller: Caller, asks: Asks, real: &mut dyn FnMut()) {
     let Some(process) = process() else { return real() };
     let Some(inside) = Inside::enter() else { return real() };
     let call = Call::of(process, Here::new(caller, &inside), how.name, DefaultStream::Legacy);
@@ -406,48 +424,42 @@ pub(crate) fn asked<R>(how: How, caller: Caller, asks: Asks, real: impl FnOnce()
             together(call, team, asks.operation(how.name), stream, accesses, real)
         }
         (Asks::Quiet, None) => {
-            let result = real();
+            real();
             complete(call, None);
             returned(call);
-            result
         }
         (Asks::Quiet, Some(stream)) => {
-            let result = real();
+            real();
             complete(call, Some(stream));
-            result
         }
         (Asks::Await { .. }, Some(stream)) => {
-            let result = real();
+            real();
             quietly(|| {
                 let work = work(call, stream, accesses);
                 call.with(|streams, place, out| streams.nvshmem_awaits(&work, place, out));
             });
             // What it waits for may be a reply to what this PE has put, which is over then.
             complete(call, Some(stream));
-            result
         }
         (_, Some(stream)) if !is_nonblocking(how.name) => {
-            let result = real();
+            real();
             quietly(|| {
                 let work = work(call, stream, accesses);
                 call.with(|streams, place, out| streams.enqueue(&work, place, out));
             });
-            result
         }
         (_, None) if !is_nonblocking(how.name) => {
             quietly(|| act(call, Act::Moves(&accesses, call.name)));
-            let result = real();
+            real();
             returned(call);
-            result
         }
         (_, stream) => {
-            let result = real();
+            real();
             quietly(|| {
                 let name = stream.map(|stream| call.stream(stream));
                 let work = work(call, stream.unwrap_or_default(), accesses);
                 call.with(|streams, place, out| streams.nvshmem_begins(&work, name, place, out));
             });
-            result
         }
     }
 }
@@ -478,14 +490,14 @@ fn work(call: &Call, stream: usize, accesses: Vec<KernelAccess>) -> Work {
 }
 
 /// Makes a call that the PEs of a team make together.
-fn together<R>(
+fn together(
     call: &Call,
     of: c_int,
     operation: Option<Operation>,
     stream: Option<usize>,
     accesses: Vec<KernelAccess>,
-    real: impl FnOnce() -> R,
-) -> R {
+    real: &mut dyn FnMut(),
+) {
     let meeting = quietly(|| {
         if stream.is_none() {
             act(call, Act::Moves(&accesses, call.name));
@@ -496,7 +508,7 @@ fn together<R>(
     });
     let meeting = meeting.flatten();
     if let Some(stream) = stream {
-        let result = real();
+        real();
         quietly(|| {
             let work = work(call, stream, accesses);
             call.with(|streams, place, out| {
@@ -509,13 +521,12 @@ fn together<R>(
                 complete(call, Some(stream));
             }
         });
-        return result;
+        return;
     }
-    let result = waits(call, meeting, real);
+    waits(call, meeting, real);
     if operation.is_some_and(|operation| completes(operation.kind())) {
         complete(call, None);
     }
-    result
 }
 
 /// Whether a call waits for what this PE has put.
@@ -525,15 +536,9 @@ fn completes(kind: Kind) -> bool {
 }
 
 /// Calls the library, which waits for other PEs.
-fn waits<R>(call: &Call, meeting: Option<Meeting>, real: impl FnOnce() -> R) -> R {
+fn waits(call: &Call, meeting: Option<Meeting>, real: &mut dyn FnMut()) {
     quietly(|| call.with(|streams, place, _| streams.host_calls(call.name, meeting, place)));
-    let (mut real, mut result) = (Some(real), None);
-    call.process.waits(call.here.thread, &mut || {
-        if let Some(real) = real.take() {
-            result = Some(real());
-        }
-    });
+    call.process.waits(call.here.thread, real);
     quietly(|| call.with(|streams, _, _| streams.host_goes_on()));
     returned(call);
-    result.expect("what waits is run")
 }

@@ -10,8 +10,8 @@ use commsan_cuda::nccl::{Act, Making, Origin};
 use commsan_cuda::nvshmem::{self, Uses, Wrong};
 use commsan_cuda::waiting::{HostWait, Meeting};
 use commsan_cuda::{
-    Allocation, Bytes, Copy, Failure, Gpu, KernelAccess, Line, MemoryKind, NodeKind, Race, Release,
-    Set, StreamChecker, StreamName, Strength, Ticket, Wait, Work, stream_calls,
+    Allocation, Bytes, Copy, Failure, Gpu, KernelAccess, Line, MemoryKind, Mistake, NodeKind,
+    Release, Set, StreamChecker, StreamName, Strength, Ticket, Wait, Work, stream_calls,
 };
 use commsan_findings::stats::{CUDA_CALLS, Counter};
 use commsan_process::stats::add;

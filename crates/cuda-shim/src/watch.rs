@@ -9,8 +9,12 @@
 use crate::call::Call;
 use crate::process::{process, quietly, with_streams};
 use crate::real::{Real, SUCCESS};
-use commsan_cuda::{Failure, Line, Race, Strength, Ticket};
-use commsan_cuda_abi::observe::{KernelFailure, KernelRace, SetFailures, SetRaces, SetWatch};
+use commsan_cuda::{Failure, Line, Mistake, Strength, Ticket};
+use commsan_cuda_abi::observe::{
+    KernelFailure, KernelMistake, SAME_VALUE, SYNCHRONISATION, SetFailures, SetMistakes, SetWatch,
+    UNINITIALISED,
+};
+use commsan_findings::Code;
 use commsan_process::inside::Inside;
 use commsan_process::thread::Thread;
 use commsan_shadow::Mode;
@@ -38,14 +42,14 @@ pub(crate) fn tag(call: &Call) -> Option<Tag> {
         static TAG: Real = Real::new(c"commsan_simgpu_tag");
         static WATCH: Real = Real::new(c"commsan_simgpu_watch");
         static FAILURES: Real = Real::new(c"commsan_simgpu_failures");
-        static RACES: Real = Real::new(c"commsan_simgpu_races");
+        static MISTAKES: Real = Real::new(c"commsan_simgpu_mistakes");
         let (tag, watch) = (TAG.get()?, WATCH.get()?);
-        let (failures, races) = (FAILURES.get()?, RACES.get()?);
+        let (failures, mistakes) = (FAILURES.get()?, MISTAKES.get()?);
         // SAFETY: the simulated runtime's functions of these names.
         unsafe {
             std::mem::transmute::<*mut _, SetWatch>(watch)(Some(wants), Some(touched));
             std::mem::transmute::<*mut _, SetFailures>(failures)(Some(failed));
-            std::mem::transmute::<*mut _, SetRaces>(races)(Some(raced));
+            std::mem::transmute::<*mut _, SetMistakes>(mistakes)(Some(mistaken));
             quietly(|| call.with(|streams, _, _| streams.observe_accesses()));
             Some(std::mem::transmute::<*mut _, Tag>(tag))
         }
@@ -135,26 +139,32 @@ extern "C" fn failed(failed: &KernelFailure) {
     });
 }
 
-extern "C" fn raced(raced: &KernelRace) {
+extern "C" fn mistaken(told: &KernelMistake) {
     quietly(|| {
         let _inside = Inside::enter();
-        let mode = if raced.write { Mode::Write } else { Mode::Read };
-        let start = raced.address as usize;
-        let bytes = start..start.saturating_add(raced.size as usize);
+        let mode = if told.write { Mode::Write } else { Mode::Read };
+        let start = told.address as usize;
+        let bytes = start..start.saturating_add(told.size as usize);
         // SAFETY: the device passes strings that are valid during the call.
         let text = |text| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
-        let [later, earlier] = raced.files.map(file_name);
+        let [later, earlier] = told.files.map(file_name);
         let line = |file: Option<Arc<str>>, line| file.map(|file| Line { file, line });
-        let race = Race {
-            what: text(raced.what),
-            shared: (!raced.shared.is_null()).then(|| text(raced.shared)),
-            why: text(raced.why),
-            same: raced.same,
-            lines: [line(later, raced.lines[0]), line(earlier, raced.lines[1])],
-            instructions: raced.lines,
-            access: (raced.size > 0).then_some((mode, bytes)),
+        let code = match told.kind {
+            SAME_VALUE => Code::KernelStoresSame,
+            SYNCHRONISATION => Code::KernelSynchronisation,
+            UNINITIALISED => Code::KernelUninitialised,
+            _ => Code::KernelRace,
         };
-        with_streams(&mut |streams, _, out| streams.raced(Ticket(raced.tag), &race, out));
+        let mistake = Mistake {
+            code,
+            what: text(told.what),
+            shared: (!told.shared.is_null()).then(|| text(told.shared)),
+            why: text(told.why),
+            lines: [line(later, told.lines[0]), line(earlier, told.lines[1])],
+            instructions: told.lines,
+            access: (told.size > 0).then_some((mode, bytes)),
+        };
+        with_streams(&mut |streams, _, out| streams.mistaken(Ticket(told.tag), &mistake, out));
     });
 }
 

@@ -10,15 +10,15 @@ mod nccl;
 mod nvshmem;
 mod observed;
 mod polling;
-mod race;
 mod shared;
 mod stack;
 mod waiting;
+mod within_kernel;
 
 pub use failure::Failure;
 pub use graphs::NodeKind;
 pub use may_conflict::Suspect;
-pub use race::Race;
+pub use within_kernel::Mistake;
 
 use crate::clock::{Clock, Epoch};
 use crate::graphs::{Act, Graphs};

@@ -19,7 +19,7 @@ pub mod waiting;
 mod work;
 
 pub use commsan_ptx::Strength;
-pub use gpu::{Ended, Failure, Gpu, NodeKind, Race, Suspect, Ticket};
+pub use gpu::{Ended, Failure, Gpu, Mistake, NodeKind, Suspect, Ticket};
 pub use ipc::{SharedEvent, SharedMemory};
 pub use kernels::{Launched, Modules, Shape, demangled};
 pub use stream_checker::StreamChecker;

@@ -1,6 +1,6 @@
 //! What checks the work of streams, as the calls of a program need it.
 
-use crate::gpu::{Failure, Gpu, NodeKind, Race, Ticket};
+use crate::gpu::{Failure, Gpu, Mistake, NodeKind, Ticket};
 use crate::nccl::{Act, Making, Origin};
 use crate::nvshmem::{self, Uses, Wrong};
 use crate::waiting::{HostWait, Meeting};
@@ -133,7 +133,7 @@ macro_rules! stream_calls {
             /// A kernel has failed.
             fn failed(ticket: Ticket, failure: &Failure; out: &mut dyn Findings);
             /// Threads of a kernel race with each other.
-            fn raced(ticket: Ticket, race: &Race; out: &mut dyn Findings);
+            fn mistaken(ticket: Ticket, mistake: &Mistake; out: &mut dyn Findings);
             /// Work has accessed this.
             fn touched(
                 ticket: Ticket, mode: Mode, strength: Strength, bytes: &Range<usize>,

@@ -212,6 +212,10 @@ codes! {
         "data race between threads of a kernel", "CS-KRN-01.md";
     KernelStoresSame = "CS-KRN-02", Warning,
         "concurrent stores of the same value by threads of a kernel", "CS-KRN-02.md";
+    KernelSynchronisation = "CS-KRN-03", Error,
+        "invalid synchronisation of threads of a kernel", "CS-KRN-03.md";
+    KernelUninitialised = "CS-KRN-04", Warning,
+        "read of uninitialised memory by a kernel", "CS-KRN-04.md";
     NcclCollectivesDiffer = "CS-NCC-01", Error,
         "mismatch of NCCL collectives", "CS-NCC-01.md";
     NcclMessagesDiffer = "CS-NCC-02", Error,
@@ -301,7 +305,13 @@ impl Code {
 impl Code {
     /// Whether both sides are within one launch of a kernel, so that only their lines differ.
     pub const fn is_within_kernel(self) -> bool {
-        matches!(self, Code::KernelRace | Code::KernelStoresSame)
+        matches!(
+            self,
+            Code::KernelRace
+                | Code::KernelStoresSame
+                | Code::KernelSynchronisation
+                | Code::KernelUninitialised
+        )
     }
 }
 

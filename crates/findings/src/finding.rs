@@ -33,7 +33,8 @@ pub struct Finding {
     /// The job in which it was found, counted from 1, if the run had several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<u32>,
-    /// When each rank has found it first, by time; empty of what is concluded after the run.
+    /// When each rank has found it first, by time; of a deadlock, since when ranks stand still;
+    /// empty of what else is concluded after the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moments: Vec<Moment>,
 }

@@ -7,6 +7,7 @@ mod events;
 mod extents;
 mod happened;
 mod matrix;
+mod moments;
 mod names;
 mod object;
 mod place;
@@ -16,6 +17,7 @@ mod sums;
 mod time;
 mod timeline;
 mod unusual;
+mod wait_matrix;
 mod waits;
 
 pub use extents::join;

@@ -49,8 +49,9 @@ pub struct Share {
 pub struct Path {
     /// Its parts, in the order of time.
     pub stretches: Vec<Stretch>,
-    /// By what follows or is done; none after the last call, and where calls were folded.
-    pub by_what: FxHashMap<Option<What>, Share>,
+    /// By place, and what follows or is done there; none after the last call, and where calls were
+    /// folded.
+    pub by_what: FxHashMap<(u32, Option<What>), Share>,
     /// Of each place, nanoseconds in calls and outside of them.
     pub by_place: FxHashMap<u32, (u64, u64)>,
 }
@@ -127,8 +128,9 @@ impl Path {
         }
         for (number, spans) in by_lane {
             let lane = &index.lanes[number];
+            let place = profile.model.log.ranks[lane.rank].place;
             let by_what = &mut self.by_what;
-            let mut sums = Sums { spans: &spans, covered: 0, folded: 0, before: 0, by_what };
+            let mut sums = Sums { spans: &spans, covered: 0, folded: 0, before: 0, place, by_what };
             // What the path leaves a thread in leads to the call that comes next.
             let mut last = 0;
             let wanted = |block: &crate::lanes::Block| {
@@ -142,7 +144,7 @@ impl Path {
             });
             sums.end();
             let all: u64 = spans.iter().map(|span| span.1 - span.0).sum();
-            let sum = self.by_place.entry(profile.model.log.ranks[lane.rank].place).or_default();
+            let sum = self.by_place.entry(place).or_default();
             let inside = inside.min(all);
             *sum = (sum.0 + inside, sum.1 + all - inside);
         }
@@ -159,10 +161,16 @@ struct Sums<'s> {
     folded: u64,
     /// Nanoseconds before commsan's own work since the last call: they lead to the next one.
     before: u64,
-    by_what: &'s mut FxHashMap<Option<What>, Share>,
+    /// Of its rank.
+    place: u32,
+    by_what: &'s mut FxHashMap<(u32, Option<What>), Share>,
 }
 
 impl Sums<'_> {
+    fn share(&mut self, of: Option<What>) -> &mut Share {
+        self.by_what.entry((self.place, of)).or_default()
+    }
+
     /// Nanoseconds of the path between two moments.
     fn overlap(&self, from: u64, to: u64) -> u64 {
         let first = self.spans.partition_point(|span| span.1 <= from);
@@ -178,7 +186,7 @@ impl Sums<'_> {
             let share = u128::from(self.overlap(of.begin, of.end)) * u128::from(time) / length;
             let inside = share as u64;
             self.folded = self.folded.saturating_add(inside);
-            self.by_what.entry(Some(what)).or_default().inside += inside;
+            self.share(Some(what)).inside += inside;
             return inside;
         }
         let begin = of.begin.max(self.covered);
@@ -186,19 +194,20 @@ impl Sums<'_> {
         if what != What::Own {
             let leads_to = (self.folded == 0).then_some(what);
             let before = std::mem::take(&mut self.before);
-            let known = self.by_what.entry(leads_to).or_default();
-            known.before += before.saturating_sub(std::mem::take(&mut self.folded));
+            let before = before.saturating_sub(std::mem::take(&mut self.folded));
+            self.share(leads_to).before += before;
         }
         let inside = if begin < of.end { self.overlap(begin, of.end) } else { 0 };
-        self.by_what.entry(Some(what)).or_default().inside += inside;
+        self.share(Some(what)).inside += inside;
         self.covered = self.covered.max(of.end);
         inside
     }
 
     /// Adds what follows the last call.
-    fn end(self) {
+    fn end(mut self) {
         let rest = self.before + self.overlap(self.covered, u64::MAX);
-        self.by_what.entry(None).or_default().before += rest.saturating_sub(self.folded);
+        let rest = rest.saturating_sub(self.folded);
+        self.share(None).before += rest;
     }
 }
 

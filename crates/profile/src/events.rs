@@ -118,7 +118,8 @@ impl RankLog {
         self.shapes.get(shape as usize)?;
         let folded = folded.map(|(count, ticks)| {
             // The rate hardly changes within a run.
-            let (from, to) = (self.tables.time(begin), self.tables.time(begin + ticks));
+            let (from, to) =
+                (self.tables.time(begin), self.tables.time(begin.saturating_add(ticks)));
             (count, to.saturating_sub(from))
         });
         let begin = self.tables.time(begin);

@@ -235,20 +235,24 @@ fn top_calls(profile: &Profile, most: usize) -> String {
     if calls.is_empty() { calls } else { format!("top calls by time\n{calls}") }
 }
 
-/// Who is late most: how often, how long others wait, and of all time in calls.
+/// Who waits for whom most, by what is late: how often, how long, and of all time in calls.
 fn top_waits(profile: &Profile, late: &[Late], most: usize) -> String {
     let model = &profile.model;
     let times = profile.spent(&Filter::default());
     let all: u64 = times.iter().fold(0, |sum, of| sum.saturating_add(of.time));
     let waits = late.iter().take(most).map(|of| {
-        let place = &model.places[of.place as usize].name;
         let line = model.line_of_site(of.site).map(|line| model.lines[line as usize]);
         let at = match line {
             Some(line) => format!("{}:{}", profile.shown(line.file as usize), line.line),
             None => model.call_of_site(of.site).to_owned(),
         };
-        // What is too long lacks its middle: who is late stands at the beginning.
-        let text = format!("{place} late, {} wait  {at}", of.ranks);
+        let name = |place: u32| &*model.places[place as usize].name;
+        let late = if of.place == of.waiter { "itself" } else { name(of.place) };
+        // What is too long lacks its middle: who is late stands at the end.
+        let text = match of.ranks {
+            0 | 1 => format!("{} waits for {late}  {at}", name(of.waiter)),
+            more => format!("{} and {} more wait for {late}  {at}", name(of.waiter), more - 1),
+        };
         let (time, share) = (duration(of.sum.time), percent(of.sum.time, all));
         format!("{:>12}{time:>11}{share:>8}  {}\n", of.sum.count, in_line(&text))
     });

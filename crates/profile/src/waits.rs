@@ -50,6 +50,17 @@ pub enum WaitKind {
 }
 
 impl WaitKind {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [WaitKind; 7] = [
+        WaitKind::LateSender,
+        WaitKind::LateReceiver,
+        WaitKind::WrongOrder,
+        WaitKind::Barrier,
+        WaitKind::AllToAll,
+        WaitKind::LateBroadcast,
+        WaitKind::EarlyReduce,
+    ];
+
     /// The name in tables, which stays.
     pub fn name(self) -> &'static str {
         match self {
@@ -167,6 +178,20 @@ pub struct Waits {
     pub links_are_cut: bool,
     /// Messages and collectives both ends of which were compared.
     pub compared: u64,
+    /// Calls of each rank of the log, by their shapes.
+    pub made: Vec<Vec<Made>>,
+    /// Where messages were sent that nobody has received, and the first of each: when, and the
+    /// number of the thread. Nothing where some of what ranks did is missing.
+    pub unreceived: FxHashMap<At, (u64, u32)>,
+}
+
+/// Calls of a rank that have all in common that shapes have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Made {
+    /// How many.
+    pub count: u64,
+    /// When the first begins.
+    pub first: u64,
 }
 
 impl Waits {
@@ -268,11 +293,16 @@ impl Calls {
 
 /// Finds all waits; `is_barrier` says so of a site.
 pub fn find(log: &Log, is_barrier: impl Fn(u32) -> bool) -> Waits {
-    let (waits, calls, messages) = Default::default();
+    let (calls, messages) = Default::default();
+    let made = log.ranks.iter().map(|of| vec![Made::default(); of.shapes.len()]).collect();
+    let waits = Waits { made, ..Waits::default() };
     let meetings = Meetings::of(log);
     let mut finder = Finder { log, is_barrier, waits, calls, messages, meetings };
     log.in_order(|interval, parts| finder.add(&interval, parts));
-    let mut waits = finder.waits;
+    let Finder { mut waits, messages, .. } = finder;
+    if log.ranks.iter().all(|of| of.tables.level == 0 && of.tables.lost.0 == 0) {
+        waits.unreceived = messages.unreceived();
+    }
     if waits.all.len() > MAX_WAITS {
         waits.keep_longest();
     }
@@ -294,6 +324,9 @@ impl<F: Fn(u32) -> bool> Finder<'_, F> {
     fn add(&mut self, interval: &Interval, parts: &[Part]) {
         let shape = self.log.shape(interval);
         let What::Call(site) = shape.what else { return };
+        let made = &mut self.waits.made[interval.rank][interval.shape as usize];
+        made.first = if made.count == 0 { interval.begin } else { made.first.min(interval.begin) };
+        made.count = made.count.saturating_add(interval.folded.map_or(1, |(count, _)| count));
         if interval.folded.is_some() {
             return;
         }

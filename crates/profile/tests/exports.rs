@@ -1,6 +1,6 @@
 //! What a small run looks like in every form, and what is said of runs that are not whole.
 
-use commsan_profile::api::{Level, MatrixQuery};
+use commsan_profile::api::{Level, MatrixQuery, PlaceKind, WaitsQuery};
 use commsan_profile::export::{Format, TABLES, chrome_trace, write_tables};
 use commsan_profile::synthetic::{Shape, snapshot, write};
 use commsan_profile::{Profile, ReadError, summary};
@@ -135,6 +135,28 @@ fn add_events(run: &RunDirectory, rank: u32) {
     let (length, _) = Pen::new(&mut bytes, 0, 0).write(&record, &[part]);
     writer.chunk(0, &bytes[..length]).unwrap();
     writer.finish().unwrap();
+}
+
+/// Devices have no rows among those who wait, and nodes have their names nevertheless.
+#[test]
+fn waits_are_of_ranks_alone() {
+    let parent = tempfile::tempdir().unwrap();
+    let run = run(parent.path());
+    (0..2).for_each(|rank| add_events(&run, rank));
+    let profile = read(&run).unwrap();
+    let devices = profile.run().places.iter().filter(|of| of.kind == PlaceKind::Device).count();
+    assert_eq!(devices, 4);
+    let labels = |query: WaitsQuery| -> Vec<String> {
+        let matrix = profile.wait_matrix(&query).unwrap();
+        matrix.rows.into_iter().map(|block| block.label).collect()
+    };
+    let ranks = ["rank 0", "rank 1", "rank 2", "rank 3"];
+    assert_eq!(labels(WaitsQuery::default()), ranks);
+    let nodes: Vec<String> = profile.run().nodes.into_iter().take(2).map(|of| of.name).collect();
+    assert_eq!(labels(WaitsQuery { level: Level::Node, ..WaitsQuery::default() }), nodes);
+    assert_eq!(labels(WaitsQuery { rows: Some((2, 3)), ..WaitsQuery::default() }), [""; 0]);
+    let cells = profile.wait_matrix(&WaitsQuery::default()).unwrap().cells;
+    assert_eq!(cells.iter().map(|of| (of.0, of.1)).collect::<Vec<_>>(), [(0, 1)]);
 }
 
 fn text(field: &Field) -> String {

@@ -13,7 +13,7 @@ use crate::merge;
 use crate::ranks;
 use crate::symbols::Symbols;
 use crate::wait_for_graph::{self, WaitForGraph, envelope};
-use commsan_findings::{Code, Finding, Frame, Held, NeedKind, Site};
+use commsan_findings::{Code, Finding, Frame, Held, Moment, NeedKind, Site};
 use commsan_rundir::record::{RawNeed, RawWaiting};
 use commsan_rundir::{Deadlock, RankLog};
 use std::collections::BTreeMap;
@@ -80,6 +80,8 @@ struct Job<'r> {
 struct Stuck<'r> {
     /// The calls in which its threads wait; none if it has ended.
     calls: Vec<(&'r RankLog, &'r RawWaiting<'static>)>,
+    /// When the launcher saw it there first, in nanoseconds since 1970.
+    since: Option<u64>,
 }
 
 impl<'r> Stuck<'r> {
@@ -91,7 +93,7 @@ impl<'r> Stuck<'r> {
         // Who was asked twice has answered twice.
         let by_thread: BTreeMap<u32, _> =
             here.map(|(log, (_, waiting))| (waiting.site.thread, (log, waiting))).collect();
-        Stuck { calls: by_thread.into_values().collect() }
+        Stuck { calls: by_thread.into_values().collect(), since: rank.since }
     }
 
     /// The operations for which the rank waits, and the others that it has started.
@@ -226,7 +228,7 @@ impl<'r> Job<'r> {
         members.sort_unstable();
         Some(Finding {
             job: None,
-            moments: vec![],
+            moments: self.moments(&links),
             code: Code::Deadlock,
             title: Code::Deadlock.title().to_owned(),
             message: self.message(&links),
@@ -237,6 +239,17 @@ impl<'r> Job<'r> {
             why: self.why(&links),
             help: self.help(&links),
         })
+    }
+
+    /// Since when its ranks have stood still.
+    fn moments(&self, links: &[Link]) -> Vec<Moment> {
+        let moment = |link: &Link| {
+            let time = self.ranks.get(link.rank)?.since?;
+            Some(Moment { time, rank: link.rank as u32, thread: link.waiting.site.thread })
+        };
+        let mut moments: Vec<Moment> = links.iter().filter_map(moment).collect();
+        moments.sort_unstable();
+        moments
     }
 
     /// Whether some host waits for work of a device.

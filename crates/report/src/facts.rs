@@ -4,13 +4,16 @@ use crate::merge::Observation;
 use commsan_findings::{Code, Frame, Problem, Role};
 use commsan_rundir::record::{RawAccess, RawOperation, RawSite};
 
+mod advice;
 mod concurrency;
 pub mod device;
 mod errors;
 mod operation;
 mod place;
+mod threads;
 mod window;
 
+use advice::{freeing, longest};
 pub(crate) use operation::bytes;
 use operation::{buffer, is_lending, operation, overlap, quoted, using};
 pub(crate) use place::at;
@@ -293,13 +296,6 @@ impl<'o> Facts<'o> {
         }
     }
 
-    /// What to do about an argument that is not allowed.
-    fn mend(&self) -> String {
-        let (argument, _) = self.argument();
-        let kind = self.observation.finding.argument.as_ref().and_then(|argument| argument.kind);
-        advice(kind.unwrap_or_default(), &argument)
-    }
-
     fn raw_operation(&self) -> &RawOperation<'static> {
         &self.observation.finding.operation
     }
@@ -426,121 +422,6 @@ impl<'o> Facts<'o> {
         format!("the operation started at {started} and is complete only after {by} at {place}")
     }
 
-    fn thread(&self, site: Option<usize>) -> u32 {
-        site.map_or(0, |site| self.observation.finding.sites[site].thread)
-    }
-
-    /// Whether one thread happened to do both.
-    fn is_by_one_thread(&self) -> bool {
-        self.thread(self.first) == self.thread(self.operation)
-    }
-
-    /// Where the other side is.
-    fn elsewhere(&self) -> &'static str {
-        match self.is_by_one_thread() {
-            true => "another task, section or iteration",
-            false => "another thread",
-        }
-    }
-
-    /// That the threads are not what the program says.
-    fn both(&self) -> String {
-        match self.is_by_one_thread() {
-            true => format!(
-                "; thread {} happened to run both, but they are two tasks, sections or iterations, which \
-                 different threads may run at once",
-                self.thread(self.first)
-            ),
-            false => String::new(),
-        }
-    }
-
-    /// What does not order two threads.
-    fn threads(&self) -> String {
-        if self.is_by_one_thread() {
-            return self.pieces();
-        }
-        let (own, other) = (self.thread(self.first), self.thread(self.operation));
-        let (by, here) = (self.by(), self.place(self.first));
-        match &self.observation.completed {
-            Some((completion, stack)) => {
-                let call = completion.call.as_deref().unwrap_or("the completing call");
-                let (place, other) = (known_place(stack.first()), completion.thread);
-                format!(
-                    "{call} at {place} completes the operation in thread {other}, but nothing that \
-                     thread {own} does orders {by} at {here} after that"
-                )
-            }
-            None => format!(
-                "{by} at {here} in thread {own} happened to come first, but nothing orders it before \
-                 thread {other} starts the operation at {}",
-                self.place(self.operation)
-            ),
-        }
-    }
-
-    /// The site of a call by which one thread of a rank has synchronised with another rank.
-    fn by_thread(&self) -> Option<usize> {
-        let sites = &self.observation.finding.sites;
-        sites.iter().position(|site| site.role == Role::Cause && site.rank.is_some())
-    }
-
-    /// How one thread has synchronised with another rank, and not the one of a side.
-    fn of_thread(&self) -> String {
-        let Observation { rank, finding, stacks, .. } = self.observation;
-        let Some(index) = self.by_thread() else { return self.unordered() };
-        let call = &finding.sites[index];
-        let rank_of = |site: &RawSite<'_>| site.rank.unwrap_or(*rank);
-        let is_of_rank = |site: &Option<usize>| {
-            site.is_some_and(|site| rank_of(&finding.sites[site]) == rank_of(call))
-        };
-        let side = [self.first, self.operation].into_iter().find(is_of_rank).flatten();
-        let what = match side == self.operation {
-            true => self.starter().to_owned(),
-            false => self.by(),
-        };
-        let at = |site: Option<usize>| known_place(site.and_then(|site| stacks[site].first()));
-        format!(
-            "thread {} of rank {} made {what} at {}, but {} at {} was called by thread {}, and nothing \
-             orders the two",
-            self.thread(side),
-            rank_of(call),
-            at(side),
-            call.call.as_deref().unwrap_or("the synchronising call"),
-            at(Some(index)),
-            call.thread,
-        )
-    }
-
-    /// Label of the site of another rank's call that leads to the others, if that is a
-    /// synchronisation: what leads to an error of MPI is the message itself.
-    pub fn causes(&self, site: &RawSite<'_>) -> Option<String> {
-        let is_error =
-            matches!(self.observation.finding.code, Code::CallFailed | Code::ErrorIgnored);
-        let call = site.call.as_deref().filter(|_| site.rank.is_some() && !is_error)?;
-        Some(format!("{call} synchronises with other ranks"))
-    }
-
-    /// What does not order two pieces of work that one thread happened to run.
-    fn pieces(&self) -> String {
-        let (by, here, both) = (self.by(), self.place(self.first), self.both());
-        match &self.observation.completed {
-            Some((completion, stack)) => {
-                let call = completion.call.as_deref().unwrap_or("the completing call");
-                let place = known_place(stack.first());
-                format!(
-                    "{call} at {place} completes the operation, but nothing orders {by} at {here} after \
-                     that{both}"
-                )
-            }
-            None => format!(
-                "{by} at {here} happened to come first, but nothing orders it before the operation \
-                 starts at {}{both}",
-                self.place(self.operation)
-            ),
-        }
-    }
-
     fn order(&self) -> &'static str {
         match self.observation.completed {
             Some(_) => "comes before that",
@@ -601,108 +482,6 @@ impl<'o> Facts<'o> {
             _ if self.observation.finding.threads => format!("{call} completes the operation"),
             _ => format!("{call} completes the operation, too late"),
         }
-    }
-}
-
-/// What frees the object that a call makes.
-fn freeing(maker: &str) -> &'static str {
-    let name = maker.strip_prefix("MPI_").unwrap_or(maker);
-    let begins = |all: &[&str]| all.iter().any(|begin| name.starts_with(begin));
-    match () {
-        () if begins(&["Type_create_keyval"]) => "MPI_Type_free_keyval",
-        () if begins(&["Comm_create_keyval"]) => "MPI_Comm_free_keyval",
-        () if begins(&["Win_create_keyval"]) => "MPI_Win_free_keyval",
-        () if begins(&[
-            "Comm_create_errhandler",
-            "Win_create_err",
-            "File_create_err",
-            "Session_create_err",
-        ]) =>
-        {
-            "MPI_Errhandler_free"
-        }
-        () if begins(&[
-            "Comm_group",
-            "Comm_remote_group",
-            "Group_",
-            "Win_get_group",
-            "File_get_group",
-        ]) =>
-        {
-            "MPI_Group_free"
-        }
-        () if begins(&["Type_"]) => "MPI_Type_free",
-        () if begins(&["Op_"]) => "MPI_Op_free",
-        () if begins(&["Info_"]) => "MPI_Info_free",
-        () if begins(&["Win_"]) => "MPI_Win_free",
-        () if begins(&["Comm_", "Cart_", "Graph_", "Dist_graph_", "Intercomm_"]) => "MPI_Comm_free",
-        () => "MPI_Request_free",
-    }
-}
-
-/// How many characters the standard asks for where a call stores a string.
-fn longest(call: &str) -> &'static str {
-    match call {
-        "MPI_Get_processor_name" => "MPI_MAX_PROCESSOR_NAME",
-        "MPI_Get_library_version" => "MPI_MAX_LIBRARY_VERSION_STRING",
-        "MPI_Error_string" => "MPI_MAX_ERROR_STRING",
-        "MPI_Open_port" | "MPI_Lookup_name" => "MPI_MAX_PORT_NAME",
-        "MPI_Info_get_nthkey" => "MPI_MAX_INFO_KEY",
-        "MPI_File_get_view" => "MPI_MAX_DATAREP_STRING",
-        "MPI_Info_get" => "`valuelen` + 1",
-        _ => "MPI_MAX_OBJECT_NAME",
-    }
-}
-
-/// How to mend a mistake of this kind in `argument`.
-fn advice(kind: Problem, argument: &str) -> String {
-    let computed = format!("check how {argument} is computed on this rank");
-    match kind {
-        Problem::NullPointer => format!(
-            "was the memory of {argument} allocated on this rank? Results need the address of a variable"
-        ),
-        Problem::Freed => "free it after its last use; a handle that was copied is not reset with the original".to_owned(),
-        Problem::NullCommunicator => "a rank that is not in a communicator must not use it: MPI_Comm_split gives \
-             MPI_COMM_NULL for MPI_UNDEFINED, MPI_Cart_create to ranks that are left over"
-            .to_owned(),
-        Problem::NullHandle => {
-            format!("has the object of {argument} been made on this rank, and not been freed yet?")
-        }
-        Problem::NoTopology => "give it the communicator that MPI_Cart_create, MPI_Graph_create or \
-             MPI_Dist_graph_create has made, not the one it was made of, nor a copy by MPI_Comm_split"
-            .to_owned(),
-        Problem::UndefinedForType => "give the datatype of the buffer's elements; the standard lists which operations \
-             are defined for which (MPI 4.1 §6.9.2, §12.3.4), and MPI_Op_create makes others"
-            .to_owned(),
-        Problem::SidesDiffer => "let both sides have as many elements of the same basic types".to_owned(),
-        Problem::Negative => format!(
-            "{computed}: a product of type `int` overflows beyond 2147483647; calls whose names end in `_c` take \
-             counts of type `MPI_Count`"
-        ),
-        Problem::NoSuchPeer => {
-            format!("{computed}; `MPI_PROC_NULL` is the neighbour where there is none")
-        }
-        Problem::TagOutOfRange => format!(
-            "{computed}: the largest tag is the attribute `MPI_TAG_UB` of `MPI_COMM_WORLD`, which differs between \
-             libraries, and is at least 32767"
-        ),
-        Problem::SmallResult => format!(
-            "declare {argument} as the call needs it: a status has MPI_STATUS_SIZE integers in Fortran, or is a \
-             type(MPI_Status) with mpi_f08; an array of statuses or requests has an element for each request"
-        ),
-        Problem::Missing => format!(
-            "pass {argument}: without it the library stores the error code wherever the register or stack points; \
-             `use mpi` or `use mpi_f08` instead of `mpif.h` lets the compiler check arguments"
-        ),
-        Problem::InPlace => format!(
-            "pass a buffer of this rank as {argument}; MPI_IN_PLACE stands for `sendbuf` where the rank also receives: \
-             at the root of MPI_Gather and MPI_Reduce, and on all ranks of MPI_Allreduce and the like; and for \
-             `recvbuf` at the root of MPI_Scatter"
-        ),
-        Problem::OtherExtent => "give the datatype the size of the structure as its extent: \
-             `MPI_Type_create_resized(old, 0, sizeof(element), &new)`"
-            .to_owned(),
-        Problem::Value => computed,
     }
 }
 

@@ -357,8 +357,9 @@ impl Tables {
                 }
                 let since = i128::from(ticks) - i128::from(*t0);
                 let passed = i128::from(*n1) - i128::from(*n0);
-                let nanoseconds = since * passed / i128::from(t1 - t0);
-                (i128::from(*n0) + nanoseconds).clamp(0, u64::MAX.into()) as u64
+                // Damaged clocks may run as fast as they like.
+                let nanoseconds = since.saturating_mul(passed) / i128::from(t1 - t0);
+                i128::from(*n0).saturating_add(nanoseconds).clamp(0, u64::MAX.into()) as u64
             }
             Some([(t0, n0), ..]) => n0.saturating_add_signed(ticks.wrapping_sub(*t0) as i64),
             _ => ticks,
@@ -440,5 +441,7 @@ mod tests {
         let (events, _) = file();
         let times = [50, 100, 150, 200, 300, 400, 600].map(|ticks| events.tables.time(ticks));
         assert_eq!(times, [500, 1000, 1500, 2000, 2500, 3000, 4000]);
+        let fast = Tables { clock: vec![(1, 0), (2, u64::MAX)], ..Tables::default() };
+        assert_eq!([0, 2, u64::MAX].map(|ticks| fast.time(ticks)), [0, u64::MAX, u64::MAX]);
     }
 }

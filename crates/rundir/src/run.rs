@@ -365,6 +365,10 @@ pub struct Stuck {
     /// Its [`moves`](crate::record::RawWaiting::moves) then; absent if it had ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves: Option<u64>,
+    /// When it was first seen there, in nanoseconds since 1970 by the launcher's clock; older files
+    /// do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<u64>,
 }
 
 /// Makes a directory that did not exist and gives its absolute path, which stays right when the

@@ -63,8 +63,10 @@ fn fault_of_kernel(cause: &Cause) -> Option<String> {
         | Cause::NoFunction(_)
         | Cause::NoTexture(_)
         | Cause::NoSurface(_)
-        | Cause::NoCondition(_) => cause.to_string(),
-        Cause::Unsupported(_) | Cause::Deadlock | Cause::StackOverflow | Cause::Barrier(_) => {
+        | Cause::NoCondition(_)
+        | Cause::Deadlock
+        | Cause::Barrier(_) => cause.to_string(),
+        Cause::Unsupported(_) | Cause::StackOverflow => {
             return None;
         }
     })

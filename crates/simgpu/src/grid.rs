@@ -4,9 +4,9 @@
 //! advances, and by how much.
 
 use crate::account::Account;
+use crate::checks::MistakeReporter;
 use crate::error::{Error, Result};
 use crate::failure::FailureReporter;
-use crate::races::RaceReporter;
 use crate::watch::Watch;
 use commsan_simt::{Mapped, NoPeer, Surface, Texture};
 use rustc_hash::FxHashMap;
@@ -68,8 +68,8 @@ pub struct Observed {
     pub account: Option<Account>,
     /// The checker of failures.
     pub failures: Option<FailureReporter>,
-    /// The checker of races between its threads.
-    pub races: Option<RaceReporter>,
+    /// The checker of what its threads do wrong.
+    pub mistakes: Option<MistakeReporter>,
 }
 
 /// A kernel launch.

@@ -1,14 +1,14 @@
 //! Kernels from embedded PTX, executed by the SIMT interpreter `commsan-simt`.
 
 use crate::account::{Accounting, Both};
+use crate::checks::Following;
 use crate::conditional::CONDITIONS;
 use crate::device_library;
 use crate::error::{Error, Result};
 use crate::failure::FailureReporter;
 use crate::grid::{self, Addresses, Global, Launch, Loader, Observed, Progress, Unusable};
-use crate::races::Following;
 use crate::watch::Watching;
-use commsan_kernel_races::Detector;
+use commsan_kernel_checks::Detector;
 use commsan_ptx::words::Space;
 use commsan_ptx::{Linkage, Variable};
 use commsan_ptx::{Module, fatbin};
@@ -163,7 +163,7 @@ impl grid::Module for Kernels {
         addresses: &Arc<Addresses>,
         observed: Observed,
     ) -> Result<Box<dyn grid::Grid>> {
-        let Observed { watch, account, failures, races } = observed;
+        let Observed { watch, account, failures, mistakes } = observed;
         let kernel = self.program.kernel(&launch.entry).ok_or(Error::INVALID_DEVICE_FUNCTION)?;
         let launched = Arc::clone(&kernel);
         let launch_of = commsan_simt::Launch {
@@ -188,14 +188,13 @@ impl grid::Module for Kernels {
             }
         })?;
         let detector = || Detector::new(launched, launch.grid, launch.block);
-        let races = races.and_then(|races| Some(Following::new(detector()?, races)));
-        let observers = (watch.is_some() || account.is_some()).then(|| Observers {
+        let checks = mistakes.and_then(|reporter| Some(Following::new(detector()?, reporter)));
+        let observers = Observers {
             watching: watch.map(Watching::new),
             accounting: account.map(|account| Accounting::new(account, &launch.entry)),
             module: Arc::clone(&self.module),
-        });
-        let module = Arc::clone(&self.module);
-        Ok(Box::new(Running { grid, device: launch.device, observers, races, module, failures }))
+        };
+        Ok(Box::new(Running { grid, device: launch.device, observers, checks, failures }))
     }
 }
 
@@ -207,9 +206,8 @@ fn address(addresses: &Addresses, name: &str) -> Option<u64> {
 struct Running {
     grid: commsan_simt::Grid,
     device: usize,
-    observers: Option<Observers>,
-    races: Option<Following>,
-    module: Arc<Module>,
+    observers: Observers,
+    checks: Option<Following>,
     failures: Option<FailureReporter>,
 }
 
@@ -221,6 +219,11 @@ struct Observers {
 }
 
 impl Observers {
+    /// Whether there are any.
+    fn observe(&self) -> bool {
+        self.watching.is_some() || self.accounting.is_some()
+    }
+
     fn observer(&mut self) -> impl Observer + '_ {
         let Observers { watching, accounting, module } = self;
         let watching = watching.as_mut().map(|watching| watching.with(module));
@@ -240,31 +243,29 @@ impl Observers {
 
 impl grid::Grid for Running {
     fn has_company(&mut self) {
-        if let Some(races) = &mut self.races {
-            races.detector.company = true;
+        if let Some(checks) = &mut self.checks {
+            checks.detector.company = true;
         }
     }
 
     fn advance(&mut self, budget: u64, reach: &dyn grid::Reach) -> Progress {
         let reach = OnDevice { reach, device: self.device };
-        let progress = match (&mut self.observers, &mut self.races) {
-            (None, None) => self.grid.advance(budget, &reach, &mut ()),
-            (None, Some(races)) => self.grid.advance(budget, &reach, &mut races.detector),
-            (Some(others), None) => self.grid.advance(budget, &reach, &mut others.observer()),
-            (Some(others), Some(races)) => {
-                let races = &mut races.detector;
-                self.grid.advance(budget, &reach, &mut All { others: others.observer(), races })
+        // Each kind of observer is an interpreter of its own.
+        let progress = match &mut self.checks {
+            None if !self.observers.observe() => self.grid.advance(budget, &reach, &mut ()),
+            None => self.grid.advance(budget, &reach, &mut self.observers.observer()),
+            Some(Following { detector, .. }) => {
+                let others = self.observers.observer();
+                self.grid.advance(budget, &reach, &mut All { others, checks: detector })
             }
         };
         if progress != commsan_simt::Progress::Running {
-            if let Some(observers) = &mut self.observers {
-                observers.flush();
-            }
-            if let Some(races) = &mut self.races {
+            self.observers.flush();
+            if let Some(checks) = &mut self.checks {
                 // If all threads only wait for memory to change, others change it.
-                races.detector.company |= progress == commsan_simt::Progress::Spinning;
+                checks.detector.company |= progress == commsan_simt::Progress::Spinning;
                 use commsan_simt::Progress::{Done, Fault};
-                races.flush(&self.module, matches!(progress, Done | Fault(_)));
+                checks.flush(&self.observers.module, matches!(progress, Done | Fault(_)));
             }
         }
         match progress {
@@ -283,10 +284,10 @@ impl grid::Grid for Running {
     }
 }
 
-/// The detector of races, and all others.
+/// The detector of mistakes, and all others.
 struct All<'a, O> {
     others: O,
-    races: &'a mut Detector,
+    checks: &'a mut Detector,
 }
 
 impl<O: Observer> Observer for All<'_, O> {
@@ -294,15 +295,15 @@ impl<O: Observer> Observer for All<'_, O> {
 
     fn access(&mut self, access: &Access<'_>) {
         self.others.access(access);
-        self.races.access(access);
+        self.checks.access(access);
     }
 
     fn shared(&mut self, access: &Access<'_>) {
-        self.races.shared(access);
+        self.checks.shared(access);
     }
 
     fn event(&mut self, at: &At, event: Event) {
-        self.races.event(at, event);
+        self.checks.event(at, event);
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::arena::{ALIGNMENT, Arena};
 use crate::error::{Error, Result};
 use crate::mapping::{Mapping, PAGE};
+use commsan_kernel_checks::FRESH;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -14,6 +15,9 @@ use std::ops::Range;
 const DEVICE_RANGE: usize = 64 << 30;
 /// Address ranges of managed and of pinned memory, in bytes.
 const HOST_RANGE: usize = 256 << 30;
+
+/// Bytes of an allocation that are marked at most, so that large ones take no longer.
+const MARKED: usize = 64 << 20;
 
 /// The kind of an allocation, which decides how copies and frees of it synchronise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -146,6 +150,8 @@ pub struct Memory {
     seen_by_host: usize,
     /// Memory of each device, in bytes.
     capacity: usize,
+    /// Whether new memory holds [`FRESH`], so that reads of it are seen.
+    marked: bool,
 }
 
 impl Memory {
@@ -162,7 +168,13 @@ impl Memory {
             used: vec![0; devices],
             seen_by_host: 0,
             capacity,
+            marked: false,
         })
+    }
+
+    /// Memory that shows from now on whether it was written since it was allocated.
+    pub fn marked(self, marked: bool) -> Memory {
+        Memory { marked, ..self }
     }
 
     /// The address range of a device's memory.
@@ -201,6 +213,14 @@ impl Memory {
             self.used[device] += part.len();
         }
         let range = part.start..part.start + size;
+        if self.marked && matches!(kind, Kind::Device | Kind::Pool | Kind::Graph | Kind::Managed) {
+            let words = size.min(MARKED) / FRESH.len();
+            // SAFETY: the memory was committed, has this size, and nobody knows of it yet.
+            let fresh = unsafe {
+                std::slice::from_raw_parts_mut(part.start as *mut [u8; FRESH.len()], words)
+            };
+            fresh.fill(FRESH);
+        }
         self.insert(Allocation { range, kind, device, flags: 0, pool: None, life: Life::Live });
         Ok(part.start)
     }

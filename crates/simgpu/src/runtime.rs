@@ -23,7 +23,7 @@ use crate::streams::{Streams, Which};
 use crate::thread;
 use crate::watch::Watcher;
 use commsan_cuda_abi::nvshmem::FindPeerMemory;
-use commsan_cuda_abi::observe::{Failed, Moved, Raced};
+use commsan_cuda_abi::observe::{Failed, Mistaken, Moved};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
@@ -93,10 +93,10 @@ pub struct State {
     pub(crate) watcher: Option<Watcher>,
     /// The checker's callback for kernels that fail.
     pub(crate) failures: Option<Failed>,
-    /// Whether kernels are followed for races between their threads.
+    /// Whether kernels are followed for what their threads do wrong.
     pub(crate) kernel_checks: bool,
-    /// The checker's callback for races within kernels.
-    pub(crate) races: Option<Raced>,
+    /// The checker's callback for mistakes within kernels.
+    pub(crate) mistakes: Option<Mistaken>,
     /// The profiler's callback for accesses of kernels outside their devices.
     pub(crate) profiler: Option<Moved>,
     /// Who finds memory of processing elements.
@@ -125,7 +125,7 @@ impl Runtime {
             devices: Vec::new(),
             streams: Streams::default(),
             events: Events::default(),
-            memory: Memory::new(count, crate::device::MEMORY)?,
+            memory: Memory::new(count, crate::device::MEMORY)?.marked(settings.kernel_checks),
             pools: Pools::default(),
             images: Images::default(),
             modules: Modules::new(loader),
@@ -136,7 +136,7 @@ impl Runtime {
             watcher: None,
             failures: None,
             kernel_checks: settings.kernel_checks,
-            races: None,
+            mistakes: None,
             profiler: None,
             peers: None,
             next_handle: FIRST_HANDLE,

@@ -5,6 +5,7 @@
 //! of: when nothing has completed for long, everything that can run takes turns.
 
 use crate::account::Account;
+use crate::checks::MistakeReporter;
 use crate::conditional::CONDITIONS;
 use crate::device::Device;
 use crate::error::{Error, Result, SUCCESS};
@@ -14,7 +15,6 @@ use crate::images::Images;
 use crate::memory::{Kind, Memory, Place};
 use crate::order::OpId;
 use crate::pools::Pools;
-use crate::races::RaceReporter;
 use crate::runtime::State;
 use crate::task::{HostCall, KernelCall, Task};
 use crate::watch::Watch;
@@ -228,8 +228,9 @@ impl State {
             moved,
         });
         let failures = FailureReporter::of(launch, self.failures);
-        let races = self.kernel_checks.then(|| RaceReporter::of(launch, self.races)).flatten();
-        let observed = Observed { watch: self.watch_of(launch.tag), account, failures, races };
+        let mistaken = || MistakeReporter::of(launch, self.mistakes);
+        let mistakes = self.kernel_checks.then(mistaken).flatten();
+        let observed = Observed { watch: self.watch_of(launch.tag), account, failures, mistakes };
         start(kernel, observed)
     }
 

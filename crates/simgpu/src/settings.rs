@@ -10,7 +10,7 @@ pub struct Settings {
     pub devices: usize,
     /// The seed of scheduling choices.
     pub seed: u64,
-    /// Whether kernels are followed for races between their threads.
+    /// Whether kernels are followed for what their threads do wrong.
     pub kernel_checks: bool,
 }
 

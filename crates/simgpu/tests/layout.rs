@@ -137,9 +137,9 @@ fn every_name_of_the_real_library_is_there_and_none_but_cudas() {
             "commsan_simgpu_array",
             "commsan_simgpu_execute",
             "commsan_simgpu_failures",
+            "commsan_simgpu_mistakes",
             "commsan_simgpu_origin",
             "commsan_simgpu_profile",
-            "commsan_simgpu_races",
             "commsan_simgpu_tag",
             "commsan_simgpu_watch",
         ];

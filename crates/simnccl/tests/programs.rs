@@ -132,7 +132,7 @@ fn main() -> ExitCode {
             let (name, program, toolkit) =
                 (how.name(&name), Arc::clone(&program), Arc::clone(&toolkit));
             // In CI's limited time, half of what is much alike.
-            if are_many && sample::in_ci() && sample::half(&name) == 1 {
+            if are_many && !sample::runs(&name) {
                 continue;
             }
             trials.push(Trial::test(name, move || program.test(&how, &toolkit)));

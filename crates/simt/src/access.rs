@@ -530,6 +530,18 @@ impl<O: Observer> Memories<'_, '_, O> {
         };
         let before: &dyn Fn(usize, usize) -> [u8; 16] = &before;
         let before = O::ORDERED.then_some(before);
+        let repeats = |pattern: [u8; 4]| {
+            let is_alike = |lane: usize| {
+                let at = |n| pattern[(addresses[lane].wrapping_add(n) % 4) as usize];
+                // SAFETY: the lane may access these bytes.
+                (0..size).all(|n| unsafe { u8::load(target.pointer(lane, n)) } == at(n))
+            };
+            crate::rows::lanes(lanes)
+                .filter(|&lane| is_alike(lane))
+                .fold(0, |all, lane| all | 1 << lane)
+        };
+        let repeats: &dyn Fn([u8; 4]) -> u32 = &repeats;
+        let repeats = O::ORDERED.then_some(repeats);
         let access = Access {
             function,
             instruction,
@@ -542,6 +554,7 @@ impl<O: Observer> Memories<'_, '_, O> {
             warp,
             stored,
             before,
+            repeats,
         };
         tell(self.observer, &access);
     }

@@ -326,6 +326,8 @@ pub struct Barrier {
     pub count: Option<Slot>,
     /// Whether to wait.
     pub wait: bool,
+    /// Whether all threads of a warp must execute it together.
+    pub aligned: bool,
     /// How to combine the threads' predicates, for `bar.red`.
     pub reduction: Option<Reduction>,
 }

@@ -16,6 +16,7 @@ use crate::provided::Services;
 use crate::rows::{Mask, Rows, Slot, Storage, alike, lanes};
 use crate::special::function_at;
 use crate::warp::{Group, Outcome, Rounds, State, Warp, first, give, store_reduction, take, trap};
+use commsan_ptx::Site;
 use std::sync::atomic::{Ordering, fence};
 
 /// The environment of a warp: its block, its grid, and the machine.
@@ -264,6 +265,12 @@ fn run_group<O: Observer>(
                 if all_are_there(&rows, collective, active, warp.live) =>
             {
                 for party in parties(&rows, collective, active, warp.live) {
+                    if O::ORDERED {
+                        let by = Site { function, instruction: code.origin };
+                        let members = first(&rows, collective.members, party);
+                        let event = Event::Exchange { members, by };
+                        context.observer.event(&At { lanes: party, ..doing }, event);
+                    }
                     let mut exchange = Exchange::new();
                     give(&mut exchange, collective, &rows, party);
                     exchange.run(collective.op);
@@ -279,7 +286,8 @@ fn run_group<O: Observer>(
                 let at = current.at;
                 current.store(warp);
                 warp.split(at, current.mask & !active, current.pc + 1);
-                match rare(warp, context, at, &rows, code).map_err(place)? {
+                let by = Site { function, instruction: code.origin };
+                match rare(warp, context, at, &rows, (code, by)).map_err(place)? {
                     Flow::Next => warp.groups[at].pc += 1,
                     Flow::Regroup => {}
                 }
@@ -325,7 +333,7 @@ fn rare<O: Observer>(
     context: &mut Context<'_, '_, O>,
     at: usize,
     rows: &Rows,
-    code: &Code,
+    (code, by): (&Code, Site),
 ) -> Result<Flow, Trap> {
     let (pc, mask) = (warp.groups[at].pc, warp.groups[at].mask);
     match &code.action {
@@ -362,8 +370,14 @@ fn rare<O: Observer>(
             exit(warp, context, at, mask);
             Ok(Flow::Regroup)
         }
-        Action::Barrier(barrier) => arrive(warp, context, at, rows, barrier),
+        Action::Barrier(barrier) => arrive(warp, context, at, rows, (barrier, by)),
         Action::Collective(collective) => {
+            if O::ORDERED
+                && let Some(party) = parties(rows, collective, mask, warp.live).next()
+            {
+                let members = first(rows, collective.members, party);
+                context.observer.event(&warp.at(party), Event::Exchange { members, by });
+            }
             // Each party waits for its own members.
             for party in parties(rows, collective, mask, warp.live).skip(1) {
                 warp.split(at, party, pc);
@@ -394,7 +408,7 @@ fn arrive<O: Observer>(
     context: &mut Context<'_, '_, O>,
     at: usize,
     rows: &Rows,
-    barrier: &Barrier,
+    (barrier, by): (&Barrier, Site),
 ) -> Result<Flow, Trap> {
     let mask = warp.groups[at].mask;
     let id = first(rows, barrier.id, mask);
@@ -411,14 +425,20 @@ fn arrive<O: Observer>(
     }
     let held = |slot| (rows.predicate(slot) & same).count_ones();
     let held = barrier.reduction.as_ref().map(|reduction| held(reduction.predicate));
-    let threads = same.count_ones();
+    // Named numbers of threads are those of whole warps, and so are arrivals (PTX ISA §9.7.13.1).
+    let threads = match expected {
+        Some(_) if same == warp.live => 32,
+        _ => same.count_ones(),
+    };
     let generation = context.barriers.arrive(id, Arrival { threads, expected, held });
     let generation = generation.ok_or_else(|| trap(Cause::Barrier(id), same))?;
     let at_barrier = warp.at(same);
     if O::ORDERED {
         let all: u32 = warp.place.block.iter().product();
         let whole = expected.is_none_or(|count| count >= all);
-        let event = Event::Arrive { barrier: id, generation, whole, waits: barrier.wait };
+        let (count, aligned) = (expected, barrier.aligned);
+        let waits = barrier.wait;
+        let event = Event::Arrive { barrier: id, generation, whole, waits, count, aligned, by };
         context.observer.event(&at_barrier, event);
     }
     if !barrier.wait {
@@ -514,7 +534,8 @@ fn mbarrier_step<O: Observer>(
             use crate::observe::Mbarrier::*;
             let passes = rows.predicate(operation.d) >> lane & 1 == 1;
             let does = match operation.op {
-                MbarrierOp::Init | MbarrierOp::Invalidate => Init,
+                MbarrierOp::Init => Init,
+                MbarrierOp::Invalidate => Invalidate,
                 MbarrierOp::Arrive { .. } | MbarrierOp::CompleteTx => Arrive,
                 MbarrierOp::ArriveCopies { .. } => ArriveCopies,
                 MbarrierOp::TestWait | MbarrierOp::TestParity if passes => Pass,
@@ -522,7 +543,9 @@ fn mbarrier_step<O: Observer>(
             };
             let completes = mbarrier::phase(change(old)) != mbarrier::phase(old);
             let address = offset_in_shared(rows, &operation.address, lane);
-            let event = Event::Mbarrier { address, does, completes };
+            let excess = mbarrier::excess(old, operation.op, count);
+            let by = Site { function: memories.function, instruction: memories.instruction };
+            let event = Event::Mbarrier { address, does, completes, excess, by };
             memories.observer.event(&At { lanes: 1 << lane, ..*doing }, event);
         }
     }

@@ -59,6 +59,18 @@ pub fn changed(state: u64, op: MbarrierOp, count: u32) -> u64 {
     }
 }
 
+/// How many arrivals an operation counts beyond those that the state's phase waits for.
+pub fn excess(state: u64, op: MbarrierOp, count: u32) -> u32 {
+    let arrivals = match op {
+        MbarrierOp::Arrive { expect_tx: true, .. } | MbarrierOp::ArriveCopies { counted: true } => {
+            1
+        }
+        MbarrierOp::Arrive { .. } => count,
+        _ => 0,
+    };
+    arrivals.saturating_sub(pending(state))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,7 @@
 //! What observers are told: the accesses of kernels, and what orders them.
 
+use commsan_ptx::Site;
+
 /// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -37,6 +39,10 @@ pub struct Access<'a> {
     /// What is in memory before: the bytes of an element of a lane. `None` unless the observer is
     /// `ORDERED`.
     pub before: Option<&'a dyn Fn(usize, usize) -> [u8; 16]>,
+    /// The mask of lanes all of whose bytes are those of a pattern of four bytes, which memory
+    /// repeats from each address that is a multiple of four. `None` unless the observer is
+    /// `ORDERED`.
+    pub repeats: Option<&'a dyn Fn([u8; 4]) -> u32>,
 }
 
 /// Where something happens that orders accesses.
@@ -70,6 +76,12 @@ pub enum Event {
         whole: bool,
         /// Whether they wait there.
         waits: bool,
+        /// How many threads take part, if the instruction says so.
+        count: Option<u32>,
+        /// Whether all threads of a warp must execute the instruction together.
+        aligned: bool,
+        /// The instruction.
+        by: Site,
     },
     /// Lanes that have waited for a generation of a barrier go on.
     Pass {
@@ -80,6 +92,14 @@ pub enum Event {
     },
     /// Lanes have synchronised with each other (`__syncwarp`).
     Converge,
+    /// Lanes come to an exchange between lanes of their warp: `__syncwarp`, shuffles, votes,
+    /// matches and reductions.
+    Exchange {
+        /// The lanes that they name.
+        members: u32,
+        /// The instruction.
+        by: Site,
+    },
     /// A lane uses a barrier object in shared memory.
     Mbarrier {
         /// Its offset in shared memory.
@@ -88,6 +108,10 @@ pub enum Event {
         does: Mbarrier,
         /// Whether that completes a phase.
         completes: bool,
+        /// How many arrivals it counts beyond those that the phase waits for.
+        excess: u32,
+        /// The instruction.
+        by: Site,
     },
     /// Asynchronous copies since the last such event make a group (`cp.async.commit_group`).
     CopiesCommitted,
@@ -112,6 +136,8 @@ pub enum Event {
 pub enum Mbarrier {
     /// Initialises it.
     Init,
+    /// Ends its use.
+    Invalidate,
     /// Arrives, or counts bytes that have arrived.
     Arrive,
     /// Arrives once its asynchronous copies are complete.

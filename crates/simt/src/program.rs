@@ -131,7 +131,7 @@ impl Kernel {
     }
 
     /// Size of the shared memory reserved for the system, in bytes, before the kernel's own.
-    pub(crate) fn reserved_shared(&self) -> u32 {
+    pub fn reserved_shared(&self) -> u32 {
         self.reserved_shared
     }
 

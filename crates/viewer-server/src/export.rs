@@ -8,7 +8,7 @@ use crate::{Runs, assets, question};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use base64::write::EncoderWriter;
-use commsan_profile::api::{FileDetail, Run};
+use commsan_profile::api::{Block, FileDetail, Run, WaitsQuery};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
@@ -23,13 +23,15 @@ pub struct Limits {
     pub lines: usize,
     /// Places in detail.
     pub places: usize,
+    /// Pairs of ranks one of which waits for the other in detail, those with most time.
+    pub pairs: usize,
     /// Answers in all, in bytes before they are packed; sources and totals always are there.
     pub bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { objects: 256, lines: 1024, places: 512, bytes: 64 << 20 }
+        Limits { objects: 256, lines: 1024, places: 512, pairs: 512, bytes: 64 << 20 }
     }
 }
 
@@ -110,6 +112,9 @@ impl<'r, W: Write> Archive<'r, W> {
             self.add_as("events", &format!("events?width={EVENT_BINS}&rows={EVENT_ROWS}"))?;
             self.add("happened")?;
             self.add("critical")?;
+            self.add_as("waits", &format!("waits?max={BLOCKS}"))?;
+            self.add("waits?level=node")?;
+            self.add("waits/lines")?;
         }
         for region in 0..run.regions.len() {
             self.add(&format!("matrix?region={region}"))?;
@@ -130,11 +135,31 @@ impl<'r, W: Write> Archive<'r, W> {
             self.add_detail(&format!("matrix?file={file}&line={line}&max=32"))?;
             self.add_detail(&format!("timeline?file={file}&line={line}"))?;
         }
+        for (row, col) in self.longest_waits() {
+            self.add_detail(&format!("waits/lines?cols={col}-{col}&rows={row}-{row}"))?;
+        }
         for place in run.places.iter().take(self.limits.places) {
             self.add_detail(&format!("place/{}", place.id))?;
             self.add_detail(&format!("timeline?place={}", place.id))?;
         }
         Ok(())
+    }
+
+    /// Pairs of places that wait, and that they wait for, those with most time first.
+    fn longest_waits(&self) -> Vec<(usize, usize)> {
+        let query = WaitsQuery { max: Some(BLOCKS), ..WaitsQuery::default() };
+        let Ok(matrix) = self.runs.profile.wait_matrix(&query) else { return vec![] };
+        let cells = matrix.cells.iter().map(|(row, col, states)| {
+            let seconds: f64 = states.iter().map(|of| of.2).sum();
+            (seconds, &matrix.rows[*row], &matrix.cols[*col])
+        });
+        // Of ranks that share a row, details are not of one alone.
+        let is_pair =
+            |(_, row, col): &(f64, &Block, &Block)| row.first == row.last && col.first == col.last;
+        let mut pairs: Vec<_> = cells.filter(is_pair).collect();
+        pairs.sort_by(|a, b| b.0.total_cmp(&a.0));
+        pairs.truncate(self.limits.pairs);
+        pairs.into_iter().map(|(_, row, col)| (row.first, col.first)).collect()
     }
 
     /// Files and lines, those with most traffic first.

@@ -1,7 +1,9 @@
 //! Routes: from the path and query of an address to the answer.
 
 use crate::Runs;
-use commsan_profile::api::{By, Error, EventsQuery, Filter, Level, MatrixQuery, TimelineQuery};
+use commsan_profile::api::{
+    By, Error, EventsQuery, Filter, Level, MatrixQuery, TimelineQuery, WaitsQuery,
+};
 use serde::Serialize;
 use std::str::FromStr;
 
@@ -18,6 +20,19 @@ pub fn answer(runs: &Runs, path: &str, query: &str) -> Result<Vec<u8>, Error> {
         ("matrix", None) => {
             let query = matrix(&mut given)?;
             given.end().and_then(|()| json(&profile.matrix(&query)?))
+        }
+        ("waits", None) => {
+            let query = WaitsQuery {
+                level: level(&mut given)?,
+                rows: given.range("rows")?,
+                cols: given.range("cols")?,
+                max: given.take("max")?,
+            };
+            given.end().and_then(|()| json(&profile.wait_matrix(&query)?))
+        }
+        ("waits", Some("lines")) => {
+            let (rows, cols) = (given.range("rows")?, given.range("cols")?);
+            given.end().and_then(|()| json(&profile.wait_lines(rows, cols)?))
         }
         ("selection", None) => {
             let region = given.take("region")?;
@@ -59,7 +74,7 @@ pub fn answer(runs: &Runs, path: &str, query: &str) -> Result<Vec<u8>, Error> {
         }
         _ => Err(Error::NotFound(format!(
             "there is no question `{path}`: there are run, selection, matrix, object/N, file/N, line, place/N, \
-             timeline, lanes, events, happened, critical, names, compare"
+             timeline, waits, waits/lines, lanes, events, happened, critical, names, compare"
         ))),
     }
 }
@@ -79,14 +94,17 @@ fn compare(runs: &Runs) -> Result<Vec<u8>, Error> {
     Ok(runs.comparison.get_or_init(|| answer).clone())
 }
 
+fn level(given: &mut Parameters) -> Result<Level, Error> {
+    match given.text("level").as_deref() {
+        None | Some("place") => Ok(Level::Place),
+        Some("node") => Ok(Level::Node),
+        Some(other) => Err(unknown("level", other, "`place` or `node`")),
+    }
+}
+
 fn matrix(given: &mut Parameters) -> Result<MatrixQuery, Error> {
-    let level = match given.text("level").as_deref() {
-        None | Some("place") => Level::Place,
-        Some("node") => Level::Node,
-        Some(other) => return Err(unknown("level", other, "`place` or `node`")),
-    };
     Ok(MatrixQuery {
-        level,
+        level: level(given)?,
         rows: given.range("rows")?,
         cols: given.range("cols")?,
         max: given.take("max")?,

@@ -1,6 +1,6 @@
 /** Parts of matrices. */
 
-import type { Block, KindTotal, Matrix } from "./types";
+import type { Block, KindTotal, Matrix, WaitMatrix } from "./types";
 
 /** Places from the first to the last. */
 export type Span = [first: number, last: number];
@@ -13,20 +13,36 @@ function touched(blocks: Block[], span: Span | null): [from: number, kept: Block
   return [from, blocks.slice(from).filter((block) => block.first <= span[1])];
 }
 
+type Cell<T> = [row: number, column: number, T];
+
+/** The blocks that the spans touch, and how cells are taken there. */
+function taken<T>(
+  { rows, cols }: { rows: Block[]; cols: Block[] },
+  ofRows: Span | null,
+  ofCols: Span | null,
+): { rows: Block[]; cols: Block[]; take: <C extends Cell<T>>(cells: readonly C[]) => C[] } {
+  const [row, keptRows] = touched(rows, ofRows);
+  const [col, keptCols] = touched(cols, ofCols);
+  const take = <C extends Cell<T>>(cells: readonly C[]) =>
+    cells.flatMap(([r, c, what]) =>
+      r >= row && r < row + keptRows.length && c >= col && c < col + keptCols.length
+        ? [[r - row, c - col, what] as C]
+        : [],
+    );
+  return { rows: keptRows, cols: keptCols, take };
+}
+
 /** The blocks of `matrix` that the spans touch. */
 export function cut(matrix: Matrix, rows: Span | null, cols: Span | null): Matrix {
-  const [row, keptRows] = touched(matrix.rows, rows);
-  const [col, keptCols] = touched(matrix.cols, cols);
-  const cells: Matrix["cells"] = [];
-  for (const [r, c, traffic] of matrix.cells) {
-    if (r >= row && r < row + keptRows.length && c >= col && c < col + keptCols.length) {
-      cells.push([r - row, c - col, traffic]);
-    }
-  }
-  const times = matrix.times?.flatMap(([r, c, seconds]): NonNullable<Matrix["times"]> =>
-    r >= row && r < row + keptRows.length && c >= col && c < col + keptCols.length ? [[r - row, c - col, seconds]] : [],
-  );
-  return { rows: keptRows, cols: keptCols, cells, times: times ?? null };
+  const part = taken<unknown>(matrix, rows, cols);
+  const times = matrix.times && part.take(matrix.times);
+  return { rows: part.rows, cols: part.cols, cells: part.take(matrix.cells), times: times ?? null };
+}
+
+/** The blocks of a matrix of waits that the spans touch. */
+export function cutWaits(matrix: WaitMatrix, rows: Span | null, cols: Span | null): WaitMatrix {
+  const part = taken<unknown>(matrix, rows, cols);
+  return { rows: part.rows, cols: part.cols, cells: part.take(matrix.cells) };
 }
 
 /** Joins runs of blocks so that at most `most` rows and columns remain. */

@@ -1,8 +1,8 @@
 /** Answers inside the page: what `commsan export --html` writes. */
 
 import { type Answers, NoAnswer } from "./answers";
-import { cut, type Span } from "./cut";
-import type { Matrix } from "./types";
+import { cut, cutWaits, type Span } from "./cut";
+import type { Matrix, WaitMatrix } from "./types";
 
 /** Answers by their address. */
 export type Archive = Record<string, unknown>;
@@ -31,7 +31,7 @@ function find(archive: Archive, address: string): unknown {
   const [path = "", query = ""] = address.split("?");
   // Of the whole run, as finely as the export was made.
   if (path === "/api/events") return archive[path];
-  if (path !== "/api/matrix") return undefined;
+  if (path !== "/api/matrix" && path !== "/api/waits") return undefined;
   const parameters = new URLSearchParams(query);
   const rows = span(parameters.get("rows"));
   const cols = span(parameters.get("cols"));
@@ -46,7 +46,8 @@ function find(archive: Archive, address: string): unknown {
     parameters.set("max", COARSE);
     whole = archive[spelled()];
   }
-  return whole === undefined ? undefined : cut(whole as Matrix, rows, cols);
+  if (whole === undefined) return undefined;
+  return path === "/api/waits" ? cutWaits(whole as WaitMatrix, rows, cols) : cut(whole as Matrix, rows, cols);
 }
 
 /** The answer to `address`. */

@@ -1,11 +1,14 @@
 /**
- * Answers of the profile's API. Generated from crates/profile/src/api.rs by `make bless`: change
+ * Answers of the profile's API. Generated from crates/profile/src/api/ by `make bless`: change
  * them there. Identifiers are positions in the arrays of `/api/run`; intervals of places and bins
  * include both ends.
  */
 
 /** Traffic of one kind: position in `Run.kinds`, transfers, bytes. */
 export type KindTotal = [kind: number, count: number, bytes: number];
+
+/** Waits of one state: position in `Waiting.states`, how many, seconds. */
+export type StateTotal = [state: number, count: number, seconds: number];
 
 /** Bytes from an object's beginning that were touched equally often. */
 export type Extent = [start: number, bytes: number, count: number];
@@ -346,11 +349,12 @@ export type Finding = {
   why: string,
   /** What to do about it. */
   help: string,
-  /** When each rank has found it first, by time; empty of what is concluded after the run. */
+  /** When each rank has found it first, by time; of what is concluded after the run, when it
+   * happened, as far as that is known. */
   moments: Array<FindingMoment>,
 };
 
-/** When a rank has found something. */
+/** When a rank has found something, or done what it is about. */
 export type FindingMoment = {
   /** The rank's place. */
   place: number,
@@ -358,6 +362,8 @@ export type FindingMoment = {
   thread: number,
   /** Nanoseconds from the beginning of the run. */
   time: number,
+  /** What happened then. */
+  what: MomentOf,
 };
 
 /** A place in the program that takes part in a finding. */
@@ -496,6 +502,21 @@ export type LongWait = {
   line: number | null,
 };
 
+/** The longest of several waits. */
+export type LongestWait = {
+  /** Who waits: place. */
+  place: number,
+  /** For whom: place. */
+  late: number,
+  /** When it begins, in nanoseconds from the beginning of the run. */
+  begin: number,
+  /** When it ends. */
+  end: number,
+  /** The lane of the thread that waits, unless there are so many waits that only their sums are
+   * known. */
+  lane: number | null,
+};
+
 /** Sources × targets. */
 export type Matrix = {
   /** Sources. */
@@ -541,6 +562,9 @@ export type MessageEnd = {
   other: number | null,
 };
 
+/** What happens at the moment of a finding. */
+export type MomentOf = "found" | "called" | "stuck";
+
 /** A function. */
 export type NamedFunction = {
   /** Its name. */
@@ -585,7 +609,7 @@ export type ObjectAt = {
 
 /** An object in detail. */
 export type ObjectDetail = {
-  /** What [`Run`] says of it. */
+  /** What [`Run`](super::Run) says of it. */
   object: DataObject,
   /** At each of its places. */
   places: Array<ObjectAt>,
@@ -775,7 +799,7 @@ export type RankTime = {
 
 /** All that has a name in a run, and its totals. */
 export type Run = {
-  /** [`VERSION`] */
+  /** [`VERSION`](super::VERSION) */
   version: number,
   /** Of the run directory. */
   name: string,
@@ -918,10 +942,67 @@ export type Unusual = {
   picture: Picture,
 };
 
+/** A line at which ranks wait, and the line that they wait for. */
+export type WaitLine = {
+  /** Position in [`Waiting::states`]. */
+  state: number,
+  /** The call that waits. */
+  call: string,
+  /** Its file. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+  /** The call that is late. */
+  late_call: string,
+  /** Its file. */
+  late_file: number | null,
+  /** The line there. */
+  late_line: number | null,
+  /** Pairs of ranks that do so. */
+  pairs: number,
+  /** How often. */
+  count: number,
+  /** Seconds in all of these waits. */
+  seconds: number,
+  /** The longest of them. */
+  longest: LongestWait,
+};
+
+/** Lines at which some ranks wait for others, those first that cost most. */
+export type WaitLines = {
+  /** Those with most time. */
+  lines: Array<WaitLine>,
+  /** Those that are left out. */
+  more: number,
+};
+
+/** Who waits × for whom. What is on the diagonal is a rank's own fault: it receives in the wrong
+ * order. */
+export type WaitMatrix = {
+  /** Ranks that wait. */
+  rows: Array<Block>,
+  /** Ranks that they wait for. */
+  cols: Array<Block>,
+  /** (row, column, what), by row and column; empty ones are left out. */
+  cells: [row: number, column: number, StateTotal[]][],
+};
+
+/** What the waits of a state cost. */
+export type WaitState = {
+  /** Its name. */
+  name: string,
+  /** How many waits. */
+  count: number,
+  /** Seconds in all of them. */
+  seconds: number,
+};
+
 /** Time that ranks wait for others, found by comparing both ends. */
 export type Waiting = {
   /** Seconds, of all ranks. */
   seconds: number,
+  /** Wait states that occur, and what they cost: `late sender`, `wait at barrier`, … */
+  states: Array<WaitState>,
   /** Of each rank with events: its place, seconds. */
   by_rank: [place: number, seconds: number][],
   /** Calls that others wait for, by rank and line; those first that cost most. */

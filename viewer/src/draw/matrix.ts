@@ -5,7 +5,7 @@ import type { Span } from "../api/cut";
 import type { Painter, Raster } from "./painter";
 import type { Palette } from "./palette";
 
-/** Part of an axis of places, in places; fractions while it is dragged. */
+/** Part of an axis, in positions; fractions while it is dragged. */
 export interface Extent {
   from: number;
   to: number;
@@ -132,9 +132,14 @@ export function shortened(label: string, letters = MAX_LETTERS): string {
 }
 
 /** Which side of the matrix is which. */
-export function drawDirections(painter: Painter, box: Box, palette: Palette): void {
-  painter.text(box.x - 8, box.y - 20, "source ↓", { fill: palette.muted, anchor: "end", size: 10 });
-  painter.text(box.x - 8, box.y - 34, "target →", { fill: palette.muted, anchor: "end", size: 10 });
+export function drawDirections(
+  painter: Painter,
+  [row, column]: readonly [string, string],
+  box: Box,
+  palette: Palette,
+): void {
+  painter.text(box.x - 8, box.y - 20, `${row} ↓`, { fill: palette.muted, anchor: "end", size: 10 });
+  painter.text(box.x - 8, box.y - 34, `${column} →`, { fill: palette.muted, anchor: "end", size: 10 });
 }
 
 /** The labels of rows, left of the box, and of columns, above it; those of `marked` blocks stand

@@ -1,6 +1,16 @@
 /** What is shown, as the part of the address after `#`: opening it again shows the same. */
 
-export const VIEWS = ["system", "objects", "code", "places", "timeline", "events", "findings", "compare"] as const;
+export const VIEWS = [
+  "system",
+  "objects",
+  "code",
+  "places",
+  "timeline",
+  "events",
+  "waits",
+  "findings",
+  "compare",
+] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface Route {
@@ -11,6 +21,8 @@ export interface Route {
   measure: "amount" | "time";
   /** Names of the kinds shown; empty means all. */
   kinds: string[];
+  /** Names of the wait states shown; empty means all. */
+  states: string[];
   region: string;
   /** Selected time, in bins. */
   time: [number, number] | null;
@@ -20,7 +32,7 @@ export interface Route {
   scale: "log" | "linear";
   rows: [number, number] | null;
   cols: [number, number] | null;
-  /** Selected cell: source and target block, by their first places. */
+  /** Selected cell: blocks of row and column, by their first places. */
   cell: [number, number] | null;
   object: number | null;
   file: number | null;
@@ -52,6 +64,8 @@ export interface Route {
   finding: number | null;
   /** Text that lists are searched for. */
   search: string;
+  /** Text that everything is searched for, if the box is open. */
+  find: string;
 }
 
 interface Field<T> {
@@ -104,6 +118,7 @@ const FIELDS: { [K in Exclude<keyof Route, "view">]: Field<Route[K]> } = {
   unit: choice(["bytes", "count"], "bytes"),
   measure: choice(["amount", "time"], "amount"),
   kinds: names,
+  states: names,
   region: text,
   time: span,
   form: { ...text, initial: "figure" },
@@ -129,6 +144,7 @@ const FIELDS: { [K in Exclude<keyof Route, "view">]: Field<Route[K]> } = {
   path: choice(["off", "on"], "off"),
   finding: identifier,
   search: text,
+  find: text,
 };
 
 export const START: Route = {

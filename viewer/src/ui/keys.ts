@@ -33,8 +33,9 @@ export const VIEW_KEYS: readonly (readonly [key: string, view: View, name: strin
   ["4", "places", "Places"],
   ["5", "timeline", "Timeline"],
   ["6", "events", "Events"],
-  ["7", "findings", "Findings"],
-  ["8", "compare", "Compare"],
+  ["7", "waits", "Waits"],
+  ["8", "findings", "Findings"],
+  ["9", "compare", "Compare"],
 ];
 
 /** Further keys, by where they work. */
@@ -42,7 +43,7 @@ export const KEYS: readonly (readonly [where: string, keys: readonly (readonly [
   [
     "Everywhere",
     [
-      ["1 … 8", "go to a view"],
+      ["1 … 9", "go to a view"],
       ["u", "bytes, transfers or time"],
       ["f", "next form: figure, table, …"],
       ["t", "light, dark, as the system"],
@@ -56,7 +57,7 @@ export const KEYS: readonly (readonly [where: string, keys: readonly (readonly [
     "Matrix",
     [
       ["arrow keys", "select a cell"],
-      ["Enter", "zoom into the cell"],
+      ["Enter", "zoom into the cell; of waits between two ranks, see the longest"],
       ["+  −", "zoom in, zoom out"],
       ["Backspace", "show all"],
       ["Esc", "select nothing"],
@@ -82,7 +83,6 @@ export const KEYS: readonly (readonly [where: string, keys: readonly (readonly [
     "Source",
     [
       ["↑ ↓", "previous, next line"],
-      ["c", "mark the critical path"],
       ["n  p", "next, previous line with traffic"],
     ],
   ],
@@ -118,6 +118,7 @@ export const FORMS: Record<View, readonly string[]> = {
   places: ["figure"],
   timeline: ["figure", "table"],
   events: ["figure", "table", "path"],
+  waits: ["figure", "table", "lines"],
   findings: ["figure", "table"],
   compare: ["figure", "table"],
 };

@@ -14,10 +14,10 @@ import { moved } from "./keys";
 const LISTED = 6;
 
 export function SearchBox({ onClose }: { onClose: () => void }) {
-  const { answers, run, go } = useShared();
+  const { answers, run, route, go } = useShared();
   const dialog = useRef<HTMLDialogElement>(null);
   const list = useRef<HTMLDivElement>(null);
-  const [query, setQuery] = useState("");
+  const query = route.find;
   const [cursor, setCursor] = useState(0);
   const question = address("names");
   const asked = useAnswer<Names>(answers.holds(question) ? question : null);
@@ -35,8 +35,9 @@ export function SearchBox({ onClose }: { onClose: () => void }) {
   const holds = (entry: Entry) => entry.needs === null || answers.holds(entry.needs);
   const open = (entry: Entry | undefined) => {
     if (entry === undefined || !holds(entry)) return;
+    // Going back comes back to what was found.
+    go({ ...entry.to, find: "" });
     dialog.current?.close();
-    go(entry.to);
   };
   const onKeyDown = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: LISTED, PageUp: -LISTED };
@@ -71,7 +72,7 @@ export function SearchBox({ onClose }: { onClose: () => void }) {
           spellcheck={false}
           value={query}
           onInput={(event) => {
-            setQuery(event.currentTarget.value);
+            go({ find: event.currentTarget.value }, "replace");
             setCursor(0);
           }}
           onKeyDown={onKeyDown}

@@ -270,7 +270,7 @@ function drawing(difference: Difference, palette: Palette): Draw {
     painter.raster(box.x, box.y, box.width, box.height, rasterise(sight, painter.density, colour));
     drawLines(painter, sight, [], palette);
     drawLabels(painter, sight, palette);
-    drawDirections(painter, box, palette);
+    drawDirections(painter, ["source", "target"], box, palette);
     const [x, steps, tall] = [box.x + box.width + 24, 41, Math.min(180, box.height - 16)];
     for (let step = 0; step < steps; step += 1) {
       const change = 1 - (2 * step) / (steps - 1);

@@ -3,7 +3,7 @@
 import { Fragment } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { address } from "../api/answers";
-import type { Finding, FindingMoment, FindingSide, Lanes } from "../api/types";
+import type { Finding, FindingMoment, FindingSide, Lanes, MomentOf } from "../api/types";
 import { fileLine, integer } from "../format";
 import { useAnswer, useShared } from "../state/context";
 import { Link, ObjectLink, PlaceLink, Search, SourceLink } from "../ui/parts";
@@ -125,7 +125,7 @@ export function FindingFacts({ number }: { number: number }) {
       </dd>
       {finding.moments.length > 0 && (
         <>
-          <dt>found</dt>
+          <dt>{MOMENT[finding.moments[0]!.what]}</dt>
           <dd>
             <Moments number={number} />
           </dd>
@@ -135,7 +135,10 @@ export function FindingFacts({ number }: { number: number }) {
   );
 }
 
-/** When ranks have found it first, with ways to what happened then. */
+/** What ranks do at a finding's moments. */
+const MOMENT: Record<MomentOf, string> = { found: "found", called: "called", stuck: "stands still" };
+
+/** When ranks have found it first, or made its calls, with ways to what happened then. */
 function Moments({ number }: { number: number }) {
   const { run, go } = useShared();
   const { moments } = run.findings[number]!;
@@ -144,14 +147,16 @@ function Moments({ number }: { number: number }) {
   const lanes = asked.value;
   const laneOf = useMemo(() => (lanes === null ? () => null : lanesOf(lanes)), [lanes]);
   const text = ({ time }: FindingMoment) => timeText(time, 1000, run.seconds * 1e9);
-  const show = ({ place, thread, time }: FindingMoment) => {
+  const show = (one: FindingMoment) => {
+    const { place, thread, time } = one;
     const lane = laneOf(place, thread);
-    if (lanes === null || lane === null) return text({ place, thread, time });
+    const when = `${one.what === "stuck" ? "from" : "at"} ${text(one)}`;
+    if (lanes === null || lane === null) return when;
     const window = aroundMoment(Math.min(time, lanes.until), lanes.until);
     const to = () => go({ view: "events", window, lanes: null, lane, at: null, finding: number });
     return (
       <Link to={to} title="What happened at this moment">
-        at {text({ place, thread, time })}
+        {when}
       </Link>
     );
   };
@@ -159,7 +164,9 @@ function Moments({ number }: { number: number }) {
     <ul class="moments">
       {moments.slice(0, LISTED).map((one) => (
         <li key={one.place}>
-          {show(one)} by {run.places[one.place]?.name}
+          {show(one)}
+          {one.what === "stuck" ? ": " : " by "}
+          {run.places[one.place]?.name}
           {one.thread > 0 && `, thread ${one.thread}`}
         </li>
       ))}
@@ -189,7 +196,7 @@ function FindingTable({ found }: { found: readonly Finding[] }) {
     },
     { title: "places", numeric: true, value: (one) => one.places.length },
     {
-      title: "found at",
+      title: "at",
       numeric: true,
       value: (one) => (one.moments[0] === undefined ? "" : one.moments[0].time / 1e9),
       show: (one) => (one.moments[0] === undefined ? "" : timeText(one.moments[0].time, 1e5, run.seconds * 1e9)),

@@ -35,13 +35,13 @@ const WAYS: [Way; 6] = [
 /// How a program is seen: all ways of the only library that it is for, or those of sources; else
 /// with one library without optimization, with the other with it, and its source with one of them,
 /// which are others for half of the programs. `COMMSAN_WAYS=all` in the environment: all ways. In
-/// CI's limited time sources are seen with one library, and those of half of the programs only.
+/// CI's limited time sources are seen with one library, and only in every other turn (`sample`).
 pub fn ways(program: &str, mpi: Option<&str>, sources: bool) -> Vec<&'static Way> {
     let all = std::env::var_os("COMMSAN_WAYS").is_some_and(|ways| ways == "all");
-    let half = sample::half(program);
+    let (half, of_commit) = (sample::half(program), sample::way(0));
     let is_left_out = |way: &&Way| {
         let other = if half == 0 { "mpich" } else { "openmpi" };
-        sample::in_ci() && way.is_source() && (!sources && half == 1 || way.mpi == other)
+        sample::in_ci() && way.is_source() && (!sources && of_commit == 1 || way.mpi == other)
     };
     let chosen = |way: &&Way| match mpi {
         None if is_left_out(way) => false,

@@ -2,7 +2,7 @@
 
 use super::{
     Act, BEGUN, ENDED, Operation, TEAMS, Uses, WORLD, act, checked, complete, identity, report,
-    team, together,
+    team, through, together,
 };
 use crate::call::{Call, DefaultStream};
 use crate::process::{process, quietly};
@@ -39,14 +39,8 @@ pub(crate) unsafe fn init(
 ) -> c_int {
     let Some(inside) = Inside::enter() else { return real() };
     let Some(call) = call_of("nvshmem_init", caller, &inside) else { return real() };
-    let mut code = SUCCESS;
-    let mut real = Some(real);
     // It waits for others; who these are is not known yet.
-    call.process.waits(call.here.thread, &mut || {
-        if let Some(real) = real.take() {
-            code = real();
-        }
-    });
+    let code = through(real, |real| call.process.waits(call.here.thread, real));
     if code != SUCCESS || DEPTH.fetch_add(1, Relaxed) > 0 {
         return code;
     }
@@ -76,7 +70,8 @@ pub(crate) fn end(caller: Caller, real: impl FnOnce()) {
     }
     match checked(&call) {
         Some(call) => {
-            together(call, WORLD, Operation::new(call.name, 0), None, Vec::new(), real);
+            let operation = Operation::new(call.name, 0);
+            through(real, |real| together(call, WORLD, operation, None, Vec::new(), real));
         }
         None => real(),
     }
@@ -99,7 +94,7 @@ pub(crate) fn allocate(
     let address = match is_checked {
         true => {
             let operation = Operation::new(name, size as u64);
-            together(&call, WORLD, operation, None, Vec::new(), real)
+            through(real, |real| together(&call, WORLD, operation, None, Vec::new(), real))
         }
         false => real(),
     };
@@ -153,7 +148,8 @@ pub(crate) fn free(caller: Caller, address: usize, real: impl FnOnce()) {
     complete(call, None);
     let block = call.with(|streams, _, _| streams.nvshmem_block(address)).unwrap_or(0);
     let operation = Operation::new(call.name, block);
-    together(checked, WORLD, operation, None, Vec::new(), || give_back(call, address, real));
+    let real = || give_back(call, address, real);
+    through(real, |real| together(checked, WORLD, operation, None, Vec::new(), real));
     quietly(|| act(call, Act::Freed(address, call.name)));
 }
 
@@ -180,7 +176,8 @@ pub(crate) fn split(
         quietly(|| report(call, &[Uses::NoTeam(parent)]));
         return real();
     }
-    let code = together(call, parent, Operation::new(name, 0), None, Vec::new(), real);
+    let operation = Operation::new(name, 0);
+    let code = through(real, |real| together(call, parent, operation, None, Vec::new(), real));
     quietly(|| {
         for (part, place) in (0..).zip(parts) {
             // SAFETY: the library has stored a handle there.
@@ -199,7 +196,10 @@ pub(crate) fn destroy_team(caller: Caller, of: c_int, real: impl FnOnce()) {
     let Some(inside) = Inside::enter() else { return real() };
     let Some(call) = call_of("nvshmem_team_destroy", caller, &inside) else { return real() };
     match checked(&call).filter(|_| team(of).is_some()) {
-        Some(call) => together(call, of, Operation::new(call.name, 0), None, Vec::new(), real),
+        Some(call) => {
+            let operation = Operation::new(call.name, 0);
+            through(real, |real| together(call, of, operation, None, Vec::new(), real));
+        }
         None => real(),
     }
     // Its number may be another one's.

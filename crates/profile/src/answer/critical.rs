@@ -64,7 +64,7 @@ impl Profile {
     fn calls_on_path(&self) -> Vec<CallOnPath> {
         let model = &self.model;
         let mut sums: FxHashMap<(Option<&str>, Option<u32>), Share> = FxHashMap::default();
-        for (what, share) in &self.critical_path().by_what {
+        for ((_, what), share) in &self.critical_path().by_what {
             let key = match what {
                 Some(What::Call(site)) => {
                     (Some(model.call_of_site(*site)), model.line_of_site(*site))

@@ -6,18 +6,40 @@
 use super::Sums;
 use crate::Profile;
 use crate::api::{
-    Amount, Block, DEFAULT_BLOCKS, Error, Filter, Level, Matrix, MatrixQuery, PlaceKind,
+    Amount, Block, DEFAULT_BLOCKS, Error, Filter, Level, Matrix, MatrixQuery, Node, PlaceKind,
 };
 use crate::group::Group;
-use crate::model::{End, Pattern, Row};
+use crate::model::{End, Model, Pattern, Row};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// Blocks in one direction, whatever is asked for.
-const MAX_BLOCKS: usize = 4096;
+pub(super) const MAX_BLOCKS: usize = 4096;
 
 /// No block.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
+
+/// What lies along a side of a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Axis {
+    /// All places.
+    Places,
+    /// Ranks alone.
+    Ranks,
+}
+
+impl Axis {
+    /// First and last place of a node on it: ranks come before what else a node has.
+    fn of(self, model: &Model, node: &Node) -> Option<(usize, usize)> {
+        let [first, last] = node.places;
+        if self == Axis::Places {
+            return Some((first, last));
+        }
+        let places = model.places[first..=last].iter();
+        let ranks = places.take_while(|place| place.kind == PlaceKind::Rank).count();
+        ranks.checked_sub(1).map(|more| (first, first + more))
+    }
+}
 
 impl Profile {
     /// Sources × targets.
@@ -27,8 +49,8 @@ impl Profile {
     pub fn matrix(&self, query: &MatrixQuery) -> Result<Matrix, Error> {
         let most = query.max.unwrap_or(DEFAULT_BLOCKS).clamp(1, MAX_BLOCKS);
         let all = self.places_of(&query.filter);
-        let rows = self.blocks(query.rows.or(all), query.level, most)?;
-        let cols = self.blocks(query.cols.or(all), query.level, most)?;
+        let rows = self.blocks(Axis::Places, query.rows.or(all), query.level, most)?;
+        let cols = self.blocks(Axis::Places, query.cols.or(all), query.level, most)?;
         let mut cells = Cells {
             sources: self.block_of(&rows),
             targets: self.block_of(&cols),
@@ -99,35 +121,50 @@ impl Profile {
         Some((0, if totals && last > 0 && is_idle(last) { last - 1 } else { last }))
     }
 
-    fn blocks(
+    /// The blocks of an axis in a range of places, as many as allowed.
+    pub(super) fn blocks(
         &self,
+        axis: Axis,
         range: Option<(usize, usize)>,
         level: Level,
         most: usize,
     ) -> Result<Vec<Block>, Error> {
         let Some(end) = self.model.places.len().checked_sub(1) else { return Ok(vec![]) };
         let (first, last) = range.unwrap_or((0, end));
-        if first > last || last > end {
-            let what = format!("there are no places {first}-{last}: this run has 0-{end}");
-            return Err(Error::Bad(what));
-        }
+        self.check_places((first, last))?;
         let nodes = &self.model.nodes;
         let nodes = &nodes[self.model.places[first].node..=self.model.places[last].node];
-        let clip = |node: &crate::api::Node| (node.places[0].max(first), node.places[1].min(last));
-        let nodes: Vec<(usize, usize)> = nodes.iter().map(clip).collect();
+        let clip = |node: &Node| {
+            let (from, to) = axis.of(&self.model, node)?;
+            let clipped = (from.max(first), to.min(last));
+            (clipped.0 <= clipped.1).then_some(clipped)
+        };
+        let nodes: Vec<(usize, usize)> = nodes.iter().filter_map(clip).collect();
         let ranges = match level {
             Level::Place if nodes.len() <= most => within(&nodes, most),
             _ => together(&nodes, most),
         };
-        let label = |(first, last)| Block { label: self.label(first, last), first, last };
+        let label = |(first, last)| Block { label: self.label(axis, first, last), first, last };
         Ok(ranges.into_iter().map(label).collect())
     }
 
-    /// A name for neighbouring places.
-    fn label(&self, first: usize, last: usize) -> String {
+    /// Whether there are places from the first to the last.
+    pub(super) fn check_places(&self, (first, last): (usize, usize)) -> Result<(), Error> {
+        let number = self.model.places.len();
+        if first <= last && last < number {
+            return Ok(());
+        }
+        let end = number.saturating_sub(1);
+        Err(Error::Bad(format!("there are no places {first}-{last}: this run has 0-{end}")))
+    }
+
+    /// A name for neighbouring places of an axis.
+    fn label(&self, axis: Axis, first: usize, last: usize) -> String {
         let (from, to) = (&self.model.places[first], &self.model.places[last]);
         let (node, end) = (&self.model.nodes[from.node], &self.model.nodes[to.node]);
-        let whole = node.places[0] == first && end.places[1] == last;
+        let begins = axis.of(&self.model, node).is_some_and(|of| of.0 == first);
+        let ends = axis.of(&self.model, end).is_some_and(|of| of.1 == last);
+        let whole = begins && ends;
         if first == last {
             return from.name.clone();
         }
@@ -143,8 +180,8 @@ impl Profile {
         }
     }
 
-    /// The block of each place.
-    fn block_of(&self, blocks: &[Block]) -> Vec<u32> {
+    /// The block of each place; [`NONE`] where it is in none.
+    pub(super) fn block_of(&self, blocks: &[Block]) -> Vec<u32> {
         let mut of = vec![NONE; self.model.places.len()];
         for (number, block) in blocks.iter().enumerate() {
             of[block.first..=block.last].fill(number as u32);

@@ -3,8 +3,8 @@
 use super::Sums;
 use crate::Profile;
 use crate::api::{
-    self, Amount, Bins, Communication, Error, File, Filter, Finding, FindingMoment, FindingSide,
-    Object, RankTime, Run, Severity, Total,
+    self, Amount, Bins, Communication, Error, File, Filter, Finding, FindingSide, Object, RankTime,
+    Run, Severity, Total,
 };
 use crate::index::{lines_of, objects};
 use crate::merge::Rank;
@@ -199,12 +199,7 @@ impl Profile {
             sides: finding.sites.iter().map(|site| self.side(site)).collect(),
             why: finding.why.clone(),
             help: finding.help.clone(),
-            moments: (finding.moments.iter())
-                .filter_map(|of| {
-                    let (place, thread) = (place(&of.rank)?, of.thread);
-                    Some(FindingMoment { place, thread, time: self.since(of.time) })
-                })
-                .collect(),
+            moments: self.moments(finding, |rank| place(&rank)),
         }
     }
 
@@ -221,7 +216,7 @@ impl Profile {
         self.model.files.binary_search_by(|file| file.as_str().cmp(path)).ok()
     }
 
-    fn line_at(&self, site: &commsan_findings::Site) -> Option<SourceLine> {
+    pub(super) fn line_at(&self, site: &commsan_findings::Site) -> Option<SourceLine> {
         let file = self.file_id(site.file.as_deref()?)? as u32;
         Some(SourceLine { file, line: site.line? })
     }

@@ -3,7 +3,7 @@
 use crate::Profile;
 use crate::api::{LateCall, Waiting};
 use crate::waits::{At, Sum, WaitKind};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
 const NANOSECONDS: f64 = 1e9;
@@ -24,6 +24,8 @@ pub(crate) struct Late {
     pub waiting: u32,
     /// How many ranks wait.
     pub ranks: usize,
+    /// The one of them that waits longest: place.
+    pub waiter: u32,
     /// How often, and how long.
     pub sum: Sum,
 }
@@ -35,7 +37,7 @@ impl Profile {
         #[derive(Default)]
         struct Found {
             sum: Sum,
-            ranks: FxHashSet<usize>,
+            by_rank: FxHashMap<usize, u64>,
             by_site: FxHashMap<u32, u64>,
             site: u32,
         }
@@ -47,17 +49,20 @@ impl Profile {
             let found = all.entry((key.kind, rank, call, line)).or_default();
             found.site = site;
             found.sum.join(*sum);
-            found.ranks.insert(key.at.rank);
+            *found.by_rank.entry(key.at.rank).or_default() += sum.time;
             *found.by_site.entry(key.at.site).or_default() += sum.time;
         }
         let late = all.into_iter().map(|((kind, rank, ..), found)| {
             let most = found.by_site.iter().max_by_key(|(site, time)| (**time, Reverse(**site)));
+            let place = |rank: usize| model.log.ranks[rank].place;
+            let waiter = found.by_rank.iter().map(|(rank, time)| (*time, Reverse(place(*rank))));
             Late {
                 kind,
-                place: model.log.ranks[rank].place,
+                place: place(rank),
                 site: found.site,
                 waiting: most.map_or(found.site, |(site, _)| *site),
-                ranks: found.ranks.len(),
+                ranks: found.by_rank.len(),
+                waiter: waiter.max().map_or(place(rank), |(_, Reverse(place))| place),
                 sum: found.sum,
             }
         });
@@ -108,6 +113,7 @@ impl Profile {
         });
         Some(Waiting {
             seconds: seconds(waited.iter().sum()),
+            states: self.states(),
             by_rank: model
                 .log
                 .ranks

@@ -9,13 +9,16 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 const HEADER: &str = "\
 /**
- * Answers of the profile's API. Generated from crates/profile/src/api.rs by `make bless`: change
+ * Answers of the profile's API. Generated from crates/profile/src/api/ by `make bless`: change
  * them there. Identifiers are positions in the arrays of `/api/run`; intervals of places and bins
  * include both ends.
  */
 
 /** Traffic of one kind: position in `Run.kinds`, transfers, bytes. */
 export type KindTotal = [kind: number, count: number, bytes: number];
+
+/** Waits of one state: position in `Waiting.states`, how many, seconds. */
+export type StateTotal = [state: number, count: number, seconds: number];
 
 /** Bytes from an object's beginning that were touched equally often. */
 export type Extent = [start: number, bytes: number, count: number];
@@ -87,6 +90,8 @@ fn declarations() -> String {
     found.visit::<Run>();
     found.visit::<Selection>();
     found.visit::<Matrix>();
+    found.visit::<WaitMatrix>();
+    found.visit::<WaitLines>();
     found.visit::<ObjectDetail>();
     found.visit::<FileDetail>();
     found.visit::<Line>();

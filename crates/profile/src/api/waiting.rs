@@ -1,5 +1,6 @@
 //! Who waits for whom, and what is unusual in a run.
 
+use super::{Block, Level};
 use serde::{Deserialize, Serialize};
 
 /// Something unusual.
@@ -62,6 +63,8 @@ pub enum PictureUnit {
 pub struct Waiting {
     /// Seconds, of all ranks.
     pub seconds: f64,
+    /// Wait states that occur, and what they cost: `late sender`, `wait at barrier`, …
+    pub states: Vec<WaitState>,
     /// Of each rank with events: its place, seconds.
     #[cfg_attr(test, ts(type = "[place: number, seconds: number][]"))]
     pub by_rank: Vec<(usize, f64)>,
@@ -103,4 +106,101 @@ pub struct LateCall {
     pub longest_seconds: f64,
     /// When that begins, from the beginning of the run.
     pub longest_start: f64,
+}
+
+/// What the waits of a state cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct WaitState {
+    /// Its name.
+    pub name: String,
+    /// How many waits.
+    pub count: u64,
+    /// Seconds in all of them.
+    pub seconds: f64,
+}
+
+/// Waits of a state: (position in [`Waiting::states`], how many, seconds).
+pub type OfState = (usize, u64, f64);
+
+/// Which part of the ranks that wait, and of those that they wait for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitsQuery {
+    /// Ranks or nodes.
+    pub level: Level,
+    /// Ranks that wait, from and to place, inclusive; all if not said.
+    pub rows: Option<(usize, usize)>,
+    /// Ranks that they wait for.
+    pub cols: Option<(usize, usize)>,
+    /// Rows and columns at most; [`DEFAULT_BLOCKS`](super::DEFAULT_BLOCKS) if not said.
+    pub max: Option<usize>,
+}
+
+/// Who waits × for whom. What is on the diagonal is a rank's own fault: it receives in the wrong
+/// order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct WaitMatrix {
+    /// Ranks that wait.
+    pub rows: Vec<Block>,
+    /// Ranks that they wait for.
+    pub cols: Vec<Block>,
+    /// (row, column, what), by row and column; empty ones are left out.
+    #[cfg_attr(test, ts(type = "[row: number, column: number, StateTotal[]][]"))]
+    pub cells: Vec<(usize, usize, Vec<OfState>)>,
+}
+
+/// Lines at which some ranks wait for others, those first that cost most.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct WaitLines {
+    /// Those with most time.
+    pub lines: Vec<WaitLine>,
+    /// Those that are left out.
+    pub more: usize,
+}
+
+/// A line at which ranks wait, and the line that they wait for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct WaitLine {
+    /// Position in [`Waiting::states`].
+    pub state: usize,
+    /// The call that waits.
+    pub call: String,
+    /// Its file.
+    pub file: Option<usize>,
+    /// The line there.
+    pub line: Option<u32>,
+    /// The call that is late.
+    pub late_call: String,
+    /// Its file.
+    pub late_file: Option<usize>,
+    /// The line there.
+    pub late_line: Option<u32>,
+    /// Pairs of ranks that do so.
+    pub pairs: usize,
+    /// How often.
+    pub count: u64,
+    /// Seconds in all of these waits.
+    pub seconds: f64,
+    /// The longest of them.
+    pub longest: LongestWait,
+}
+
+/// The longest of several waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LongestWait {
+    /// Who waits: place.
+    pub place: usize,
+    /// For whom: place.
+    pub late: usize,
+    /// When it begins, in nanoseconds from the beginning of the run.
+    pub begin: u64,
+    /// When it ends.
+    pub end: u64,
+    /// The lane of the thread that waits, unless there are so many waits that only their sums are
+    /// known.
+    pub lane: Option<usize>,
 }

@@ -1,5 +1,7 @@
 //! The tables: their columns, and what fills them.
 
+mod time;
+
 use super::{Column, MAX_PAIRS, Sink, Table, Type, Value};
 use crate::Profile;
 use crate::answer::join;
@@ -7,9 +9,7 @@ use crate::api::{Amount, Direction, Frame, PlaceKind};
 use crate::merge;
 use crate::model::{End, Model, Row};
 use crate::objects::memory_name;
-use crate::waits::At;
 use commsan_rundir::traffic::{Extent, Side};
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -119,7 +119,7 @@ pub const TABLES: &[Table] = &[
             column("seconds", Real, "time in all of them"),
             column("longest_seconds", Real, "time in the longest"),
         ],
-        fill: calls,
+        fill: time::calls,
     },
     Table {
         name: "waits",
@@ -146,7 +146,59 @@ pub const TABLES: &[Table] = &[
             column("longest_seconds", Real, "how long the longest"),
             column("longest_start_seconds", Real, "when that begins, from the run's beginning"),
         ],
-        fill: waits,
+        fill: time::waits,
+    },
+    Table {
+        name: "wait_pairs",
+        about: "Who waits for whom: `waits` by pair of ranks, with the line that is late for most of the time.",
+        columns: &[
+            column("place", Text, "the rank that waits"),
+            column(
+                "late_place",
+                Text,
+                "the rank that it waits for; itself, if it receives in the wrong order",
+            ),
+            column("kind", Text, "as in `waits`"),
+            column("count", Integer, "how often"),
+            column("seconds", Real, "how long in all"),
+            column("longest_seconds", Real, "how long the longest"),
+            column("longest_start_seconds", Real, "when that begins, from the run's beginning"),
+            column("late_call", Text, "the call that is late for most of the time"),
+            optional("late_function", Text, "function that calls"),
+            optional("late_file", Text, "source file"),
+            optional("late_line", Integer, "the line there"),
+        ],
+        fill: time::wait_pairs,
+    },
+    Table {
+        name: "critical_path",
+        about: "The critical path part by part, in the order of time; empty if no events were recorded.",
+        columns: &[
+            column("part", Integer, "its number; the path goes from one part to the next"),
+            column("place", Text, "the rank that it is in"),
+            column("thread", Integer, "the thread there"),
+            column("start_seconds", Real, "when it comes to it, from the run's beginning"),
+            column("seconds", Real, "how long it stays"),
+        ],
+        fill: time::critical_path,
+    },
+    Table {
+        name: "critical_calls",
+        about: "What the critical path consists of. Sums of both times over all rows are its length.",
+        columns: &[
+            column("place", Text, "the rank"),
+            optional(
+                "call",
+                Text,
+                "call; `commsan` of its own work; null after the last call, and between calls that were folded",
+            ),
+            optional("function", Text, "function that calls"),
+            optional("file", Text, "source file"),
+            optional("line", Integer, "the line there"),
+            column("inside_seconds", Real, "time of the path in the call"),
+            column("before_seconds", Real, "time of the path outside of calls that leads to it"),
+        ],
+        fill: time::critical_calls,
     },
     Table {
         name: "timeline",
@@ -371,43 +423,6 @@ fn sites(profile: &Profile, sink: &mut dyn Sink) -> io::Result<()> {
         let stack = stack(model, model.sites[number].stack);
         let (count, bytes) = (amount.count.into(), amount.bytes.into());
         sink.row(&[call, function, file, line, stack.as_str().into(), count, bytes])?;
-    }
-    Ok(())
-}
-
-fn calls(profile: &Profile, sink: &mut dyn Sink) -> io::Result<()> {
-    let model = &profile.model;
-    for calls in &model.calls {
-        let [call, function, file, line] = site(model, calls.site);
-        let seconds = |time: u64| Value::Real(time as f64 / 1e9);
-        let (time, longest) = (seconds(calls.time), seconds(calls.longest));
-        let peer = calls.peer.map_or(Value::Null, |peer| place(model, peer));
-        let place = place(model, calls.place);
-        let group = calls.group.map(|group| profile.communicator(group));
-        let group = group.as_deref().into();
-        let count = calls.count.into();
-        sink.row(&[place, call, function, file, line, peer, group, count, time, longest])?;
-    }
-    Ok(())
-}
-
-fn waits(profile: &Profile, sink: &mut dyn Sink) -> io::Result<()> {
-    let model = &profile.model;
-    let mut all: Vec<_> = profile.waits.sums.iter().collect();
-    all.sort_by_key(|(key, sum)| (Reverse(sum.time), **key));
-    let seconds = |time: u64| Value::Real(time as f64 / 1e9);
-    for (key, sum) in all {
-        let at = |at: At| {
-            let [call, function, file, line] = site(model, at.site);
-            [place(model, model.log.ranks[at.rank].place), call, function, file, line]
-        };
-        let mut row: Vec<Value> = vec![key.kind.name().into()];
-        row.extend(at(key.at));
-        row.extend(at(key.by));
-        let when = sum.when.saturating_sub(model.span.0);
-        row.push(sum.count.into());
-        row.extend([sum.time, sum.longest, when].map(seconds));
-        sink.row(&row)?;
     }
     Ok(())
 }

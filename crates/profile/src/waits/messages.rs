@@ -56,6 +56,8 @@ pub(super) struct Messages {
     sent: FxHashMap<(usize, usize), BTreeSet<Sent>>,
     /// Positions of ranks in the log.
     positions: FxHashMap<crate::merge::Rank, usize>,
+    /// Whether some were given up.
+    is_cut: bool,
 }
 
 impl Messages {
@@ -182,6 +184,21 @@ impl Messages {
         first.is_some_and(|(time, other)| *time < sent.min(waits) && *other != key)
     }
 
+    /// Where messages were sent that have no other end: when the first, and in which thread.
+    pub(super) fn unreceived(&self) -> FxHashMap<At, (u64, u32)> {
+        let mut found: FxHashMap<At, (u64, u32)> = FxHashMap::default();
+        if self.is_cut {
+            return found;
+        }
+        for message in self.open.values().filter(|of| of.receive.begun.is_none()) {
+            if let Some((time, at, thread)) = message.send.begun {
+                let first = found.entry(at).or_insert((time, thread));
+                *first = (*first).min((time, thread));
+            }
+        }
+        found
+    }
+
     /// Gives up the older half of what has no other end.
     fn give_up(&mut self, calls: &mut Calls, waits: &mut Waits) {
         let mut times: Vec<u64> =
@@ -189,6 +206,7 @@ impl Messages {
         let middle = times.len() / 2;
         let (_, middle, _) = times.select_nth_unstable(middle);
         let middle = *middle;
+        self.is_cut = true;
         self.open.retain(|_, of| {
             let stays = of.send.until.max(of.receive.until) > middle;
             if !stays {

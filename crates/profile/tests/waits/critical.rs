@@ -3,9 +3,10 @@
 use crate::nanoseconds;
 use crate::simulation::{Action, Edge, World, action, read, simulated};
 use commsan_profile::api::{CriticalPath, EventsQuery, PathPart};
+use commsan_profile::export::{Format, write_tables};
 use commsan_rundir::events::{Record, Shape, What};
 use proptest::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A program all of whose ranks end when they have nothing more to do.
 fn ended(size: usize, actions: &[Action]) -> World {
@@ -215,4 +216,54 @@ fn without_waits_the_last_rank_is_all_of_it() {
     let path = read(&ended(2, &actions)).critical();
     // Two receives of 730 and 30 ns: the second message has been there for long.
     assert_eq!(parts(&path), [(1, 0, 51_760)]);
+}
+
+/// The tables hold the same path as the answer.
+#[test]
+fn the_tables_hold_the_path() {
+    let mut actions = vec![];
+    for rank in [2, 0, 1] {
+        actions.extend([Action::Compute(rank, 4000), Action::Collective(1, 0)]);
+    }
+    let profile = read(&ended(3, &actions));
+    let path = profile.critical();
+    let parent = tempfile::tempdir().unwrap();
+    write_tables(&profile, parent.path(), Format::Csv).unwrap();
+    let rows = |name: &str| -> Vec<BTreeMap<String, String>> {
+        let file = parent.path().join(format!("{name}.csv"));
+        csv::Reader::from_path(file).unwrap().deserialize().map(Result::unwrap).collect()
+    };
+    let lanes = profile.lanes().lanes;
+    let parts: Vec<(usize, u64, u64)> = rows("critical_path")
+        .iter()
+        .map(|row| {
+            let rank = row["place"].strip_prefix("rank ").unwrap().parse().unwrap();
+            let time = |column: &str| nanoseconds(row[column].parse().unwrap());
+            let begin = time("start_seconds");
+            (rank, begin, begin + time("seconds"))
+        })
+        .collect();
+    let wanted: Vec<(usize, u64, u64)> =
+        path.parts.iter().map(|of| (lanes[of.lane].place, of.begin, of.end)).collect();
+    assert_eq!(parts, wanted);
+    assert!(parts.len() > 2, "{parts:?}");
+    let mut by_call: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let mut by_place: BTreeMap<String, u64> = BTreeMap::new();
+    for row in rows("critical_calls") {
+        let time = |column: &str| nanoseconds(row[column].parse().unwrap());
+        let (inside, before) = (time("inside_seconds"), time("before_seconds"));
+        let sum = by_call.entry(row["call"].clone()).or_default();
+        *sum = (sum.0 + inside, sum.1 + before);
+        *by_place.entry(row["place"].clone()).or_default() += inside + before;
+    }
+    for of in &path.by_call {
+        let call = of.call.clone().unwrap_or_default();
+        assert_eq!(by_call.remove(&call), Some((nanoseconds(of.inside), nanoseconds(of.before))));
+    }
+    assert!(by_call.is_empty(), "{by_call:?}");
+    for of in &path.by_place {
+        let found = by_place.remove(&format!("rank {}", of.place));
+        assert_eq!(found, Some(nanoseconds(of.calls + of.own)));
+    }
+    assert!(by_place.is_empty(), "{by_place:?}");
 }

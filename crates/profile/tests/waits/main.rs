@@ -3,6 +3,7 @@
 
 mod critical;
 mod figures;
+mod pairs;
 mod simulation;
 
 use commsan_profile::Profile;

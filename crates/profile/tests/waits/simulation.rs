@@ -123,9 +123,13 @@ pub struct Edge {
 /// (kind, late rank) → nanoseconds; and of each rank that waits.
 pub type Expected = (BTreeMap<(&'static str, usize), u64>, Vec<u64>);
 
+/// (kind, who waits, for whom) → how often, nanoseconds, the longest.
+pub type Pairs = BTreeMap<(&'static str, usize, usize), (u64, u64, u64)>;
+
 pub struct World {
     pub ranks: Vec<Rank>,
     pub expected: Expected,
+    pub pairs: Pairs,
     pub edges: Vec<Edge>,
     /// When each rank ends.
     pub until: Vec<u64>,
@@ -141,6 +145,9 @@ impl World {
         if span.1 > span.0 {
             *self.expected.0.entry((kind, late)).or_default() += span.1 - span.0;
             self.expected.1[rank] += span.1 - span.0;
+            let of = self.pairs.entry((kind, rank, late)).or_default();
+            let time = span.1 - span.0;
+            *of = (of.0 + 1, of.1 + time, of.2.max(time));
         }
     }
 
@@ -259,6 +266,7 @@ pub fn simulated(size: usize, actions: &[Action]) -> World {
     let mut world = World {
         ranks,
         expected: (BTreeMap::new(), vec![0; size]),
+        pairs: Pairs::new(),
         edges: vec![],
         until: vec![1_000_000; size],
     };

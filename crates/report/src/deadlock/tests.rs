@@ -85,6 +85,7 @@ fn seen(logs: &[RankLog]) -> Vec<Seen> {
         rank: log.rank,
         process: 100 + log.rank,
         moves: log.waits.first().map(|(_, waiting)| waiting.moves),
+        since: Some(1000 - u64::from(log.rank)),
     };
     logs.iter().map(of).collect()
 }
@@ -100,6 +101,20 @@ fn told(ranks: Vec<Option<RawWaiting<'static>>>) -> String {
     }
     write!(text, "why: {}\nhelp: {}", finding.why, finding.help).unwrap();
     text
+}
+
+/// Of the ranks of the cycle, not of the one that waits for it.
+#[test]
+fn ranks_stand_still_since_they_were_seen_there_first() {
+    let ranks = [1, 0, 0].map(|next| alone(receive(&[next], 0)));
+    let logs: Vec<_> = ranks.into_iter().enumerate().map(|(rank, w)| log(rank, w)).collect();
+    let moments = |ranks: Vec<Seen>| {
+        let all = findings(&[Deadlock { ranks, seconds: 10 }], &logs, &Symbols::default());
+        all[0].moments.iter().map(|of| (of.time, of.rank, of.thread)).collect::<Vec<_>>()
+    };
+    assert_eq!(moments(seen(&logs)), [(999, 1, 0), (1000, 0, 0)]);
+    let older = seen(&logs).into_iter().map(|rank| Seen { since: None, ..rank }).collect();
+    assert_eq!(moments(older), []);
 }
 
 #[test]

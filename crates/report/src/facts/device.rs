@@ -193,7 +193,11 @@ pub(crate) mod tests {
                 ("cudaFree", Some("cudaFree"), "cudaIpcOpenMemHandle", (None, None))
             }
             Code::DeviceMemoryOnHost => ("store", None, "cudaMalloc", (None, None)),
-            Code::KernelFailed | Code::KernelRace | Code::KernelStoresSame => {
+            Code::KernelFailed
+            | Code::KernelRace
+            | Code::KernelStoresSame
+            | Code::KernelSynchronisation
+            | Code::KernelUninitialised => {
                 ("pack", Some("cudaLaunchKernel"), "cudaMalloc", (Some(kernel), None))
             }
             _ => ("store", None, "cudaLaunchKernel", (None, Some(kernel))),
@@ -211,9 +215,22 @@ pub(crate) mod tests {
                 Some(RawArgument { parameter: "".into(), problem: problem.into(), kind: None });
         }
         if code.is_within_kernel() {
-            let problem = "`tile` in shared memory, offset 12: 4-byte load at heat.cu:7 by thread (2,0,0) of block (0,0,0), \
-                           4-byte store at heat.cu:6 by thread (3,0,0) of block (0,0,0)";
-            let why = "no barrier of the block (__syncthreads) lies between the two";
+            let (problem, why) = match code {
+                Code::KernelSynchronisation => (
+                    "threads of one warp at two barriers: `bar.sync` at heat.cu:9 by thread (16,0,0) of block (0,0,0), \
+                     `bar.sync` at heat.cu:7 by thread (0,0,0) of block (0,0,0)",
+                    "all threads of a warp must reach the same __syncthreads",
+                ),
+                Code::KernelUninitialised => (
+                    "offset 96 of the 4096 bytes of cudaMalloc: 8-byte load at heat.cu:7 by thread (12,0,0) of block (0,0,0)",
+                    "nothing has written these bytes since they were allocated",
+                ),
+                _ => (
+                    "`tile` in shared memory, offset 12: 4-byte load at heat.cu:7 by thread (2,0,0) of block (0,0,0), \
+                     4-byte store at heat.cu:6 by thread (3,0,0) of block (0,0,0)",
+                    "no barrier of the block (__syncthreads) lies between the two",
+                ),
+            };
             finding.argument =
                 Some(RawArgument { parameter: why.into(), problem: problem.into(), kind: None });
         }

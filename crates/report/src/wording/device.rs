@@ -231,4 +231,26 @@ pub(super) const DEVICE: &[Wording] = &[
         help: "let one thread store, or use an atomic; where it is meant, suppress the finding",
         fortran: "",
     },
+    Wording {
+        code: Code::KernelSynchronisation,
+        case: Case::Usual,
+        message: "threads of {mywork} synchronise in an undefined way: {problem}",
+        offence: "{mywork} is launched",
+        operation: "",
+        why: "{within}",
+        help: "let all threads of the block come to one __syncthreads, outside of conditions that differ between them; name in \
+               masks the threads that come there; initialise a barrier object once, with the number of its arrivals",
+        fortran: "",
+    },
+    Wording {
+        code: Code::KernelUninitialised,
+        case: Case::Usual,
+        message: "{mywork} reads memory that nothing has written: {problem}",
+        offence: "{mywork} is launched",
+        operation: "{starter} allocates the memory",
+        why: "{within}",
+        help: "write it before: by a kernel, a copy or cudaMemset, and in shared memory by the threads of the block, with a \
+               barrier behind; or let the kernel not read what it does not need",
+        fortran: "",
+    },
 ];

@@ -3,7 +3,7 @@
 use crate::api::entry::call;
 use crate::thread;
 use crate::watch::Watcher;
-use commsan_cuda_abi::observe::{Failed, Moved, Raced, Touched, Wants};
+use commsan_cuda_abi::observe::{Failed, Mistaken, Moved, Touched, Wants};
 use std::time::Duration;
 
 /// Sets the tag of the next kernel that this thread launches or adds to a graph; 0 means none. A
@@ -33,12 +33,12 @@ extern "C" fn commsan_simgpu_failures(failed: Option<Failed>) {
     });
 }
 
-/// Registers the callback for races within kernels with a tag, as [`crate::races`] describes.
+/// Registers the callback for mistakes within kernels with a tag, as [`crate::checks`] describes.
 /// `None` unregisters.
 #[unsafe(no_mangle)]
-extern "C" fn commsan_simgpu_races(raced: Option<Raced>) {
+extern "C" fn commsan_simgpu_mistakes(mistaken: Option<Mistaken>) {
     call(|session| {
-        session.races = raced;
+        session.mistakes = mistaken;
         Ok(())
     });
 }

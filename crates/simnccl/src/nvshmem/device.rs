@@ -75,7 +75,7 @@ const REDUCTION_BYTES: usize = 512 << 10;
 /// Symmetric memory of a slot in bytes, at least what any version takes: 20 parts of 27,648 words,
 /// what reductions need, and a word for each PE (`get_psync_len_per_team`).
 const SLOT_BYTES: usize = (20 * 27_648 + MAX_RANKS) * 8 + REDUCTION_BYTES;
-/// Freed memory is zero when it is allocated again, but for a part of a page at either end.
+/// Size of a page, in bytes.
 const PAGE: usize = 4096;
 
 /// The numbers of a team in device memory: its PEs, and the place of each PE of the job.
@@ -219,8 +219,7 @@ fn create(world: &World) -> Result<Device> {
     let device = Device { tables: cuda::allocate(size)?, sync_memory };
     let stream = Stream::new()?;
     stream.set(device.tables, 0, size)?;
-    stream.set(sync_memory, 0, PAGE)?;
-    stream.set(sync_memory + (SLOTS * SLOT_BYTES - PAGE) as u64, 0, PAGE)?;
+    clear(&stream, sync_memory)?;
     let ones = [1_u64.to_le_bytes(); 2 * SLOTS].concat();
     stream.write(device.counter(0), &ones)?;
     let window = |number: usize| {
@@ -238,6 +237,18 @@ fn create(world: &World) -> Result<Device> {
     // No kernel may tell this PE anything before.
     world.rendezvous.lock().exchange(&message(&[]))?;
     Ok(device)
+}
+
+/// Makes symmetric memory of all slots zero. New memory is, but for a part of a page at either end:
+/// and where it is not, since it shows what was never written, its pages are there already.
+fn clear(stream: &Stream, memory: u64) -> Result {
+    let inside = (memory + PAGE as u64) as *const u64;
+    // SAFETY: a word of device memory, which is mapped here.
+    if unsafe { inside.read_volatile() } != 0 {
+        return stream.set(memory, 0, SLOTS * SLOT_BYTES);
+    }
+    stream.set(memory, 0, PAGE)?;
+    stream.set(memory + (SLOTS * SLOT_BYTES - PAGE) as u64, 0, PAGE)
 }
 
 impl World {

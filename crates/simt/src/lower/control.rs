@@ -3,7 +3,7 @@
 use super::{Lowering, Refusal};
 use crate::code::{Action, Barrier, Call, Callee, Code, Combined, Provided, Reduction, Switch};
 use crate::rows::Slot;
-use commsan_ptx::words::Combine;
+use commsan_ptx::words::{Combine, Flag};
 use commsan_ptx::{Base, Op, Operand, Targets};
 
 /// Prefix of the functions by which kernels launch kernels (CUDA dynamic parallelism).
@@ -98,7 +98,8 @@ impl Lowering<'_> {
     fn barrier(&mut self, wait: bool) -> Result<(), Refusal> {
         let id = self.source(0, 4)?;
         let count = self.thread_count(1)?;
-        self.emit(Action::Barrier(Box::new(Barrier { id, count, wait, reduction: None })));
+        let aligned = self.is_aligned();
+        self.emit(Action::Barrier(Box::new(Barrier { id, count, wait, aligned, reduction: None })));
         Ok(())
     }
 
@@ -109,9 +110,17 @@ impl Lowering<'_> {
             id,
             count: None,
             wait: true,
+            aligned: self.is_aligned(),
             reduction: None,
         })));
         Ok(())
+    }
+
+    /// Whether all threads of a warp execute the barrier together: `bar` is `barrier.aligned` (PTX
+    /// ISA §9.7.13.1).
+    fn is_aligned(&self) -> bool {
+        matches!(self.instruction.op, Op::BarSync | Op::BarArrive | Op::BarRed)
+            || self.instruction.modifiers.has(Flag::Aligned)
     }
 
     fn thread_count(&mut self, n: usize) -> Result<Option<Slot>, Refusal> {
@@ -136,7 +145,8 @@ impl Lowering<'_> {
             _ => self.written_predicate(0)?,
         };
         let reduction = Some(Reduction { op, d, predicate });
-        self.emit(Action::Barrier(Box::new(Barrier { id, count, wait: true, reduction })));
+        let aligned = self.is_aligned();
+        self.emit(Action::Barrier(Box::new(Barrier { id, count, wait: true, aligned, reduction })));
         Ok(())
     }
 }

@@ -25,7 +25,7 @@ import { useAnswer, useShared } from "../../state/context";
 import { Figure, type Size, Tooltip, within } from "../../ui/figure";
 import { arrow, moved } from "../../ui/keys";
 import { Legend, type Shown, useLaneName } from "./index";
-import { nextPin, type Pin, usePins } from "./pins";
+import { momentText, nextPin, type Pin, usePins } from "./pins";
 import { around, moment, movedLanes, movedTime, zoomedLanes, zoomedTime } from "./window";
 
 const LEFT = 96;
@@ -415,9 +415,7 @@ function PinText({ pin, shown }: { pin: Pin; shown: Shown }) {
         ▲ {finding.severity} {finding.code}
       </strong>
       : {finding.title}
-      <div>
-        found by {name(pin.lane)} at {moment(pin.time, (to - from) / 2000, shown.lanes.until)}
-      </div>
+      <div>{momentText(pin.what, name(pin.lane), moment(pin.time, (to - from) / 2000, shown.lanes.until))}</div>
     </>
   );
 }

@@ -1,7 +1,7 @@
-/** Findings at the moments and in the lanes where they were found. */
+/** Findings at their moments, in the lanes of the threads that have found them or are in them. */
 
 import { useMemo } from "preact/hooks";
-import type { Finding, Lanes } from "../../api/types";
+import type { Finding, Lanes, MomentOf } from "../../api/types";
 import { useShared } from "../../state/context";
 
 /** A finding in a lane. */
@@ -10,6 +10,13 @@ export interface Pin {
   finding: number;
   lane: number;
   time: number;
+  what: MomentOf;
+}
+
+/** What a rank does at a finding's moment, in words: `found by rank 0 at 6 ms`. */
+export function momentText(what: MomentOf, rank: string, time: string): string {
+  if (what === "found") return `found by ${rank} at ${time}`;
+  return what === "called" ? `called by ${rank} at ${time}` : `${rank} stands still from ${time}`;
 }
 
 /** The lane of each rank's thread; of threads that have recorded no call, the rank's first. */
@@ -30,9 +37,9 @@ export function lanesOf(lanes: Lanes): (place: number, thread: number) => number
 export function pinsOf(findings: readonly Finding[], lanes: Lanes): Pin[] {
   const laneOf = lanesOf(lanes);
   const pins = findings.flatMap(({ moments }, finding) =>
-    moments.flatMap(({ place, thread, time }): Pin[] => {
+    moments.flatMap(({ place, thread, time, what }): Pin[] => {
       const lane = laneOf(place, thread);
-      return lane === null ? [] : [{ finding, lane, time: Math.min(time, lanes.until) }];
+      return lane === null ? [] : [{ finding, lane, time: Math.min(time, lanes.until), what }];
     }),
   );
   return pins.sort((a, b) => a.time - b.time || a.lane - b.lane || a.finding - b.finding);

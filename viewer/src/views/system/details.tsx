@@ -6,7 +6,8 @@ import { partText, useSelection, useShared } from "../../state/context";
 import { amount } from "../../state/traffic";
 import { Bar, ObjectLink, PlaceLink, Quantity, SourceLink } from "../../ui/parts";
 import { timeAt, trafficAt, useGrid } from "./grid";
-import { useSelectedCell } from "./matrix";
+import { allPlaces, useAxis } from "../axis";
+import { useSelectedCell } from "../matrix";
 import { UnusualInRun, Waits } from "./waits";
 
 /** How many calls are listed by their time. */
@@ -17,7 +18,7 @@ const RANKS_LISTED = 8;
 
 export function Details({ matrix }: { matrix: Matrix | null }) {
   const grid = useGrid(matrix);
-  const cell = useSelectedCell(grid);
+  const cell = useSelectedCell(grid, useAxis(allPlaces));
   return (
     <aside class="details" aria-label="Details">
       {matrix !== null && cell !== null ? (

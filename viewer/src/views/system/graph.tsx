@@ -14,7 +14,8 @@ import { useShared } from "../../state/context";
 import { Figure, type Size, Tooltip, within } from "../../ui/figure";
 import { backOrForth } from "../../ui/keys";
 import { useGrid } from "./grid";
-import { useSelectedCell } from "./matrix";
+import { allPlaces, useAxis } from "../axis";
+import { useSelectedCell } from "../matrix";
 
 /** More nodes than this are a hairball. */
 export const MAX_NODES = 32;
@@ -201,7 +202,7 @@ export function GraphFigure({ matrix }: { matrix: Matrix }) {
   const scale = useMemo(() => amountScale(grid.amounts, route.scale), [grid, route.scale]);
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   const [hovered, setHovered] = useState<(Point & { node: number }) | null>(null);
-  const chosen = useSelectedCell(grid)?.row ?? -1;
+  const chosen = useSelectedCell(grid, useAxis(allPlaces))?.row ?? -1;
   const focus = hovered?.node ?? chosen;
   const draw = useMemo(() => drawing(grid, edges, scale, focus, shared), [grid, edges, scale, focus, shared]);
   const select = (node: number) => {

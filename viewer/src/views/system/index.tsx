@@ -3,16 +3,17 @@
 import { useMemo } from "preact/hooks";
 import type { Block, KindTotal, Matrix } from "../../api/types";
 import { coarsen } from "../../api/cut";
-import { seconds } from "../../format";
+import { exact, seconds } from "../../format";
 import { useSelection, useShared } from "../../state/context";
 import { amount, both } from "../../state/traffic";
 import { Answered, Choice, Quantity } from "../../ui/parts";
 import { Subject } from "../../ui/subject";
 import { type Column, DataTable } from "../../ui/table";
+import { allPlaces, useAxis } from "../axis";
+import { MatrixFigure } from "../matrix";
 import { Details } from "./details";
 import { GraphFigure, MAX_NODES } from "./graph";
-import { isTime, levelOf, nodesOf, systemAddress, timeAt, useMatrix } from "./grid";
-import { MatrixFigure } from "./matrix";
+import { isTime, levelOf, nodesOf, systemAddress, timeAt, useGrid, useMatrix } from "./grid";
 
 const FORMS = [
   ["figure", "Matrix"],
@@ -66,13 +67,36 @@ export function SystemView() {
             ) : route.form === "table" ? (
               <MatrixTable matrix={matrix} />
             ) : (
-              <MatrixFigure matrix={matrix} />
+              <TrafficMatrix matrix={matrix} />
             )
           }
         </Answered>
       </div>
       <Details matrix={graph && asked.value !== null ? coarsen(asked.value, MAX_NODES) : asked.value} />
     </div>
+  );
+}
+
+function TrafficMatrix({ matrix }: { matrix: Matrix }) {
+  const { route } = useShared();
+  const grid = useGrid(matrix)!;
+  return (
+    <MatrixFigure
+      title={grid.unit === "time" ? "Time in calls between places" : "Traffic between places"}
+      description="Rows are sources, columns are targets."
+      grid={grid}
+      axis={useAxis(allPlaces)}
+      sides={["source", "target"]}
+      tell={({ row, col }) => (
+        <>
+          <strong>
+            {grid.rows[row]!.label} → {grid.cols[col]!.label}
+          </strong>
+          <br />
+          {exact(grid.amounts[row * grid.cols.length + col] ?? 0, grid.unit ?? route.unit)}
+        </>
+      )}
+    />
   );
 }
 

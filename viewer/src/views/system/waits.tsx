@@ -49,19 +49,25 @@ function Links({ unusual }: { unusual: Unusual }) {
 
 /** Lines at which ranks are late, and what others wait for that. */
 export function Waits() {
-  const { run, route } = useShared();
+  const { run, route, go } = useShared();
   const { waiting } = run;
-  if (waiting === null || waiting.late.length === 0) return null;
-  const shown = waiting.late.slice(0, LISTED);
-  const left = waiting.late.length - shown.length + waiting.more;
+  const isOfWaits = route.view === "waits";
+  const counts = (state: string) => !isOfWaits || route.states.length === 0 || route.states.includes(state);
+  const late = (waiting?.late ?? []).filter(({ kind }) => counts(kind));
+  if (waiting === null || late.length === 0) return null;
+  const shown = late.slice(0, LISTED);
+  const left = late.length - shown.length + waiting.more;
   const all = run.calls.by_rank.reduce((sum, rank) => sum + rank.seconds + rank.busy, 0);
   return (
     <>
-      <h2>Waiting for others</h2>
-      <p>
-        {percent(all > 0 ? waiting.seconds / all : 0)} of all ranks’ time
-        {route.time !== null && ", in the whole run"}
-      </p>
+      <h2>{isOfWaits ? "Late calls, of the whole run" : "Waiting for others"}</h2>
+      {!isOfWaits && (
+        <p>
+          {percent(all > 0 ? waiting.seconds / all : 0)} of all ranks’ time
+          {route.time !== null && ", in the whole run"} ·{" "}
+          <Link to={() => go({ view: "waits" })}>Who waits for whom</Link>
+        </p>
+      )}
       <table class="plain names">
         <tbody>
           {shown.map((late, index) => (

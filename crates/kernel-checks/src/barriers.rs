@@ -1,0 +1,170 @@
+//! How a block uses its barriers, masks and barrier objects: what PTX leaves undefined is told.
+//!
+//! **What is told** (PTX ISA §9.7.13): a barrier that threads of one warp reach by two
+//! instructions, where the instruction is for all threads of a warp (`bar`, `barrier.aligned`);
+//! threads that disagree on how many take part; a thread that its own member mask leaves out; a
+//! barrier object that is used before it is initialised, or after it was invalidated, or by more
+//! arrivals than its phase waits for. Each is judged by what was executed, so that nothing is told
+//! that a program does not do.
+//!
+//! **What is missed.** Threads that exit count as arrived, as on hardware since Volta; a barrier
+//! that never completes is a failure of the kernel, told elsewhere. Masks that name threads which
+//! come by another instruction, a barrier object that is initialised twice, and one in global
+//! memory.
+
+use commsan_ptx::Site;
+use commsan_simt::Mbarrier;
+use rustc_hash::FxHashMap;
+
+/// A lane at an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    /// The instruction.
+    pub by: Site,
+    /// The warp, by its number in the block.
+    pub warp: u32,
+    /// The lane.
+    pub lane: usize,
+}
+
+/// What is wrong with a use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// Threads of a warp reach one barrier by two instructions.
+    Diverged,
+    /// They disagree on the number of threads; `None` is all of the block.
+    Counts([Option<u32>; 2]),
+    /// The mask leaves out the thread that names it.
+    NotAMember(u32),
+    /// Nothing has initialised the barrier object.
+    NotInitialised,
+    /// The barrier object was invalidated.
+    Invalidated,
+    /// There are so many arrivals more than the phase waits for.
+    Excess(u32),
+}
+
+/// The arrivals at a barrier since it was last complete.
+#[derive(Debug)]
+struct Meeting {
+    generation: u32,
+    count: Option<u32>,
+    first: Arrived,
+    /// By warp: who came first, and which lanes have come so far.
+    warps: FxHashMap<u32, (Arrived, u32)>,
+}
+
+/// A block's barriers.
+#[derive(Debug, Default)]
+pub struct Barriers {
+    meetings: FxHashMap<u32, Meeting>,
+    /// Barrier objects by address, and who has invalidated them.
+    objects: FxHashMap<u64, Option<Arrived>>,
+}
+
+impl Barriers {
+    /// Lanes arrive at a barrier, of which so many threads take part; the other side if that is
+    /// wrong.
+    pub fn arrive(
+        &mut self,
+        me: Arrived,
+        lanes: u32,
+        (barrier, generation): (u32, u32),
+        count: Option<u32>,
+        aligned: bool,
+    ) -> Option<(Wrong, Option<Arrived>)> {
+        let new = || Meeting { generation, count, first: me, warps: FxHashMap::default() };
+        let meeting = self.meetings.entry(barrier).or_insert_with(new);
+        if meeting.generation != generation {
+            *meeting = new();
+        }
+        if meeting.count != count {
+            return Some((Wrong::Counts([count, meeting.count]), Some(meeting.first)));
+        }
+        let (other, come) = meeting.warps.entry(me.warp).or_insert((me, 0));
+        let is_apart = *come & lanes == 0 && other.by != me.by;
+        *come |= lanes;
+        (aligned && is_apart).then_some((Wrong::Diverged, Some(*other)))
+    }
+
+    /// A lane uses a barrier object.
+    pub fn use_object(
+        &mut self,
+        me: Arrived,
+        address: u64,
+        does: Mbarrier,
+        excess: u32,
+    ) -> Option<(Wrong, Option<Arrived>)> {
+        match does {
+            Mbarrier::Init => {
+                self.objects.insert(address, None);
+                None
+            }
+            Mbarrier::Invalidate if self.objects.contains_key(&address) => {
+                self.objects.insert(address, Some(me));
+                None
+            }
+            _ => match self.objects.get(&address) {
+                None => Some((Wrong::NotInitialised, None)),
+                Some(Some(by)) => Some((Wrong::Invalidated, Some(*by))),
+                Some(None) if excess > 0 => Some((Wrong::Excess(excess), None)),
+                Some(None) => None,
+            },
+        }
+    }
+}
+
+/// The first lane whose mask leaves it out.
+pub fn left_out(members: u32, lanes: u32) -> Option<usize> {
+    let out = lanes & !members;
+    (out != 0).then_some(out.trailing_zeros() as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(instruction: u32, warp: u32) -> Arrived {
+        Arrived { by: Site { function: 0, instruction }, warp, lane: 0 }
+    }
+
+    #[test]
+    fn a_warp_arrives_by_one_instruction() {
+        let mut barriers = Barriers::default();
+        assert_eq!(barriers.arrive(at(1, 0), 0xffff, (0, 0), None, true), None);
+        // Another warp may use another one, and so may lanes of this one that have arrived before.
+        assert_eq!(barriers.arrive(at(2, 1), !0, (0, 0), None, true), None);
+        assert_eq!(barriers.arrive(at(1, 0), 0xff_0000, (0, 0), None, true), None);
+        let wrong = barriers.arrive(at(2, 0), 0xff00_0000, (0, 0), None, true);
+        assert_eq!(wrong, Some((Wrong::Diverged, Some(at(1, 0)))));
+        assert_eq!(barriers.arrive(at(2, 0), !0, (0, 1), None, true), None);
+        assert_eq!(barriers.arrive(at(1, 0), 1, (1, 1), None, false), None);
+        assert_eq!(barriers.arrive(at(2, 0), 2, (1, 1), None, false), None);
+    }
+
+    #[test]
+    fn all_name_the_same_number_of_threads() {
+        let mut barriers = Barriers::default();
+        assert_eq!(barriers.arrive(at(1, 0), !0, (3, 0), Some(64), true), None);
+        let wrong = barriers.arrive(at(2, 1), !0, (3, 0), Some(96), true);
+        assert_eq!(wrong, Some((Wrong::Counts([Some(96), Some(64)]), Some(at(1, 0)))));
+    }
+
+    #[test]
+    fn objects_are_initialised_before_and_not_used_after() {
+        let mut barriers = Barriers::default();
+        let mut does = |does, excess| barriers.use_object(at(7, 0), 8, does, excess);
+        assert_eq!(does(Mbarrier::Arrive, 0), Some((Wrong::NotInitialised, None)));
+        assert_eq!(does(Mbarrier::Init, 0), None);
+        assert_eq!(does(Mbarrier::Arrive, 0), None);
+        assert_eq!(does(Mbarrier::Arrive, 2), Some((Wrong::Excess(2), None)));
+        assert_eq!(does(Mbarrier::Invalidate, 0), None);
+        assert_eq!(does(Mbarrier::Pass, 0), Some((Wrong::Invalidated, Some(at(7, 0)))));
+    }
+
+    #[test]
+    fn masks_name_the_thread_itself() {
+        assert_eq!(left_out(0xff, 0x0f), None);
+        assert_eq!(left_out(0xff, 0x1ff), Some(8));
+    }
+}
