@@ -295,6 +295,34 @@ pub struct Version {
     pub patch: c_int,
 }
 
+/// Where symmetric memory of a PE is mapped in this process.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PeerMemory {
+    /// The first address by which PEs know it: that of the calling PE's own.
+    pub known: u64,
+    /// Its bytes.
+    pub size: u64,
+    /// Where it is mapped.
+    pub start: u64,
+}
+
+/// Finds the symmetric memory of a PE that contains an address; returns [`FOUND`], [`NO_PE`] or
+/// [`NO_MEMORY`].
+pub type FindPeerMemory = extern "C" fn(pe: i32, address: u64, found: &mut PeerMemory) -> c_int;
+
+/// There is such memory.
+pub const FOUND: c_int = 0;
+/// There is no such PE.
+pub const NO_PE: c_int = 1;
+/// The PE has no symmetric memory there.
+pub const NO_MEMORY: c_int = 2;
+
+/// Distance between the addresses at which kernels on simulated devices find the same object of
+/// PE n and of PE n + 1. `commsan_simgpu_peers`, which registers a [`FindPeerMemory`], returns what
+/// to add for PE 0.
+pub const PEER_DISTANCE: u64 = 1 << 48;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -57,6 +57,11 @@ pub struct KernelFailure {
     pub address: u64,
     /// Size of the access in bytes; 0 if the fault does not concern global memory.
     pub size: u64,
+    /// Whether it was to memory of another processing element of NVSHMEM, which does not exist, or
+    /// has no symmetric memory there; the address is that which its processes know it by.
+    pub symmetric: bool,
+    /// That processing element.
+    pub pe: i32,
 }
 
 /// Reports a failed kernel.

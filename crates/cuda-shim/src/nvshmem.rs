@@ -5,7 +5,8 @@
 //! one goes on beside the streams until somebody waits for it. Whether PEs call the same together
 //! is for [`commsan_cuda::nvshmem`] to say. For profiles, puts and gets move what they are asked
 //! for, and collectives what their logical shape says, as those of MPI. What the library itself
-//! does is not looked at, nor are its functions for kernels, which are no calls of the host.
+//! does is not looked at. Its functions for kernels are loads and stores there, which the simulated
+//! device reports as those of any kernel.
 
 mod life;
 

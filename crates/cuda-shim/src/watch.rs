@@ -133,6 +133,7 @@ extern "C" fn failed(failed: &KernelFailure) {
             thread: failed.thread,
             line: file_name(failed.file).map(|file| Line { file, line: failed.line }),
             access: (failed.size > 0).then_some((mode, bytes)),
+            pe: failed.symmetric.then_some(failed.pe),
         };
         with_streams(&mut |streams, _, out| streams.failed(Ticket(failed.tag), &failure, out));
     });

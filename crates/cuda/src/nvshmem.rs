@@ -14,8 +14,9 @@
 //! no such symmetric memory.
 //!
 //! **Missed** are entries that the rendezvous has forgotten, other processes of jobs without MPI,
-//! and calls that kernels make: a PE whose host calls what another one's kernel calls is not
-//! provided for.
+//! and collectives that kernels call: a PE whose host calls what another one's kernel calls is not
+//! provided for. What a kernel accesses at other PEs is looked at when the simulated device says
+//! that there is no such PE, or no symmetric memory ([`Nvshmem::wrong_in_kernel`]).
 
 pub mod operation;
 #[cfg(test)]
@@ -28,6 +29,7 @@ use commsan_cuda_abi::nvshmem::Kind;
 use commsan_findings::record::{RawArgument, RawCollective, RawOperation};
 use commsan_findings::{Code, Role};
 use commsan_job_shm::{ENTRY, Posted};
+use commsan_shadow::Mode;
 use commsan_symmetric::{Fault, Heap, NoBlock};
 use operation::Operation;
 use rustc_hash::{FxHashMap, FxHasher};
@@ -445,6 +447,49 @@ impl Nvshmem {
                 Wrong { unless: Some(at), ..not("does not point into memory of nvshmem_malloc") }
             }
         })
+    }
+
+    /// What is wrong with what a kernel accesses at a PE, by this PE's addresses; `other` is where
+    /// the memory there was allocated, if it is any.
+    pub(crate) fn wrong_in_kernel(
+        &self,
+        pe: i32,
+        mode: Mode,
+        bytes: &Range<usize>,
+        other: Option<Site>,
+    ) -> Option<Wrong> {
+        let pes = self.pe?.pes;
+        let verb = if mode.is_write() { "writes" } else { "reads" };
+        let of = |code, problem: String, site| Wrong { site, ..Wrong::new(code, "", problem) };
+        let accesses = format!("{verb} {} bytes at PE {pe}", bytes.len());
+        if u32::try_from(pe).is_ok_and(|pe| pe < pes) {
+            let beyond = self.heap.beside(bytes.start).filter(|_| other.is_none());
+            if let Some((start, block)) = self.heap.block(bytes.start).or(beyond) {
+                let (first, last) = (bytes.start - start, bytes.end - start - 1);
+                let size = block.size;
+                if last < size {
+                    return None;
+                }
+                let problem = format!(
+                    "{verb} bytes {first} to {last} at PE {pe} of a symmetric allocation of {size} bytes"
+                );
+                return Some(of(Code::BeyondSymmetric, problem, Some(block.site)));
+            }
+            let (by, site) = match (self.heap.freed_at(bytes.start), other) {
+                _ if bytes.start == 0 => ("a null pointer".to_owned(), None),
+                (_, Some(site)) => {
+                    let call = site.call.unwrap_or("the program");
+                    (format!("an address of memory of {call}, which is not symmetric"), Some(site))
+                }
+                (Some(site), None) => {
+                    ("an address of memory that was freed".to_owned(), Some(site))
+                }
+                _ => ("an address that is not in memory of nvshmem_malloc".to_owned(), None),
+            };
+            return Some(of(Code::NotSymmetric, format!("{accesses} by {by}"), site));
+        }
+        let last = pes.saturating_sub(1);
+        Some(of(Code::NoSuchPe, format!("{accesses}, but PEs are 0 to {last}"), None))
     }
 
     fn wrong_block(&self, at: usize) -> Option<Wrong> {

@@ -15,8 +15,48 @@ pub(crate) struct Flow {
     pub(crate) block_of: Vec<usize>,
     /// Natural loops, one for each header.
     pub(crate) loops: Vec<Loop>,
+    /// The loops that contain each block, by index.
+    around: Vec<Vec<usize>>,
     dominators: Dominators<NodeIndex>,
-    post_dominators: Dominators<NodeIndex>,
+    above: Ancestry,
+    below: Ancestry,
+}
+
+/// Who is above whom in a tree of dominators, by when a walk through the tree enters and leaves
+/// each node. Kernels of libraries have thousands of blocks.
+struct Ancestry(Vec<Range<u32>>);
+
+impl Ancestry {
+    /// Of nodes that are numbered from 0.
+    fn of(dominators: &Dominators<NodeIndex>, nodes: usize) -> Ancestry {
+        let mut children = vec![Vec::new(); nodes];
+        for node in 0..nodes {
+            if let Some(parent) = dominators.immediate_dominator(NodeIndex::new(node)) {
+                children[parent.index()].push(node);
+            }
+        }
+        let mut spans = vec![0..0; nodes];
+        let mut time = 0;
+        // Each node twice: a second time once all below it have been there.
+        let mut open = vec![(dominators.root().index(), true)];
+        while let Some((node, enters)) = open.pop() {
+            time += 1;
+            if enters {
+                spans[node].start = time;
+                open.push((node, false));
+                open.extend(children[node].iter().map(|child| (*child, true)));
+            } else {
+                spans[node].end = time;
+            }
+        }
+        Ancestry(spans)
+    }
+
+    /// Whether a node is above another one, or the same; nodes that are not in the tree never are.
+    fn holds(&self, above: usize, node: usize) -> bool {
+        let (above, node) = (&self.0[above], &self.0[node]);
+        node.start > 0 && above.start <= node.start && node.end <= above.end
+    }
 }
 
 /// A basic block: instructions that are executed one after the other.
@@ -67,7 +107,11 @@ impl Flow {
         }
         let dominators = simple_fast(&graph, nodes[0]);
         let post_dominators = simple_fast(Reversed(&graph), nodes[blocks.len()]);
-        let mut flow = Flow { blocks, block_of, loops: Vec::new(), dominators, post_dominators };
+        let above = Ancestry::of(&dominators, nodes.len());
+        let below = Ancestry::of(&post_dominators, nodes.len());
+        let around = vec![Vec::new(); blocks.len()];
+        let loops = Vec::new();
+        let mut flow = Flow { blocks, block_of, loops, around, dominators, above, below };
         flow.find_loops();
         flow
     }
@@ -121,20 +165,17 @@ impl Flow {
 
     /// Whether `above` dominates `block`.
     pub(crate) fn dominates(&self, above: usize, block: usize) -> bool {
-        let mut chain = self.dominators.dominators(NodeIndex::new(block)).into_iter().flatten();
-        chain.any(|n| n.index() == above)
+        self.above.holds(above, block)
     }
 
     /// Whether `below` post-dominates `block`.
     pub(crate) fn post_dominates(&self, below: usize, block: usize) -> bool {
-        let chain = self.post_dominators.dominators(NodeIndex::new(block));
-        chain.into_iter().flatten().any(|n| n.index() == below)
+        self.below.holds(below, block)
     }
 
     /// The loops that contain a block, by index.
     pub(crate) fn loops_of(&self, block: usize) -> impl Iterator<Item = usize> {
-        let is_member = move |l: &Loop| l.members.contains(&block);
-        self.loops.iter().enumerate().filter(move |(_, l)| is_member(l)).map(|(at, _)| at)
+        self.around[block].iter().copied()
     }
 
     fn find_loops(&mut self) {
@@ -144,6 +185,7 @@ impl Flow {
             let latches: Vec<_> = predecessors.filter(is_back).collect();
             if !latches.is_empty() {
                 let members = self.members(header, &latches);
+                members.iter().for_each(|member| self.around[*member].push(self.loops.len()));
                 self.loops.push(Loop { header, latches, members });
             }
         }
@@ -152,9 +194,11 @@ impl Flow {
     /// Blocks that reach the latches without passing the header.
     fn members(&self, header: usize, latches: &[usize]) -> Vec<usize> {
         let mut members = vec![header];
+        let mut is_member = vec![false; self.blocks.len()];
+        is_member[header] = true;
         let mut open = latches.to_vec();
         while let Some(block) = open.pop() {
-            if !members.contains(&block) {
+            if !std::mem::replace(&mut is_member[block], true) {
                 members.push(block);
                 open.extend(&self.blocks[block].predecessors);
             }
@@ -272,6 +316,24 @@ mod tests {
         assert_eq!(loops, [(0, &[2][..]), (1, &[1][..])]);
         assert_eq!(flow.loops_of(1).collect::<Vec<_>>(), [0, 1]);
         assert!(flow.post_dominates(3, 0));
+    }
+
+    #[test]
+    fn who_is_above_whom_agrees_with_the_chains_of_dominators() {
+        for text in [
+            "A: @%p1 bra C; B: @%p2 bra B; bra A; C: ret;",
+            "A: @%p1 bra C; B: bra D; C: bra D; D: @%p2 bra A; bra F; E: bra E; F: ret;",
+            "@%p1 bra B; @%p2 bra B; A: bra C; B: bra C; C: exit; D: bra A;",
+        ] {
+            let flow = flow(text);
+            let blocks = 0..flow.blocks.len();
+            for (one, other) in blocks.clone().flat_map(|one| blocks.clone().map(move |o| (one, o)))
+            {
+                let chain = flow.dominators.dominators(NodeIndex::new(other));
+                let is_above = chain.into_iter().flatten().any(|node| node.index() == one);
+                assert_eq!(flow.dominates(one, other), is_above, "{text}: {one} above {other}");
+            }
+        }
     }
 
     #[test]

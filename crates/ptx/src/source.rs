@@ -33,8 +33,8 @@ impl Strength {
     }
 }
 
-/// Parts of paths of headers that belong to compilers and toolkits, not to programs.
-const OF_OTHERS: [&str; 8] = [
+/// Parts of paths of headers that belong to compilers, toolkits and NVSHMEM, not to programs.
+const OF_OTHERS: [&str; 13] = [
     "/usr/include/",
     "/usr/lib/",
     "/cuda/include/",
@@ -43,6 +43,11 @@ const OF_OTHERS: [&str; 8] = [
     "/targets/sbsa-linux/include/",
     "/cccl/",
     "/cuda-1",
+    "/nvshmem.h",
+    "/device/nvshmem_defines.h",
+    "/device/nvshmemx_defines.h",
+    "/device/nvshmem_coll_defines.cuh",
+    "/non_abi/device/",
 ];
 
 impl Module {

@@ -71,6 +71,8 @@ pub enum Case {
     Nvshmem,
     /// A nonblocking operation of NVSHMEM, which `nvshmem_quiet` completes.
     UntilQuiet,
+    /// A kernel that calls NVSHMEM.
+    NvshmemInKernel,
 }
 
 /// One observation, seen as a source of phrases.
@@ -182,6 +184,11 @@ impl<'o> Facts<'o> {
         let is_its = |call: &str| call.starts_with("nvshmem");
         let operation = &self.raw_operation().call;
         match self.observation.finding.code {
+            Code::NotSymmetric | Code::BeyondSymmetric | Code::NoSuchPe
+                if self.observation.finding.work.is_some() =>
+            {
+                Some(Case::NvshmemInKernel)
+            }
             Code::NotSymmetric
             | Code::BeyondSymmetric
             | Code::NoSuchPe

@@ -63,7 +63,7 @@ use commsan_findings::Code;
 use concurrency::CONCURRENCY;
 use device::{DEVICE, UNTIL_QUIET};
 use nccl::NCCL;
-use shmem::{NVSHMEM, SHMEM};
+use shmem::{IN_KERNELS, NVSHMEM, SHMEM};
 use windows::WINDOWS;
 
 /// The texts of one code.
@@ -120,9 +120,20 @@ const BETWEEN_THREADS: &[Wording] = &[
 
 /// All rows.
 pub fn wordings() -> impl Iterator<Item = &'static Wording> {
-    [BUFFERS, WINDOWS, CONCURRENCY, DEVICE, NCCL, SHMEM, NVSHMEM, UNTIL_QUIET, BETWEEN_THREADS]
-        .into_iter()
-        .flatten()
+    [
+        BUFFERS,
+        WINDOWS,
+        CONCURRENCY,
+        DEVICE,
+        NCCL,
+        SHMEM,
+        NVSHMEM,
+        IN_KERNELS,
+        UNTIL_QUIET,
+        BETWEEN_THREADS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The row for an observation.

@@ -24,6 +24,7 @@ mod pool;
 mod set;
 mod stream;
 mod symbol;
+mod symmetric;
 mod texture;
 mod unsupported;
 mod watch;

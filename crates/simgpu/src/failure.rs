@@ -26,11 +26,14 @@ impl FailureReporter {
     pub fn report(&self, fault: &Fault) {
         let Some(what) = fault_of_kernel(&fault.cause) else { return };
         let line = fault.line.as_ref();
-        let (write, address, size) = match fault.cause {
+        let (write, address, size, pe) = match fault.cause {
             Cause::Access { kind, memory: "global", address, size, .. } => {
-                (kind != Kind::Load, address, size)
+                (kind != Kind::Load, address, size, None)
             }
-            _ => (false, 0, 0),
+            Cause::Peer { kind, pe, address, size, .. } => {
+                (kind != Kind::Load, address, size, Some(pe))
+            }
+            _ => (false, 0, 0, None),
         };
         (self.failed)(&KernelFailure {
             tag: self.tag,
@@ -42,6 +45,8 @@ impl FailureReporter {
             write,
             address,
             size,
+            symmetric: pe.is_some(),
+            pe: pe.unwrap_or_default(),
         });
     }
 }
@@ -50,13 +55,9 @@ impl FailureReporter {
 fn fault_of_kernel(cause: &Cause) -> Option<String> {
     Some(match cause {
         Cause::Access { wrong, kind, memory, size, .. } => {
-            let kind = match kind {
-                Kind::Load => "load",
-                Kind::Store => "store",
-                Kind::Atomic => "atomic",
-            };
             format!("{wrong} {memory} {kind} of {size} bytes")
         }
+        Cause::Peer { kind, size, pe, .. } => format!("{kind} of {size} bytes of PE {pe}"),
         Cause::Trap
         | Cause::Assertion(_)
         | Cause::NoFunction(_)

@@ -8,7 +8,7 @@ use crate::checks::MistakeReporter;
 use crate::error::{Error, Result};
 use crate::failure::FailureReporter;
 use crate::watch::Watch;
-use commsan_simt::{Surface, Texture};
+use commsan_simt::{Mapped, NoPeer, Surface, Texture};
 use rustc_hash::FxHashMap;
 use std::ffi::c_void;
 use std::ops::Range;
@@ -42,6 +42,9 @@ pub trait Reach {
 
     /// The surface of a handle.
     fn surface(&self, handle: u64) -> Option<Arc<Surface>>;
+
+    /// The symmetric memory of a processing element that contains an address.
+    fn peer(&self, pe: i32, address: u64) -> Result<Mapped, NoPeer>;
 }
 
 /// A kernel in execution.

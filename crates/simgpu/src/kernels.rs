@@ -3,6 +3,7 @@
 use crate::account::{Accounting, Both};
 use crate::checks::Following;
 use crate::conditional::CONDITIONS;
+use crate::device_library;
 use crate::error::{Error, Result};
 use crate::failure::FailureReporter;
 use crate::grid::{self, Addresses, Global, Launch, Loader, Observed, Progress, Unusable};
@@ -12,7 +13,8 @@ use commsan_ptx::words::Space;
 use commsan_ptx::{Linkage, Variable};
 use commsan_ptx::{Module, fatbin};
 use commsan_simt::{
-    Access, At, Cause, Event, Fault, Observer, Program, Refused, Services, Surface, Texture, Wrong,
+    Access, At, Cause, Event, Fault, Mapped, NoPeer, Observer, Program, Refused, Services, Surface,
+    Texture, Wrong,
 };
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
@@ -54,6 +56,8 @@ impl Loader for Ptx {
             Ok(_) => true,
         };
         let modules = modules.into_iter().filter(usable).collect::<Result<Vec<_>, Unusable>>()?;
+        let library = device_library::needed_by(&modules);
+        let modules = modules.into_iter().chain(library).collect();
         let module = Module::linked(modules).map_err(|error| Unusable {
             error: Error::INVALID_KERNEL_IMAGE,
             reason: error.to_string(),
@@ -322,14 +326,19 @@ impl commsan_simt::Reach for OnDevice<'_> {
     fn surface(&self, handle: u64) -> Option<Arc<Surface>> {
         self.reach.surface(handle)
     }
+
+    fn peer(&self, pe: i32, address: u64) -> Result<Mapped, NoPeer> {
+        self.reach.peer(pe, address)
+    }
 }
 
 /// The error that hardware reports for a fault (CUDA Runtime API, `cudaError_t`).
 fn error_of(fault: &Fault) -> Error {
     match &fault.cause {
-        Cause::Access { wrong: Wrong::Outside, .. } | Cause::NoTexture(_) | Cause::NoSurface(_) => {
-            Error::ILLEGAL_ADDRESS
-        }
+        Cause::Access { wrong: Wrong::Outside, .. }
+        | Cause::Peer { .. }
+        | Cause::NoTexture(_)
+        | Cause::NoSurface(_) => Error::ILLEGAL_ADDRESS,
         Cause::Access { wrong: Wrong::Misaligned, .. } => Error::MISALIGNED_ADDRESS,
         Cause::Assertion(_) => Error::ASSERT,
         Cause::Unsupported(_) => Error::ILLEGAL_INSTRUCTION,

@@ -19,6 +19,7 @@ mod checks;
 pub mod conditional;
 pub mod copy;
 pub mod device;
+mod device_library;
 pub mod error;
 pub mod events;
 pub mod failure;

@@ -155,6 +155,16 @@ impl Modules {
                 addresses.insert(global.name.clone(), start);
             }
         }
+        // Those of a part that has no PTX, such as NVSHMEM's library for kernels, are known by
+        // their registration alone.
+        for other in self.variables.values().filter(|other| other.image == symbol.image) {
+            if !addresses.contains_key(&other.name) {
+                let start = memory.allocate(Kind::Variable, device, other.size)?;
+                // SAFETY: memory of this size, which nothing knows yet.
+                unsafe { (start as *mut u8).write_bytes(0, other.size) };
+                addresses.insert(other.name.clone(), start);
+            }
+        }
         for global in module.globals() {
             if image.managed_set && image.managed.contains_key(&global.name) {
                 continue;
@@ -178,6 +188,18 @@ impl Modules {
         addresses.get(&symbol.name).copied().ok_or(Error::INVALID_SYMBOL)
     }
 
+    /// The variables with a name of all modules that can be loaded: their addresses on a device,
+    /// and sizes in bytes.
+    pub fn named(&mut self, memory: &mut Memory, name: &str, device: usize) -> Vec<(usize, usize)> {
+        let all = self.variables.values().filter(|symbol| symbol.name == name);
+        let all: Vec<Symbol> = all.cloned().collect();
+        let place = |symbol: &Symbol| {
+            let addresses = self.addresses(memory, symbol, device).ok()?;
+            Some((*addresses.get(&symbol.name)?, symbol.size))
+        };
+        all.iter().filter_map(place).collect()
+    }
+
     /// Whether a managed variable is at this address.
     pub fn is_managed(&self, start: usize) -> bool {
         self.images.values().any(|image| image.managed.values().any(|&address| address == start))
@@ -193,5 +215,60 @@ impl Modules {
     /// Any symbol of a module, through which its managed variables can be initialised.
     pub fn any_of(&self, image: usize) -> Option<Symbol> {
         self.variables.values().find(|symbol| symbol.image == image).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::{Global, Grid, Launch, Observed, Unusable};
+
+    /// A module that has one variable in its PTX.
+    struct Known([Global; 1]);
+
+    impl Module for Known {
+        fn kernel(&self, _: &str) -> Option<&Kernel> {
+            None
+        }
+
+        fn globals(&self) -> &[Global] {
+            &self.0
+        }
+
+        fn initialise(&self, _: &Global, _: &Addresses, bytes: &mut [u8]) {
+            bytes.fill(7);
+        }
+
+        fn start(&self, _: &Launch, _: &Arc<Addresses>, _: Observed) -> Result<Box<dyn Grid>> {
+            Err(Error::NOT_SUPPORTED)
+        }
+    }
+
+    struct OfKnown;
+
+    impl Loader for OfKnown {
+        unsafe fn load(&self, _: *const c_void) -> Result<Arc<dyn Module>, Unusable> {
+            Ok(Arc::new(Known([Global { name: "known".to_owned(), size: 16, alignment: 8 }])))
+        }
+    }
+
+    #[test]
+    fn a_variable_without_ptx_is_memory_of_the_registered_size() {
+        let mut memory = Memory::new(2, 1 << 30).expect("memory");
+        let mut modules = Modules::new(Box::new(OfKnown));
+        modules.register(1, 0x1000);
+        modules.register_variable(1, 0x2000, "known".to_owned(), 16);
+        modules.register_variable(1, 0x2010, "other".to_owned(), 776);
+        let bytes_of = |(start, size): (usize, usize)| {
+            // SAFETY: memory of the device, of this size.
+            unsafe { std::slice::from_raw_parts(start as *const u8, size) }.to_vec()
+        };
+        let known = modules.named(&mut memory, "known", 1);
+        let other = modules.named(&mut memory, "other", 1);
+        assert_eq!(known.iter().copied().map(bytes_of).collect::<Vec<_>>(), [[7; 16]]);
+        assert_eq!(other.iter().copied().map(bytes_of).collect::<Vec<_>>(), [[0; 776]]);
+        assert_eq!(modules.address(&mut memory, 0x2010, 1), Ok(other[0].0));
+        assert_ne!(modules.address(&mut memory, 0x2010, 0), Ok(other[0].0));
+        assert!(modules.named(&mut memory, "none", 1).is_empty());
     }
 }

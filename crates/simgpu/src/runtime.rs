@@ -22,6 +22,7 @@ use crate::settings::{Choices, Settings};
 use crate::streams::{Streams, Which};
 use crate::thread;
 use crate::watch::Watcher;
+use commsan_cuda_abi::nvshmem::FindPeerMemory;
 use commsan_cuda_abi::observe::{Failed, Mistaken, Moved};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -98,6 +99,8 @@ pub struct State {
     pub(crate) mistakes: Option<Mistaken>,
     /// The profiler's callback for accesses of kernels outside their devices.
     pub(crate) profiler: Option<Moved>,
+    /// Who finds memory of processing elements.
+    pub(crate) peers: Option<FindPeerMemory>,
     next_handle: usize,
 }
 
@@ -135,6 +138,7 @@ impl Runtime {
             kernel_checks: settings.kernel_checks,
             mistakes: None,
             profiler: None,
+            peers: None,
             next_handle: FIRST_HANDLE,
         };
         for device in 0..count {

@@ -18,7 +18,8 @@ use crate::pools::Pools;
 use crate::runtime::State;
 use crate::task::{HostCall, KernelCall, Task};
 use crate::watch::Watch;
-use commsan_simt::{Surface, Texture};
+use commsan_cuda_abi::nvshmem::{FOUND, FindPeerMemory, NO_PE, PeerMemory};
+use commsan_simt::{Mapped, NoPeer, Surface, Texture};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -77,6 +78,7 @@ struct View<'a> {
     devices: &'a [Device],
     pools: &'a Pools,
     images: &'a Images,
+    peers: Option<FindPeerMemory>,
 }
 
 impl Reach for View<'_> {
@@ -95,6 +97,17 @@ impl Reach for View<'_> {
 
     fn surface(&self, handle: u64) -> Option<Arc<Surface>> {
         self.images.surface(handle)
+    }
+
+    fn peer(&self, pe: i32, address: u64) -> Result<Mapped, NoPeer> {
+        let mut found = PeerMemory::default();
+        match self.peers.map_or(NO_PE, |find| find(pe, address, &mut found)) {
+            FOUND => {
+                Ok(Mapped { known: found.known..found.known + found.size, start: found.start })
+            }
+            NO_PE => Err(NoPeer::Pe),
+            _ => Err(NoPeer::Memory),
+        }
     }
 }
 
@@ -229,8 +242,8 @@ impl State {
     /// Executes a slice of a kernel, and moves it behind the others.
     fn advance(&mut self, at: usize) -> Step {
         let Some(mut resident) = self.residents.remove(at) else { return Step::Blocked };
-        let State { memory, devices, pools, images, .. } = self;
-        let view = View { memory, devices, pools, images };
+        let State { memory, devices, pools, images, peers, .. } = self;
+        let view = View { memory, devices, pools, images, peers: *peers };
         // Other kernels may pass on what this one tells them, those of other processes, too.
         if !self.residents.is_empty() || self.board.is_some() || self.exported {
             resident.grid.has_company();

@@ -7,6 +7,7 @@
 use crate::abi::Code;
 use crate::error::{Failure, Result};
 use crate::fatbin::Wrapper;
+use commsan_cuda_abi::nvshmem::FindPeerMemory;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
@@ -89,6 +90,8 @@ functions! {
     fn cudaIpcOpenMemHandle(*mut u64, IpcHandle, c_uint) -> c_int;
     fn cudaIpcCloseMemHandle(u64) -> c_int;
     fn cudaLaunchCooperativeKernel(*const c_void, Dim3, Dim3, *mut *const c_void, usize, usize) -> c_int;
+    fn commsan_simgpu_peers(Option<FindPeerMemory>) -> u64;
+    fn commsan_simgpu_variable(*const c_char, usize, *mut u64, *mut usize) -> c_int;
     fn __cudaRegisterFatBinary(*const c_void) -> usize;
     fn __cudaRegisterFatBinaryEnd(usize) -> ();
     fn __cudaRegisterFunction(usize, *const c_void, *const c_void, *const c_char, c_int, usize, usize, usize, usize, usize) -> ();
@@ -364,6 +367,27 @@ pub fn launch(key: usize, blocks: u32, threads: u32, parameter: &[u8], stream: u
     let (grid, block) = (Dim3([blocks, 1, 1]), Dim3([threads, 1, 1]));
     let key = key as *const c_void;
     ask!(cudaLaunchCooperativeKernel(key, grid, block, arguments.as_mut_ptr(), 0, stream))
+}
+
+/// Kernels find memory of PEs by a function from now on; returns what they add to an address for
+/// that of PE 0.
+pub fn find_peers_by(find: FindPeerMemory) -> Result<u64> {
+    let functions = functions()?;
+    // SAFETY: the simulated runtime's function, and one that lives as long as the process.
+    Ok(unsafe { (functions.commsan_simgpu_peers)(Some(find)) })
+}
+
+/// Addresses on the current device, and sizes, of the variables of kernels with a name.
+pub fn variables(name: &CStr) -> Result<Vec<(u64, usize)>> {
+    let mut all = Vec::new();
+    loop {
+        let (mut address, mut size) = (0, 0);
+        ask!(commsan_simgpu_variable(name.as_ptr(), all.len(), &mut address, &mut size))?;
+        if address == 0 {
+            return Ok(all);
+        }
+        all.push((address, size));
+    }
 }
 
 /// Waits until all work of a stream of the program is complete.

@@ -3,7 +3,7 @@
 use crate::code::{Address, Atomic, Base, CopyAsync, CopyBulk, Transfer, Where};
 use crate::fault::Cause;
 use crate::memory::{
-    ARGUMENT_WINDOW, Cell, Global, LOCAL_WINDOW, SHARED_WINDOW, Wrong, in_window, update,
+    ARGUMENT_WINDOW, Cell, Global, LOCAL_WINDOW, SHARED_WINDOW, Wrong, at_peer, in_window, update,
 };
 use crate::observe::{Access, Kind, Observer};
 use crate::rows::{ALL, LANES, Lane, Mask, Row, Rows, Slot, each_lane, lanes};
@@ -413,15 +413,44 @@ impl<O: Observer> Memories<'_, '_, O> {
         let Use { kind, size, .. } = *does;
         let hits =
             |low, high: u64| self.global.hits(self.instruction, low, high.saturating_add(size));
+        let mut mapped = None;
         if !are_fine(addresses, mask, size, hits) {
-            self.check_lanes(addresses, mask, size, kind)?;
+            mapped = self.map_lanes(addresses, mask, size, kind)?;
+            self.check_lanes(mapped.as_ref().unwrap_or(addresses), mask, size, kind)?;
         }
+        let addresses = mapped.as_ref().unwrap_or(addresses);
         let target = Target { base: std::ptr::null_mut(), stride: 0, addresses };
         if O::WANTED {
             self.observe(does, mask, &target, O::access);
         }
         act(&target, mask);
         Ok(())
+    }
+
+    /// The addresses at which memory of other PEs is mapped; `None` if no lane accesses such.
+    #[cold]
+    fn map_lanes(
+        &mut self,
+        addresses: &Row<u64>,
+        mask: Mask,
+        size: u64,
+        kind: Kind,
+    ) -> Result<Option<Row<u64>>, Trap> {
+        let mut mapped = None;
+        for lane in lanes(mask) {
+            let Some((pe, address)) = at_peer(addresses[lane]) else { continue };
+            let found = self.global.mapped(pe, address, size);
+            let why = match found {
+                Ok(Some(at)) => {
+                    mapped.get_or_insert(*addresses)[lane] = at;
+                    continue;
+                }
+                Ok(None) => None,
+                Err(why) => Some(why),
+            };
+            return Err(Trap { cause: Cause::Peer { why, kind, pe, address, size }, lane });
+        }
+        Ok(mapped)
     }
 
     #[cold]

@@ -1,6 +1,6 @@
 //! Faults that end a grid, reported like compiler errors: by kernel, thread and source line.
 
-use crate::memory::Wrong;
+use crate::memory::{NoPeer, Wrong};
 use crate::observe::Kind;
 use commsan_ptx::{Instruction, Module, Site};
 use std::fmt;
@@ -17,6 +17,19 @@ pub enum Cause {
         /// The memory: `global`, `shared`, `local`, `parameter`, `surface`.
         memory: &'static str,
         /// The address.
+        address: u64,
+        /// The size, in bytes.
+        size: u64,
+    },
+    /// An access to memory of another processing element (PE) that is not there.
+    Peer {
+        /// Why it is not; `None` if the access leaves the symmetric memory that it begins in.
+        why: Option<NoPeer>,
+        /// The kind of access.
+        kind: Kind,
+        /// The PE.
+        pe: i32,
+        /// The address, by which PEs know the memory.
         address: u64,
         /// The size, in bytes.
         size: u64,
@@ -43,16 +56,29 @@ pub enum Cause {
     Barrier(u32),
 }
 
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Load => "load",
+            Kind::Store => "store",
+            Kind::Atomic => "atomic",
+        })
+    }
+}
+
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cause::Access { wrong, kind, memory, address, size } => {
-                let kind = match kind {
-                    Kind::Load => "load",
-                    Kind::Store => "store",
-                    Kind::Atomic => "atomic",
-                };
                 write!(f, "{wrong} {memory} {kind} of {size} bytes at {address:#x}")
+            }
+            Cause::Peer { why, kind, pe, address, size } => {
+                write!(f, "{kind} of {size} bytes at {address:#x} of PE {pe}, ")?;
+                f.write_str(match why {
+                    Some(NoPeer::Pe) => "which does not exist",
+                    Some(NoPeer::Memory) => "where it has no symmetric memory",
+                    None => "which leaves the symmetric allocation there",
+                })
             }
             Cause::Trap => f.write_str("trap"),
             Cause::Assertion(text) => f.write_str(text),

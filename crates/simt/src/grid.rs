@@ -4,7 +4,7 @@ use crate::access::Region;
 use crate::block::{Block, together};
 use crate::execute::{Context, Place as Step};
 use crate::fault::{Fault, line_of, name_of};
-use crate::memory::{Global, Reach};
+use crate::memory::{Global, Mapped, NoPeer, Reach};
 use crate::observe::{At, Event, Observer};
 use crate::program::{Kernel, Symbols};
 use crate::provided::Services;
@@ -376,5 +376,9 @@ impl Reach for WithHeap<'_> {
 
     fn surface(&self, handle: u64) -> Option<Arc<Surface>> {
         self.reach.surface(handle)
+    }
+
+    fn peer(&self, pe: i32, address: u64) -> Result<Mapped, NoPeer> {
+        self.reach.peer(pe, address)
     }
 }

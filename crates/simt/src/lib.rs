@@ -44,7 +44,7 @@ mod warp;
 pub use condition::Conditions;
 pub use fault::{Cause, Fault, SourceLine, name_of};
 pub use grid::{Grid, Launch, Progress, Refused};
-pub use memory::{Reach, Wrong};
+pub use memory::{Mapped, NoPeer, PEERS, Reach, Wrong};
 pub use observe::{Access, At, Event, Kind, Mbarrier, Observer};
 pub use program::{Kernel, Program, Symbols};
 pub use provided::Services;

@@ -16,10 +16,41 @@ pub const ARGUMENT_WINDOW: u64 = 3 << 48;
 pub const FUNCTION_WINDOW: u64 = 4 << 48;
 /// Size of each window, in bytes.
 const WINDOW: u64 = 1 << 48;
+/// Where the memory of processing element (PE) 0 appears among generic addresses. That of others
+/// lies as many windows away as their number says, which may be negative: a PE that does not exist
+/// is found out when it is accessed.
+pub const PEERS: u64 = 0x8000 << 48;
+/// How many windows on either side of [`PEERS`] belong to PEs.
+const PEERS_ON_EITHER_SIDE: u64 = 0x4000;
 
 /// Whether a generic address is in a window.
 pub fn in_window(address: u64, window: u64) -> bool {
     address.wrapping_sub(window) < WINDOW
+}
+
+/// The PE in whose window an address lies, and the address there.
+pub fn at_peer(address: u64) -> Option<(i32, u64)> {
+    let number = (address >> 48).wrapping_sub(PEERS >> 48) as i64;
+    let is_one = number.unsigned_abs() <= PEERS_ON_EITHER_SIDE;
+    is_one.then_some((number as i32, address % WINDOW))
+}
+
+/// Symmetric memory of a PE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapped {
+    /// By what addresses PEs know it.
+    pub known: Range<u64>,
+    /// Where the first byte is mapped in this process.
+    pub start: u64,
+}
+
+/// Why there is no memory at an address of a PE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoPeer {
+    /// The PE does not exist.
+    Pe,
+    /// The address is in no symmetric memory.
+    Memory,
 }
 
 /// The host memory that a grid may access.
@@ -33,6 +64,12 @@ pub trait Reach {
 
     /// The surface of a handle.
     fn surface(&self, handle: u64) -> Option<Arc<Surface>>;
+
+    /// The symmetric memory of a PE that contains an address.
+    fn peer(&self, pe: i32, address: u64) -> Result<Mapped, NoPeer> {
+        let _ = (pe, address);
+        Err(NoPeer::Pe)
+    }
 }
 
 /// Why an access is invalid.
@@ -62,12 +99,27 @@ pub struct Global<'a> {
     own: Range<u64>,
     /// The allocation that each instruction hit last, by the instruction's number.
     cache: [(u64, u64); CACHED_ALLOCATIONS],
+    /// The PE that was accessed last, and its memory there.
+    peer: Option<(i32, Mapped)>,
 }
 
 impl<'a> Global<'a> {
     /// Global memory that `reach` and `own` allow.
     pub fn new(reach: &'a dyn Reach, own: Range<u64>) -> Global<'a> {
-        Global { reach, own, cache: [(1, 0); CACHED_ALLOCATIONS] }
+        Global { reach, own, cache: [(1, 0); CACHED_ALLOCATIONS], peer: None }
+    }
+
+    /// Where `size` bytes of a PE are mapped; `None` if they leave the memory that they begin in.
+    pub fn mapped(&mut self, pe: i32, address: u64, size: u64) -> Result<Option<u64>, NoPeer> {
+        let hits =
+            |(known, memory): &(i32, Mapped)| *known == pe && memory.known.contains(&address);
+        let last = self.peer.take_if(|last| hits(last));
+        let (_, memory) = match last {
+            Some(last) => self.peer.insert(last),
+            None => self.peer.insert((pe, self.reach.peer(pe, address)?)),
+        };
+        let fits = address.checked_add(size).is_some_and(|end| end <= memory.known.end);
+        Ok(fits.then(|| memory.start + (address - memory.known.start)))
     }
 
     /// The texture of a handle.
@@ -219,6 +271,52 @@ mod tests {
         assert_eq!(global.check(0, u64::MAX - 1, 4), Err(Wrong::Outside));
         assert_eq!(global.check(1, 0x5004, 4), Ok(()));
         assert_eq!(global.check(1, 0, 1), Err(Wrong::Outside));
+    }
+
+    #[test]
+    fn windows_of_peers_are_told_from_others() {
+        for pe in [0, 1, 63, -1, 0x4000, -0x4000] {
+            let window = PEERS.wrapping_add((i64::from(pe) << 48) as u64);
+            assert_eq!(at_peer(window + 0x7fff_1234_5678), Some((pe, 0x7fff_1234_5678)));
+        }
+        let others = [0, 0x7fff_ffff_ffff, SHARED_WINDOW, FUNCTION_WINDOW + 16, u64::MAX];
+        assert!(others.iter().all(|address| at_peer(*address).is_none()));
+    }
+
+    #[test]
+    fn memory_of_peers_is_mapped_to_the_byte() {
+        struct Pes;
+        impl Reach for Pes {
+            fn allocation(&self, _: u64) -> Option<Range<u64>> {
+                None
+            }
+
+            fn texture(&self, _: u64) -> Option<Arc<Texture>> {
+                None
+            }
+
+            fn surface(&self, _: u64) -> Option<Arc<Surface>> {
+                None
+            }
+
+            fn peer(&self, pe: i32, address: u64) -> Result<Mapped, NoPeer> {
+                let known = 0x1000..0x1010;
+                match (pe, known.contains(&address)) {
+                    (0 | 1, true) => Ok(Mapped { known, start: 0x5000 + 0x1000 * pe as u64 }),
+                    (0 | 1, false) => Err(NoPeer::Memory),
+                    _ => Err(NoPeer::Pe),
+                }
+            }
+        }
+        let mut global = Global::new(&Pes, 0..0);
+        for (pe, at) in [(1, 0x6004), (0, 0x5004), (0, 0x5004), (1, 0x6004)] {
+            assert_eq!(global.mapped(pe, 0x1004, 4), Ok(Some(at)));
+        }
+        assert_eq!(global.mapped(1, 0x100c, 4), Ok(Some(0x600c)));
+        assert_eq!(global.mapped(1, 0x100c, 8), Ok(None));
+        assert_eq!(global.mapped(1, 0x1010, 1), Err(NoPeer::Memory));
+        assert_eq!(global.mapped(2, 0x1004, 4), Err(NoPeer::Pe));
+        assert_eq!(global.mapped(0, 0x1000, 16), Ok(Some(0x5000)));
     }
 
     #[test]

@@ -13,6 +13,9 @@ use std::ops::Range;
 /// Blocks that are remembered after they were freed.
 const MAX_FREED: usize = 256;
 
+/// How far behind a block an access still counts as one that has left it.
+const NEAR: usize = 1 << 16;
+
 /// Blocks of one place that are left at the end, from which on that is a leak, if the program frees
 /// others: it may leave its blocks to the library, which frees them.
 const LEAK: usize = 2;
@@ -76,6 +79,14 @@ impl Heap {
     pub fn block(&self, at: usize) -> Option<(usize, &Block)> {
         let (start, block) = self.blocks.range(..=at).next_back()?;
         (at < start + block.size).then_some((*start, block))
+    }
+
+    /// The block that ends at an address or not far before it, if none is there: closer than 64
+    /// KiB, or than its own size.
+    pub fn beside(&self, at: usize) -> Option<(usize, &Block)> {
+        let (start, block) = self.blocks.range(..=at).next_back()?;
+        let behind = at.checked_sub(start + block.size)?;
+        (behind < block.size.max(NEAR)).then_some((*start, block))
     }
 
     /// Where memory at an address was freed, if nothing has it now.
@@ -163,6 +174,9 @@ mod tests {
         assert!(matches!(heap.fault(4096, Some(4096..4193)), Some(Fault::Beyond(..))));
         assert!(matches!(heap.fault(4192, None), Some(Fault::Unknown)));
         assert!(matches!(heap.fault(0, None), Some(Fault::Null)));
+        assert!(heap.beside(4191).is_none() && heap.beside(4095).is_none());
+        assert!(heap.beside(4192).is_some_and(|(start, block)| (start, block.size) == (4096, 96)));
+        assert!(heap.beside(4192 + NEAR).is_none());
         heap.freed(4096, site(2));
         assert!(matches!(heap.fault(4100, None), Some(Fault::Freed(by)) if by.pc == 2));
         heap.made(4000, 100, site(3));

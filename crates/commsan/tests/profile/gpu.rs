@@ -197,6 +197,54 @@ fn one_sided_transfers_of_nvshmem() {
     assert!(rows.iter().all(|row| row["file"].ends_with("nvshmem.cu") && !row["line"].is_empty()));
 }
 
+/// What kernels put, get and change at other PEs: from device to device, at the kernel's own lines,
+/// whichever line of NVSHMEM's headers does it.
+#[test]
+fn transfers_of_kernels_that_call_nvshmem() {
+    const PES: u32 = 3;
+    let work = Work::new("kernel_puts", Mpi::OpenMpi);
+    let program = cuda(&work, "kernel_puts.cu", &["-lnvshmem_host"]);
+    let run = profile(&work, &["--gpu", "sim:3"], PES, &program, &[]);
+    run.ends_with(0).says("right");
+    let text = fs::read_to_string(repository().join("tests/profile/kernel_puts.cu")).unwrap();
+    let line = |mark: &str| {
+        let ends = |line: &str| line.ends_with(&format!("// {mark}"));
+        (text.lines().position(ends).unwrap() + 1).to_string()
+    };
+    let gpu = |n: u32| format!("gpu {n}");
+    let mut expected: BTreeMap<(String, String, String, String), u64> = BTreeMap::new();
+    let mut moves = |mark: &str, kind: &str, from: u32, to: u32, bytes: u64| {
+        let key = (line(mark), kind.to_owned(), gpu(from), gpu(to));
+        *expected.entry(key).or_default() += bytes;
+    };
+    for me in 0..PES {
+        let (right, left) = ((me + 1) % PES, (me + PES - 1) % PES);
+        moves("values", "peer-store", me, right, 16 * 4);
+        moves("row", "peer-store", me, right, 64 * 4);
+        moves("back", "peer-load", left, me, 32 * 4);
+        moves("counts", "peer-atomic", me, right, 3 * 8);
+        moves("meets", "peer-store", me, right, 8);
+        moves("meets", "peer-store", me, left, 8);
+    }
+    let rows = table(&work, &run, "transfers");
+    let rows: Vec<_> = rows.iter().filter(|row| row["kind"].starts_with("peer-")).collect();
+    let mut told: BTreeMap<(String, String, String, String), u64> = BTreeMap::new();
+    for row in &rows {
+        assert!(row["file"].ends_with("kernel_puts.cu"), "{row:?}");
+        let [line, kind, source, target] =
+            ["line", "kind", "source", "target"].map(|column| row[column].clone());
+        *told.entry((line, kind, source, target)).or_default() += number(row, "bytes");
+    }
+    assert_eq!(told, expected);
+    let of = |mark: &str, column: &str| {
+        let at = line(mark);
+        let rows = rows.iter().filter(|row| row["line"] == at);
+        rows.map(|row| row[column].clone()).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(of("row", "target_object"), ["field".to_owned()].into());
+    assert_eq!(of("back", "object"), ["field".to_owned()].into());
+}
+
 /// Builds a CUDA program under `tests/profile`.
 fn cuda(work: &Work, source: &str, libraries: &[&str]) -> PathBuf {
     build(work, &work.mpi.tool("mpicxx"), source, libraries)

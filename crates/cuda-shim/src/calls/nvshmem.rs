@@ -315,27 +315,39 @@ unsafe extern "C" fn nvshmemx_hostlib_init_attr(
     unsafe { init(commsan_process::caller!(), flags, attributes, || real(flags, attributes)) }
 }
 
-/// `nvshmem_init` calls this in a program that is linked with the host's library alone.
-#[unsafe(export_name = "_Z20nvshmemi_init_threadiPijP21nvshmemx_init_attr_v118nvshmemi_version_t")]
-#[inline(never)]
-unsafe extern "C" fn init_thread(
-    requested: c_int,
-    provided: *mut c_int,
-    flags: c_uint,
-    attributes: *const Attributes,
-    version: Version,
-) -> c_int {
-    let real = crate::real::real!(
-        c"_Z20nvshmemi_init_threadiPijP21nvshmemx_init_attr_v118nvshmemi_version_t",
-        fn(c_int, *mut c_int, c_uint, *const Attributes, Version) -> c_int
-    );
-    let Some(real) = real else { return NONE };
-    // SAFETY: the program's arguments.
-    unsafe {
-        init(commsan_process::caller!(), flags, attributes, || {
-            real(requested, provided, flags, attributes, version)
-        })
-    }
+/// What `nvshmem_init` calls in a program that is linked with the host's library alone, for
+/// versions of `nvshmemx_init_attr_t`, which begin alike.
+macro_rules! init_threads {
+    ($($function:ident $name:literal;)*) => {$(
+        #[unsafe(export_name = $name)]
+        #[inline(never)]
+        unsafe extern "C" fn $function(
+            requested: c_int,
+            provided: *mut c_int,
+            flags: c_uint,
+            attributes: *const Attributes,
+            version: Version,
+        ) -> c_int {
+            let real = crate::real::real!(
+                match std::ffi::CStr::from_bytes_with_nul(concat!($name, "\0").as_bytes()) {
+                    Ok(name) => name,
+                    Err(_) => unreachable!(),
+                },
+                fn(c_int, *mut c_int, c_uint, *const Attributes, Version) -> c_int
+            );
+            let Some(real) = real else { return NONE };
+            // SAFETY: the program's arguments.
+            unsafe {
+                init(commsan_process::caller!(), flags, attributes, || {
+                    real(requested, provided, flags, attributes, version)
+                })
+            }
+        }
+    )*};
+}
+init_threads! {
+    init_thread "_Z20nvshmemi_init_threadiPijP21nvshmemx_init_attr_v118nvshmemi_version_t";
+    init_thread_v2 "_Z20nvshmemi_init_threadiPijP21nvshmemx_init_attr_v218nvshmemi_version_t";
 }
 
 /// `nvshmem_init` calls this in a program that is linked with the library of kernels, too.

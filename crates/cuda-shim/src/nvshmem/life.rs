@@ -6,7 +6,7 @@ use super::{
 };
 use crate::call::{Call, DefaultStream};
 use crate::process::{process, quietly};
-use crate::real::SUCCESS;
+use crate::real::{Real, SUCCESS, real};
 use crate::traffic::one_sided;
 use crate::{ask, memory};
 use commsan_cuda::{Allocation, MemoryKind, Release};
@@ -109,11 +109,28 @@ pub(crate) fn allocate(
         let (kind, bytes) = (MemoryKind::Device, address..address.saturating_add(size));
         let allocation = Allocation { kind, device, bytes, stream: None };
         memory::made(&call, name, allocation);
+        for_kernels(&call, address);
         if is_checked {
             act(&call, Act::Allocated(address, size, name));
         }
     });
     address
+}
+
+/// Kernels on simulated devices may access memory of all PEs that is here at an address.
+fn for_kernels(call: &Call, address: usize) {
+    static SIMULATED: Real = Real::new(c"commsan_simgpu_peers");
+    let Some([me, pes]) = identity().filter(|_| call.counts() && SIMULATED.get().is_some()) else {
+        return;
+    };
+    for pe in (0..pes).filter(|pe| *pe != me) {
+        let there = real!(c"nvshmem_ptr", fn(usize, c_int) -> usize);
+        // SAFETY: the library's function, which reads its numbers.
+        let there = there.map_or(0, |there| unsafe { there(address, pe as c_int) });
+        if there != 0 {
+            one_sided::reached(call, address, pe, there);
+        }
+    }
 }
 
 /// Gives symmetric memory back, together with all other PEs.

@@ -33,6 +33,8 @@ pub struct Failure {
     pub line: Option<Line>,
     /// The access to global memory that is not allowed, if that is what it is.
     pub access: Option<(Mode, Range<usize>)>,
+    /// The PE of NVSHMEM whose memory the access was to, by the addresses of this PE's own.
+    pub pe: Option<i32>,
 }
 
 /// Where kernels were launched that may have yet to be executed.
@@ -91,6 +93,9 @@ impl Gpu {
     /// A kernel has failed.
     pub fn failed(&self, ticket: Ticket, failure: &Failure, out: &mut dyn Findings) {
         let Some(launched) = self.launches.get(ticket) else { return };
+        if let Some((pe, (mode, bytes))) = failure.pe.zip(failure.access.as_ref()) {
+            return self.failed_at_pe(launched, failure, (pe, *mode, bytes), out);
+        }
         if let Some((mode, bytes)) = &failure.access
             && let Some(freed) = self.memory.freed(bytes.start)
         {
@@ -121,6 +126,34 @@ impl Gpu {
             argument: Some(RawArgument::new("", failure.problem(beside), None)),
             work: Some(RawWork::new(Some(&doing), None)),
             ..Report::new(Code::KernelFailed, operation, sites)
+        };
+        out.report(report, by.pc, &self.stacks);
+    }
+
+    /// A kernel has accessed a PE, or symmetric memory of one, that does not exist.
+    fn failed_at_pe(
+        &self,
+        launched: &Launched,
+        failure: &Failure,
+        (pe, mode, bytes): (i32, Mode, &Range<usize>),
+        out: &mut dyn Findings,
+    ) {
+        let Launched { kernel, call, site, .. } = launched;
+        let other = self.memory.around(bytes.start).map(|block| block.site);
+        let Some(wrong) = self.nvshmem.wrong_in_kernel(pe, mode, bytes, other) else { return };
+        let (offender, by) = wrong.site.map_or((0, *site), |of_memory| (site.pc, of_memory));
+        if out.again(wrong.code, offender, by.pc) {
+            return;
+        }
+        let of_memory = wrong.site.map(|site| (Role::Operation, site));
+        let sites: Vec<_> = [(Role::Access, *site)].into_iter().chain(of_memory).collect();
+        let operation = RawOperation::of(by.call.unwrap_or(call));
+        let doing = launched.doing(failure);
+        let report = Report {
+            access: Some(RawAccess::new(kernel, mode.is_write(), bytes)),
+            argument: Some(RawArgument::new("", wrong.problem, None)),
+            work: Some(RawWork::new(Some(&doing), None)),
+            ..Report::new(wrong.code, operation, sites)
         };
         out.report(report, by.pc, &self.stacks);
     }

@@ -33,6 +33,51 @@ const fn of_nvshmem(
     Wording { case: Case::Nvshmem, ..of_argument(code, offence, why, help) }
 }
 
+/// What is wrong with what a kernel accesses at other PEs.
+const fn in_kernel(
+    code: Code,
+    operation: &'static str,
+    why: &'static str,
+    help: &'static str,
+) -> Wording {
+    Wording {
+        code,
+        case: Case::NvshmemInKernel,
+        message: "{mywork} {problem}",
+        offence: "{mywork} is launched",
+        operation,
+        why,
+        help,
+        fortran: "",
+    }
+}
+
+/// The rows for kernels that call NVSHMEM.
+pub(super) const IN_KERNELS: &[Wording] = &[
+    in_kernel(
+        Code::NotSymmetric,
+        "{starter} is called for the memory",
+        "other PEs find their object by this address: it must lie in memory that nvshmem_malloc has returned on all PEs; \
+         variables, and memory of cudaMalloc, are not symmetric",
+        "pass the kernel memory of nvshmem_malloc for the dest of puts, the source of gets, signals and atomics, and free \
+         it after the kernel is done; only the source of a put and the dest of a get may be other memory",
+    ),
+    in_kernel(
+        Code::BeyondSymmetric,
+        "the memory is allocated here",
+        "what lies behind an allocation is another one, or memory of the library, which other PEs lose without notice",
+        "match the index and the count to the allocation: counts are in elements of the call's type, sizes of \
+         nvshmem_malloc in bytes",
+    ),
+    in_kernel(
+        Code::NoSuchPe,
+        "",
+        "PEs are numbered from 0 to nvshmem_n_pes() - 1",
+        "check how the number of the PE is computed; wrap around or leave the call out where there is no neighbour, since \
+         NVSHMEM has no null PE",
+    ),
+];
+
 /// The rows for NVSHMEM, where it has other words.
 pub(super) const NVSHMEM: &[Wording] = &[
     of_nvshmem(

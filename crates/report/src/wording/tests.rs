@@ -181,6 +181,34 @@ fn of_symmetric(row: &Wording) -> Observation {
     observation
 }
 
+/// A typical finding about what a kernel accesses at other PEs.
+fn of_kernel_at_pe(code: Code) -> Observation {
+    let mut observation = crate::facts::tests::device(Code::KernelFailed, Case::Usual);
+    let (call, problem) = match code {
+        Code::NotSymmetric => {
+            let by = "an address of memory of cudaMalloc, which is not symmetric";
+            ("cudaMalloc", format!("writes 8 bytes at PE 1 by {by}"))
+        }
+        Code::BeyondSymmetric => {
+            let of = "a symmetric allocation of 96 bytes";
+            ("nvshmem_malloc", format!("writes bytes 96 to 103 at PE 1 of {of}"))
+        }
+        _ => ("", "writes 8 bytes at PE 4, but PEs are 0 to 3".to_owned()),
+    };
+    let finding = &mut observation.finding;
+    finding.code = code;
+    finding.argument = Some(RawArgument::new("", problem, None));
+    finding.operation.call = call.into();
+    if call.is_empty() {
+        finding.operation.call = "cudaLaunchKernel".into();
+        finding.sites.to_mut().truncate(1);
+        observation.stacks.truncate(1);
+    } else {
+        finding.sites.to_mut()[1].call = Some(call.into());
+    }
+    observation
+}
+
 /// Of some codes the other thread came later, of some earlier.
 fn between_sites_of_threads(observation: &mut Observation, code: Code) {
     observation.finding.threads = true;
@@ -219,6 +247,8 @@ fn texts_of_all_codes() {
             matches!(row.code, Code::AllocationsDiffer | Code::NvshmemCollectivesDiffer);
         let mut observation = if is_together {
             crate::facts::tests::together(row.code, row.case)
+        } else if row.case == Case::NvshmemInKernel {
+            of_kernel_at_pe(row.code)
         } else if row.code >= Code::NotSymmetric {
             of_symmetric(row)
         } else if row.code >= Code::NcclCollectivesDiffer {

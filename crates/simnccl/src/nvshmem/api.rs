@@ -13,7 +13,6 @@ use crate::error::{Failure, Result};
 use commsan_cuda_abi::nvshmem::{Attributes, Id, Version};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `NVSHMEM_THREAD_SERIALIZED`.
 const SERIALIZED: c_int = 2;
@@ -351,27 +350,35 @@ unsafe extern "C" fn nvshmemx_hostlib_init_attr(
     code("nvshmemx_hostlib_init_attr", start(flags, unsafe { attributes.as_ref() }))
 }
 
-/// `nvshmem_init` calls this in a program that is linked with this library alone.
-///
-/// # Safety
-/// Every pointer is valid for its type.
-#[unsafe(export_name = "_Z20nvshmemi_init_threadiPijP21nvshmemx_init_attr_v118nvshmemi_version_t")]
-unsafe extern "C" fn init_thread(
-    _requested: c_int,
-    provided: *mut c_int,
-    flags: c_uint,
-    attributes: *const Attributes,
-    _version: Version,
-) -> c_int {
-    // SAFETY: by this function's contract.
-    unsafe {
-        provided.write(SERIALIZED);
-        code("nvshmem_init", start(flags, attributes.as_ref()))
-    }
+/// Defines what `nvshmem_init` calls in a program that is linked with this library alone, for
+/// versions of `nvshmemx_init_attr_t`, which begin alike.
+macro_rules! init_threads {
+    ($($function:ident $name:literal;)*) => {$(
+        /// # Safety
+        /// Every pointer is valid for its type.
+        #[unsafe(export_name = $name)]
+        unsafe extern "C" fn $function(
+            _requested: c_int,
+            provided: *mut c_int,
+            flags: c_uint,
+            attributes: *const Attributes,
+            _version: Version,
+        ) -> c_int {
+            // SAFETY: by this function's contract.
+            unsafe {
+                provided.write(SERIALIZED);
+                code("nvshmem_init", start(flags, attributes.as_ref()))
+            }
+        }
+    )*};
+}
+init_threads! {
+    init_thread "_Z20nvshmemi_init_threadiPijP21nvshmemx_init_attr_v118nvshmemi_version_t";
+    init_thread_v2 "_Z20nvshmemi_init_threadiPijP21nvshmemx_init_attr_v218nvshmemi_version_t";
 }
 
-/// Initialises a program that is also linked with `libnvshmem_device.a`, whose device functions
-/// need more than is simulated.
+/// Initialises a program that is also linked with `libnvshmem_device.a`, whose variables the
+/// simulated device finds by their names.
 ///
 /// # Safety
 /// Every pointer is valid for its type.
@@ -385,26 +392,16 @@ unsafe extern "C" fn nvshmemid_hostlib_init_attr(
     _device: *const c_void,
 ) -> c_int {
     // SAFETY: by this function's contract.
-    let code = unsafe {
+    unsafe {
         provided.write(SERIALIZED);
         code("nvshmem_init", start(flags, attributes.as_ref()))
-    };
-    if nvshmem_my_pe() == 0 {
-        no_kernels();
     }
-    code
 }
 
-/// Warns once that kernels cannot call NVSHMEM.
-fn no_kernels() {
-    static SAID: AtomicBool = AtomicBool::new(false);
-    if !SAID.swap(true, Ordering::Relaxed) {
-        eprintln!(
-            "commsan: simulated NVSHMEM: kernels that call NVSHMEM themselves are not simulated, only what the \
-             host calls; kernels may use what nvshmem_ptr gives."
-        );
-    }
-}
+/// By which transport kernels reach PEs that they cannot store to
+/// (`NVSHMEMI_DEVICE_TRANSPORT_TYPE_PROXY`); `libnvshmem_device.a` reads it.
+#[unsafe(no_mangle)]
+static nvshmem_selected_device_transport: c_int = 0;
 
 macro_rules! ends {
     ($($name:ident)*) => {$(
@@ -436,12 +433,16 @@ lacks! {
     nvshmemx_team_init -> UNSUPPORTED as usize;
 }
 
-/// Functions for kernels.
+/// Functions for kernels that the program loads itself.
 macro_rules! of_kernels {
     ($($name:ident)*) => {$(
         #[unsafe(no_mangle)]
         extern "C" fn $name() -> c_int {
-            no_kernels();
+            eprintln!(concat!(
+                "commsan: simulated NVSHMEM: ",
+                stringify!($name),
+                " is not simulated: kernels that are loaded by the driver API cannot call NVSHMEM"
+            ));
             UNSUPPORTED
         }
     )*};

@@ -5,6 +5,7 @@ use crate::cuda::{self, IpcHandle};
 use crate::error::{Failure, Result};
 use crate::rendezvous::{MESSAGE_BYTES, message, word};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// An allocation.
 struct Block {
@@ -24,6 +25,13 @@ impl Heap {
         let offset = address - start;
         let fits = offset.checked_add(bytes).is_some_and(|end| end <= block.bytes);
         fits.then(|| block.at[pe] + offset)
+    }
+
+    /// The allocation that an address lies in, and where it is mapped here for each PE.
+    pub fn block(&self, address: usize) -> Option<(Range<usize>, &[usize])> {
+        let (&start, block) = self.0.range(..=address).next_back()?;
+        let bytes = start..start + block.bytes;
+        bytes.contains(&address).then_some((bytes, &block.at))
     }
 }
 

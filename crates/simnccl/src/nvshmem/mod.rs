@@ -3,13 +3,14 @@
 //! Simulated device memory is mapped into each process that has it, so that a put is a copy of
 //! bytes, done by the host when it calls or by a host function in a stream. Each symmetric
 //! allocation is one of the device, which the other PEs open. Kernels may use the pointers that
-//! `nvshmem_ptr` returns; NVSHMEM's functions for kernels are not simulated.
+//! `nvshmem_ptr` returns, and NVSHMEM's functions for kernels.
 //!
 //! `api.rs` has the functions, `job.rs` their operations, `start.rs` how PEs find each other,
 //! `heap.rs` the symmetric heap, `team.rs` teams, `values.rs` the arithmetic of reductions and
-//! atomics.
+//! atomics, `device.rs` what kernels need.
 
 mod api;
+mod device;
 mod heap;
 mod job;
 mod start;
@@ -31,6 +32,8 @@ struct World {
     rendezvous: Mutex<Rendezvous>,
     heap: RwLock<Heap>,
     teams: Mutex<Teams>,
+    /// What kernels find, if the program has some that call NVSHMEM.
+    device: Mutex<Option<device::Device>>,
 }
 
 static WORLD: RwLock<Option<Arc<World>>> = RwLock::new(None);

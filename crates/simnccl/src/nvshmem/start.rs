@@ -2,7 +2,7 @@
 
 use super::heap::Heap;
 use super::team::Teams;
-use super::{WORLD, World};
+use super::{WORLD, World, device};
 use crate::abi::{ID_BYTES, UniqueId};
 use crate::error::{Failure, Result};
 use crate::rendezvous::{Rendezvous, message};
@@ -19,6 +19,13 @@ type Identity = (usize, usize, UniqueId);
 
 /// Initialises this process as a PE, together with all others.
 pub fn start(flags: c_uint, attributes: Option<&Attributes>) -> Result {
+    join(flags, attributes)?;
+    // Without the lock, which the device takes when a kernel asks for memory of a PE.
+    let world = super::world()?;
+    device::begin(&world)
+}
+
+fn join(flags: c_uint, attributes: Option<&Attributes>) -> Result {
     let mut world = WORLD.write();
     if world.is_some() {
         return Ok(());
@@ -38,6 +45,7 @@ pub fn start(flags: c_uint, attributes: Option<&Attributes>) -> Result {
         rendezvous: Mutex::new(Rendezvous::join(&id, pe, pes)?),
         heap: RwLock::new(Heap::default()),
         teams: Mutex::new(Teams::new(id, pe, pes)?),
+        device: Mutex::new(None),
     }));
     Ok(())
 }
@@ -48,7 +56,7 @@ pub fn end() -> Result {
     let freed = world.free_all();
     *WORLD.write() = None;
     world.rendezvous.lock().exchange(&message(&[]))?;
-    freed
+    freed.and(world.leave_device())
 }
 
 fn by_id(attributes: &ById) -> Result<Identity> {

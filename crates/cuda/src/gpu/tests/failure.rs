@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::gpu::Failure;
+use crate::nvshmem::Act;
 
 const BLOCK: Range<usize> = 0x40_0000..0x40_1000;
 
@@ -37,7 +38,7 @@ fn launched() -> (Gpu, Ticket) {
 fn failure(start: usize, size: usize) -> Failure {
     let access = (size > 0).then_some((Mode::Write, start..start + size));
     let (block, thread) = ([2, 0, 0], [7, 0, 0]);
-    Failure { what: "bad store".to_owned(), block, thread, line: None, access }
+    Failure { what: "bad store".to_owned(), block, thread, line: None, access, pe: None }
 }
 
 #[test]
@@ -60,6 +61,77 @@ fn a_failure_names_the_launch_and_the_nearest_memory() {
         gpu.failed(ticket, &failure(start, size), &mut out);
         assert_eq!(out.0.len(), 1, "it is told once");
     }
+}
+
+#[test]
+fn a_failure_at_a_pe_is_that_of_an_argument() {
+    const CODES: [Code; 3] = [Code::NoSuchPe, Code::BeyondSymmetric, Code::NotSymmetric];
+    let told = [
+        (2, BLOCK.start, CODES[0], 90, "writes 4 bytes at PE 2, but PEs are 0 to 1"),
+        (
+            1,
+            BLOCK.end - 2,
+            CODES[1],
+            95,
+            "writes bytes 4094 to 4097 at PE 1 of a symmetric allocation of 4096 bytes",
+        ),
+        (
+            1,
+            BLOCK.end + 4,
+            CODES[1],
+            95,
+            "writes bytes 4100 to 4103 at PE 1 of a symmetric allocation of 4096 bytes",
+        ),
+        (
+            0,
+            OTHER.start,
+            CODES[2],
+            1,
+            "writes 4 bytes at PE 0 by an address of memory of cudaMalloc, which is not symmetric",
+        ),
+        (0, 0, CODES[2], 90, "writes 4 bytes at PE 0 by a null pointer"),
+        (
+            0,
+            1 << 40,
+            CODES[2],
+            90,
+            "writes 4 bytes at PE 0 by an address that is not in memory of nvshmem_malloc",
+        ),
+    ];
+    const OTHER: Range<usize> = 0x50_0000..0x50_1000;
+    for (pe, start, code, operation, problem) in told {
+        let ((mut gpu, ticket), mut out) = (launched(), Said::default());
+        allocate(&mut gpu, MemoryKind::Device, OTHER, None);
+        let begins = Act::Begins { pe: 0, pes: 2, id: None, followed: true };
+        gpu.nvshmem(begins, None, &At(94), &mut Found::default());
+        let made = Act::Allocated(BLOCK.start, BLOCK.len(), "nvshmem_malloc");
+        gpu.nvshmem(made, None, &At(95), &mut Found::default());
+        let failure = Failure { pe: Some(pe), ..failure(start, 4) };
+        gpu.failed(ticket, &failure, &mut out);
+        gpu.failed(ticket, &failure, &mut out);
+        let offender = if operation == 90 { 0 } else { 90 };
+        assert_eq!(out.0, [(offender, operation, problem.to_owned())]);
+        let mut codes = Found::default();
+        gpu.failed(ticket, &failure, &mut codes);
+        assert_eq!(codes.0[0].0, code);
+    }
+}
+
+#[test]
+fn symmetric_memory_that_was_freed_is_none() {
+    let ((mut gpu, ticket), mut out) = (launched(), Said::default());
+    gpu.freed(BLOCK.start, Release::Device, "cudaFree", 0, &At(93), &mut Found::default());
+    gpu.free_ended(BLOCK.start, false, &At(93));
+    for act in [
+        Act::Begins { pe: 0, pes: 2, id: None, followed: true },
+        Act::Allocated(BLOCK.start, BLOCK.len(), "nvshmem_malloc"),
+        Act::Freed(BLOCK.start, "nvshmem_free"),
+    ] {
+        gpu.nvshmem(act, None, &At(96), &mut Found::default());
+    }
+    gpu.failed(ticket, &Failure { pe: Some(1), ..failure(BLOCK.start, 4) }, &mut out);
+    let problem = "writes 4 bytes at PE 1 by an address of memory that was freed";
+    assert_eq!(out.0, [(90, 96, problem.to_owned())]);
 }
 
 #[test]
