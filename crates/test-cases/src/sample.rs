@@ -1,7 +1,7 @@
 //! Which of many tests that are alike run in CI, whose time is limited.
 //!
-//! Which of them that is changes from commit to commit, so that after a few commits all have run; of
-//! one commit it is always the same.
+//! Which of them that is changes from commit to commit, so that after a few commits all have run;
+//! of one commit it is always the same.
 
 use std::process::Command;
 use std::sync::LazyLock;
@@ -24,8 +24,8 @@ pub fn runs(name: &str) -> bool {
     !in_ci() || half(name) == turn() % 2
 }
 
-/// Which of two ways is meant by 0, and which by 1, where each test runs in one of them: they change
-/// when all tests have had their turn.
+/// Which of two ways is meant by 0, and which by 1, where each test runs in one of them: they
+/// change when all tests have had their turn.
 pub fn way(of: usize) -> usize {
     (of + turn() / 2) % 2
 }

@@ -1,4 +1,4 @@
-// All threads are in all rounds of a loop, with its barrier; some have nothing to do in the last one.
+// All threads are in all rounds of a loop, with its barrier; some do nothing in the last one.
 //# np: 1
 //# mpi: none
 //# options: --kernel-checks
