@@ -139,8 +139,10 @@ fn every_name_of_the_real_library_is_there_and_none_but_cudas() {
             "commsan_simgpu_failures",
             "commsan_simgpu_mistakes",
             "commsan_simgpu_origin",
+            "commsan_simgpu_peers",
             "commsan_simgpu_profile",
             "commsan_simgpu_tag",
+            "commsan_simgpu_variable",
             "commsan_simgpu_watch",
         ];
         assert_eq!(foreign.filter(|name| **name != node).collect::<Vec<_>>(), own);
