@@ -29,7 +29,7 @@ fn without_debug_information_findings_name_functions_or_addresses() {
 #[test]
 fn lines_of_a_source_that_has_changed_are_doubted() {
     let work = Work::new("changed", Mpi::Mpich);
-    let endings = include_str!("../../../tests/robust/endings.c");
+    let endings = include_str!("../../../../tests/robust/endings.c");
     let source = work.path("endings.c");
     fs::write(&source, endings).unwrap();
     let program = work.compile(source.to_str().unwrap(), &["-g"]);
