@@ -9,9 +9,10 @@
 //! nothing is told that a program does not do.
 //!
 //! **What is missed.** Threads that exit before their first barrier count as arrived, as on
-//! hardware since Volta; a barrier that never completes is a failure of the kernel, told elsewhere.
-//! Masks that name threads which come by another instruction, a barrier object that is initialised
-//! twice, and one in global memory.
+//! hardware since Volta, and always at barriers of clusters and at `barrier` without `.aligned`,
+//! which wait for those that have not exited; a barrier that never completes is a failure of the
+//! kernel, told elsewhere. Masks that name threads which come by another instruction, a barrier
+//! object that is initialised twice, and one in global memory.
 
 use commsan_ptx::Site;
 use commsan_simt::Mbarrier;
@@ -48,6 +49,9 @@ pub enum Wrong {
     Excess(u32),
 }
 
+/// Numbers of barriers that programs give to a block; beyond is that of the cluster.
+const NUMBERS: u32 = 16;
+
 /// By warp: who came first, and which lanes have come so far.
 type Warps = FxHashMap<u32, (Arrived, u32)>;
 
@@ -58,7 +62,9 @@ struct Meeting {
     count: Option<u32>,
     first: Arrived,
     warps: Warps,
-    /// Arrivals before, of barriers for the whole block.
+    /// Whether all threads of the block must come, and none may have exited.
+    of_all: bool,
+    /// Arrivals before, if it is of all.
     before: Warps,
     /// Whether it was seen to be complete.
     settled: bool,
@@ -83,14 +89,15 @@ impl Barriers {
         count: Option<u32>,
         aligned: bool,
     ) -> Option<(Wrong, Option<Arrived>)> {
+        let of_all = count.is_none() && aligned && barrier < NUMBERS;
         let new = |before| {
             let warps = Warps::default();
-            Meeting { generation, count, first: me, warps, before, settled: false }
+            Meeting { generation, count, first: me, warps, of_all, before, settled: false }
         };
         let meeting = self.meetings.entry(barrier).or_insert_with(|| new(Warps::default()));
         if meeting.generation != generation {
             let (mut before, last) = (take(&mut meeting.before), take(&mut meeting.warps));
-            for (warp, (arrived, lanes)) in last.into_iter().filter(|_| meeting.count.is_none()) {
+            for (warp, (arrived, lanes)) in last.into_iter().filter(|_| meeting.of_all) {
                 let (by, all) = before.entry(warp).or_insert((arrived, 0));
                 (*by, *all) = (arrived, *all | lanes);
             }
@@ -111,7 +118,7 @@ impl Barriers {
         (barrier, generation): (u32, u32),
     ) -> Option<(Arrived, (Wrong, Option<Arrived>))> {
         let meeting = self.meetings.get_mut(&barrier)?;
-        let is_known = meeting.generation == generation && meeting.count.is_none();
+        let is_known = meeting.generation == generation && meeting.of_all;
         if !is_known || replace(&mut meeting.settled, true) {
             return None;
         }
@@ -181,16 +188,21 @@ mod tests {
     #[test]
     fn who_was_there_before_is_missed() {
         let mut barriers = Barriers::default();
-        let mut meet = |generation, lanes| {
-            let wrong = barriers.arrive(at(4, 0), lanes, (0, generation), None, true);
+        let mut meet = |barrier, generation, lanes, aligned| {
+            let wrong = barriers.arrive(at(4, 0), lanes, (barrier, generation), None, aligned);
             assert_eq!(wrong, None);
-            barriers.pass((0, generation))
+            barriers.pass((barrier, generation))
         };
         // Lanes that have exited before their first barrier are not missed.
-        assert_eq!(meet(0, 0xff), None);
-        assert_eq!(meet(1, 0xff), None);
+        assert_eq!(meet(0, 0, 0xff, true), None);
+        assert_eq!(meet(0, 1, 0xff, true), None);
         let gone = Arrived { lane: 4, ..at(4, 0) };
-        assert_eq!(meet(2, 0x0f), Some((at(4, 0), (Wrong::Left, Some(gone)))));
+        assert_eq!(meet(0, 2, 0x0f, true), Some((at(4, 0), (Wrong::Left, Some(gone)))));
+        // Barriers that wait for those that have not exited miss nobody.
+        for (barrier, aligned) in [(NUMBERS, true), (1, false)] {
+            assert_eq!(meet(barrier, 0, 0xff, aligned), None);
+            assert_eq!(meet(barrier, 1, 0x0f, aligned), None);
+        }
     }
 
     #[test]
