@@ -27,7 +27,8 @@ fn unchanged(wrapper: &str, compiler: &str, arguments: &str) {
     assert!(!place.ok("nm -D wrapped; true").contains("__tsan"), "{command}");
 }
 
-/// The same of builds that are alike: in CI's limited time, in every other turn.
+/// Compares one of many builds that are alike, as [`unchanged`] does: in CI's limited time, only in
+/// every other turn.
 #[track_caller]
 fn unchanged_in_turn(wrapper: &str, compiler: &str, arguments: &str) {
     if sample::runs(&format!("{compiler} {arguments}")) {

@@ -14,7 +14,8 @@ fn passes(build: &str) {
     assert_eq!(place.ok("./program"), "passed\n", "{build}");
 }
 
-/// The same of builds that are alike: in CI's limited time, in every other turn.
+/// Builds and runs one of many programs that are alike, as [`passes`] does: in CI's limited time,
+/// only in every other turn.
 #[track_caller]
 fn passes_in_turn(build: &str) {
     if sample::runs(build) {
